@@ -1,0 +1,50 @@
+"""The errors a user can meet: one line with the value, the limit, the place and a remedy."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class AllYouNeedError(Exception):
+    """Base of every error raised on purpose. `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class UsageError(AllYouNeedError):
+    """The call itself was wrong: an option, an argument, a combination of them."""
+
+    exit_code = 2
+
+
+class ConfigError(AllYouNeedError, ValueError):
+    """A model configuration that cannot be built."""
+
+    exit_code = 2
+
+
+class RecipeError(AllYouNeedError):
+    """A recipe that does not fit the schema; names file, key path and the nearest known key."""
+
+    exit_code = 2
+
+
+class ShapeError(AllYouNeedError, ValueError):
+    """A tensor whose axes do not fit."""
+
+
+class DataError(AllYouNeedError):
+    """A corpus that cannot be read; names file, line and, for encodings, the byte."""
+
+
+class ModelFolderError(AllYouNeedError):
+    """A folder that is no model, or holds one that this version cannot read."""
+
+
+class TrainingError(AllYouNeedError):
+    """A run that cannot go on; names the last good checkpoint."""
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The known name closest to a mistyped one, or None when nothing is close."""
+    matches = difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.5)
+    return matches[0] if matches else None
