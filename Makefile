@@ -1,0 +1,54 @@
+# Each target makes .venv and installs what it needs, once: a stamp file in .venv says what is there.
+
+PYTHON ?= python3
+# Where the CPU build of torch is looked for first: it is a small part of the CUDA build's size.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --constraint constraints.txt
+READY := .venv/.ready
+READY_DEV := .venv/.ready-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(READY) ## Translate English sentences with the model that comes with the package
+	@$(BIN)/python examples/demo.py
+
+test: check ## Run the whole check
+
+check: $(READY_DEV) ## Format, lint, types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict src
+	$(BIN)/pytest -W error
+
+bench: $(READY_DEV) ## Run every script in benchmarks/
+	@found=0; for script in benchmarks/*.py; do \
+		[ -e "$$script" ] || continue; found=1; \
+		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+	done; [ $$found = 1 ] || echo "benchmarks/ holds no script yet"
+
+clean: ## Remove .venv, builds and caches (runs/ is kept)
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "allyouneed needs Python 3.11 or newer; %s is %s. Name another: make PYTHON=python3.12 ..." % (sys.executable, sys.version.split()[0]))'
+	$(PYTHON) -m venv .venv
+
+# torch comes first and alone, so that an index that cannot be reached costs one try, not one per package.
+$(READY): .venv/bin/python pyproject.toml constraints.txt
+	@echo "Installing allyouneed into .venv ..." >&2
+	@$(INSTALL) --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) torch
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(READY_DEV): $(READY)
+	@echo "Installing the development tools into .venv ..." >&2
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@
