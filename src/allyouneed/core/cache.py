@@ -1,0 +1,88 @@
+"""Keys and values of the steps already decoded, so that a step computes one position only.
+
+B sentences · N hypotheses of each · R = B·N rows · H heads · L capacity · S source · K head width
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+class LayerCache:
+    """One decoder layer's keys and values: of the target so far, once per hypothesis, and of the
+    memory, once per source sentence however many hypotheses look at it."""
+
+    def __init__(self, memory_keys_BHSK: Tensor, memory_values_BHSK: Tensor) -> None:
+        self.memory_keys_BHSK = memory_keys_BHSK
+        self.memory_values_BHSK = memory_values_BHSK
+        self._keys_RHLK: Tensor | None = None
+        self._values_RHLK: Tensor | None = None
+
+    def append(
+        self, k_RH1K: Tensor, v_RH1K: Tensor, length: int, capacity: int
+    ) -> tuple[Tensor, Tensor]:
+        """Puts a step's keys and values behind the `length` known ones; returns all of them."""
+        if self._keys_RHLK is None or self._values_RHLK is None:
+            rows, heads, _, width = k_RH1K.shape
+            self._keys_RHLK = k_RH1K.new_empty(rows, heads, capacity, width)
+            self._values_RHLK = torch.empty_like(self._keys_RHLK)
+        self._keys_RHLK[:, :, length] = k_RH1K[:, :, 0]
+        self._values_RHLK[:, :, length] = v_RH1K[:, :, 0]
+        return self._keys_RHLK[:, :, : length + 1], self._values_RHLK[:, :, : length + 1]
+
+    def select_rows(self, rows_R: Tensor, length: int) -> None:
+        """Row r becomes what row `rows_R[r]` was; only the `length` known steps are copied."""
+        if self._keys_RHLK is None or self._values_RHLK is None:
+            return
+        kept = rows_R.numel()
+        for buffer in (self._keys_RHLK, self._values_RHLK):
+            buffer[:kept, :, :length] = buffer[rows_R, :, :length]
+        self._keys_RHLK, self._values_RHLK = self._keys_RHLK[:kept], self._values_RHLK[:kept]
+
+    def select_sentences(self, sentences_B: Tensor) -> None:
+        """Keeps the memory of these sentences, in this order."""
+        self.memory_keys_BHSK = self.memory_keys_BHSK[sentences_B]
+        self.memory_values_BHSK = self.memory_values_BHSK[sentences_B]
+
+
+class Cache:
+    """The decoder's state between steps.
+
+    `length` counts the steps done, `capacity` those that fit. `sentences_B` says which sentence
+    of the encoded batch each of the remaining ones is.
+    """
+
+    def __init__(
+        self, layers: Sequence[LayerCache], may_look_B11S: Tensor, hypotheses: int, capacity: int
+    ) -> None:
+        self.layers = layers
+        self.may_look_B11S = may_look_B11S
+        self.hypotheses = hypotheses
+        self.capacity = capacity
+        self.length = 0
+        self.sentences_B = torch.arange(may_look_B11S.size(0), device=may_look_B11S.device)
+
+    def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
+        """Keeps sentences and re-orders hypotheses within them, in place.
+
+        `sentences_B` are indices into the sentences now present (None: all, as they stand);
+        `hypotheses_BN[b, n]` says which hypothesis of the kept sentence b goes on as its n-th
+        (None: as they stand).
+        """
+        if sentences_B is None and hypotheses_BN is None:
+            return
+        device = self.sentences_B.device
+        kept_B = torch.arange(self.sentences_B.numel(), device=device)
+        if sentences_B is not None:
+            kept_B = sentences_B
+            self.sentences_B = self.sentences_B[sentences_B]
+            self.may_look_B11S = self.may_look_B11S[sentences_B]
+        if hypotheses_BN is None:
+            hypotheses_BN = torch.arange(self.hypotheses, device=device)[None]
+        rows_R = (kept_B[:, None] * self.hypotheses + hypotheses_BN).flatten()
+        self.hypotheses = hypotheses_BN.size(1)
+        for layer in self.layers:
+            layer.select_rows(rows_R, self.length)
+            if sentences_B is not None:
+                layer.select_sentences(sentences_B)

@@ -1,0 +1,130 @@
+"""The shape of a Transformer: a frozen value, checked when it is made."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from allyouneed.errors import ConfigError
+
+Residual = Literal["post-norm", "pre-norm"]
+Norm = Literal["layer", "rms"]
+Activation = Literal["relu", "gelu", "silu", "swiglu"]
+Positions = Literal["sinusoidal", "stored", "learned", "rotary", "none"]
+SharedEmbeddings = Literal["all", "output", "none"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TransformerConfig:
+    """Hyper-parameters in the words of the paper's table 3; the defaults are its base model.
+
+    `vocabulary` counts the joint vocabulary; `source_vocabulary` is given only where the source
+    side has one of its own, which needs `shared_embeddings` other than "all".
+    `shared_embeddings` (section 3.4): "all" shares one matrix between source embedding, target
+    embedding and output; "output" shares the last two; "none" shares nothing.
+    `pad`, `start`, `end` are ids; the decoder's input begins with `start`.
+
+    Raises:
+        ConfigError: a value that cannot be built, with one that can.
+    """
+
+    vocabulary: int = 37_000
+    source_vocabulary: int | None = None
+    d_model: int = 512
+    heads: int = 8
+    head_width: int | None = None  # None: d_model / heads, as in section 3.2.2
+    d_ff: int = 2048
+    encoder_layers: int = 6
+    decoder_layers: int = 6
+    dropout: float = 0.1  # of sub-layer outputs and embeddings, section 5.4
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+    dropout_before_activation: bool = False
+    max_positions: int = 1024
+    residual: Residual = "post-norm"
+    norm: Norm = "layer"
+    norm_epsilon: float = 1e-5
+    activation: Activation = "relu"
+    positions: Positions = "sinusoidal"
+    scale_embeddings: bool = True  # times sqrt(d_model), section 3.4
+    normalise_embeddings: bool = False  # as BERT does
+    shared_embeddings: SharedEmbeddings = "all"
+    bias: bool = True
+    output_bias: bool = False
+    pad: int = 0
+    start: int = 1
+    end: int = 2
+
+    def __post_init__(self) -> None:
+        self._check_sizes()
+        self._check_choices()
+        self._check_rates()
+        self._check_ids()
+
+    @property
+    def width_of_head(self) -> int:
+        """d_k = d_v, the width K of one head (section 3.2.2)."""
+        return self.head_width if self.head_width is not None else self.d_model // self.heads
+
+    def _check_sizes(self) -> None:
+        for name in ("vocabulary", "d_model", "heads", "d_ff", "max_positions"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
+        for name in ("encoder_layers", "decoder_layers"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name}={getattr(self, name)} must not be negative")
+        if self.head_width is None and self.d_model % self.heads:
+            below = self.d_model // self.heads * self.heads
+            widths = ", ".join(str(w) for w in (below, below + self.heads) if w)
+            raise ConfigError(
+                f"heads={self.heads} do not divide d_model={self.d_model}; "
+                f"the nearest widths that would: d_model={widths} (or set head_width)"
+            )
+        if self.positions in ("sinusoidal", "rotary"):
+            name = "d_model" if self.positions == "sinusoidal" else "head width"
+            width = self.d_model if self.positions == "sinusoidal" else self.width_of_head
+            if width % 2:
+                raise ConfigError(
+                    f"{self.positions} positions pair sines with cosines and need an even "
+                    f"{name}, not {width}; try {width + 1}"
+                )
+
+    def _check_choices(self) -> None:
+        choices = {
+            "residual": Residual,
+            "norm": Norm,
+            "activation": Activation,
+            "positions": Positions,
+            "shared_embeddings": SharedEmbeddings,
+        }
+        for name, kind in choices.items():
+            if getattr(self, name) not in get_args(kind):
+                known = ", ".join(map(repr, get_args(kind)))
+                raise ConfigError(f"{name}={getattr(self, name)!r} is not one of {known}")
+        if self.source_vocabulary is not None and self.shared_embeddings == "all":
+            raise ConfigError(
+                f"source_vocabulary={self.source_vocabulary} needs embeddings of its own; "
+                'set shared_embeddings="output" or leave source_vocabulary out'
+            )
+
+    def _check_rates(self) -> None:
+        for name in ("dropout", "attention_dropout", "activation_dropout"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)} must lie in [0, 1)")
+        if self.norm_epsilon <= 0:
+            raise ConfigError(f"norm_epsilon={self.norm_epsilon} must be positive, such as 1e-5")
+
+    def _check_ids(self) -> None:
+        for name in ("pad", "start", "end"):
+            if not 0 <= getattr(self, name) < self.vocabulary:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)} is no id of a vocabulary of {self.vocabulary}"
+                )
+
+
+BASE = TransformerConfig()  # table 3, row "base"
+BIG = replace(BASE, d_model=1024, heads=16, d_ff=4096, dropout=0.3)  # table 3, row "big"
+SMALL = replace(BASE, d_model=256, heads=4, d_ff=1024, encoder_layers=4, decoder_layers=2)
+TINY = replace(
+    SMALL, d_model=128, d_ff=256, decoder_layers=4, dropout=0.3
+)  # fairseq's "Transformer-Tiny" for Multi30k
+
+PRESETS = {"base": BASE, "big": BIG, "small": SMALL, "tiny": TINY}

@@ -1,0 +1,135 @@
+"""The decoder: a stack of layers over the target that also look at the memory (section 3.1,
+figure 1, right), whole (teacher forcing) or one step at a time.
+
+B batch · S source length · T target length · D d_model · N hypotheses · R = B·N rows
+"""
+
+from collections.abc import Iterable
+
+from torch import Tensor, nn
+
+from allyouneed.core import masks
+from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.cache import Cache, LayerCache
+from allyouneed.core.embeddings import Embeddings
+from allyouneed.core.encoder import Memory
+from allyouneed.core.residual import Residual
+from allyouneed.errors import ShapeError
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention over the memory, then the feed-forward network, each
+    inside a residual connection."""
+
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        cross_attention: MultiHeadAttention,
+        feed_forward: nn.Module,
+        residual: Residual,
+    ) -> None:
+        super().__init__()
+        self.self_attention = self_attention
+        self.self_attention_residual = residual()
+        self.cross_attention = cross_attention
+        self.cross_attention_residual = residual()
+        self.feed_forward = feed_forward
+        self.feed_forward_residual = residual()
+
+    def forward(self, x_BTD: Tensor, memory: Memory, may_look: Tensor | None = None) -> Tensor:
+        """All target positions at once: BTD → BTD; `may_look` broadcasts to BHTT."""
+        x_BTD = self.self_attention_residual(
+            x_BTD, lambda y_BTD: self.self_attention(y_BTD, y_BTD, may_look)
+        )
+        x_BTD = self.cross_attention_residual(
+            x_BTD, lambda y_BTD: self.cross_attention(y_BTD, *memory)
+        )
+        return self.feed_forward_residual(x_BTD, self.feed_forward)
+
+    def step(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        """The position behind those in the cache: R1D → R1D. The same sum as `forward`."""
+        x_R1D = self.self_attention_residual(
+            x_R1D, lambda y_R1D: self._look_back(y_R1D, layer, cache)
+        )
+        x_R1D = self.cross_attention_residual(
+            x_R1D, lambda y_R1D: self._look_across(y_R1D, layer, cache)
+        )
+        return self.feed_forward_residual(x_R1D, self.feed_forward)
+
+    def _look_back(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        new = self.self_attention.keys_values(x_R1D, cache.length)
+        k_RHTK, v_RHTK = layer.append(*new, cache.length, cache.capacity)
+        return self.self_attention.attend(
+            self.self_attention.queries(x_R1D, cache.length),
+            k_RHTK,
+            v_RHTK,
+            step=cache.length,
+            sentences=cache.sentences_B.repeat_interleave(cache.hypotheses),
+        )
+
+    def _look_across(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        k_BHSK, v_BHSK = layer.memory_keys_BHSK, layer.memory_values_BHSK
+        if not self.cross_attention.probes:
+            # The hypotheses of a sentence stand in for the T axis: they share one memory.
+            q_BHNK = self.cross_attention.queries(x_R1D.view(-1, cache.hypotheses, x_R1D.size(-1)))
+            x_BND = self.cross_attention.attend(q_BHNK, k_BHSK, v_BHSK, cache.may_look_B11S)
+            return x_BND.view(x_R1D.shape)
+        rows = cache.hypotheses  # a probe is shown every hypothesis as a row of its own
+        return self.cross_attention.attend(
+            self.cross_attention.queries(x_R1D),
+            k_BHSK.repeat_interleave(rows, dim=0),
+            v_BHSK.repeat_interleave(rows, dim=0),
+            cache.may_look_B11S.repeat_interleave(rows, dim=0),
+            step=cache.length,
+            sentences=cache.sentences_B.repeat_interleave(rows),
+        )
+
+
+class Decoder(nn.Module):
+    """Embeddings, N layers, and a final norm (the identity when the layers are post-norm)."""
+
+    def __init__(
+        self, embeddings: Embeddings, layers: Iterable[DecoderLayer], norm: nn.Module
+    ) -> None:
+        super().__init__()
+        self.embeddings = embeddings
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm
+
+    def forward(self, target_BT: Tensor, memory: Memory) -> Tensor:
+        """Target ids BT, shifted right (they begin with start), → states BTD."""
+        may_look_B1TT = masks.padding(target_BT, self.embeddings.pad) & masks.causal(
+            target_BT.size(1), target_BT.device
+        )
+        x_BTD = self.embeddings(target_BT)
+        for layer in self.layers:
+            x_BTD = layer(x_BTD, memory, may_look_B1TT)
+        return self.norm(x_BTD)
+
+    def start(self, memory: Memory, hypotheses: int, capacity: int) -> Cache:
+        """An empty cache for `hypotheses` per sentence and `capacity` steps; keys and values of
+        the memory are computed here, once."""
+        layers = [
+            LayerCache(*layer.cross_attention.keys_values(memory.states_BSD))  # type: ignore[union-attr,operator]
+            for layer in self.layers
+        ]
+        return Cache(layers, memory.may_look_B11S, hypotheses, capacity)
+
+    def step(self, ids_BN: Tensor, cache: Cache) -> Tensor:
+        """One more token of every hypothesis → its state BND; the cache grows by it.
+
+        Raises:
+            ShapeError: ids that are not one per hypothesis, or a cache that is full.
+        """
+        if tuple(ids_BN.shape) != (cache.sentences_B.numel(), cache.hypotheses):
+            raise ShapeError(
+                f"a step takes one id for each of {cache.sentences_B.numel()} sentences × "
+                f"{cache.hypotheses} hypotheses, not {tuple(ids_BN.shape)}"
+            )
+        if cache.length >= cache.capacity:
+            raise ShapeError(f"the cache was made for {cache.capacity} steps and is full")
+        x_R1D = self.embeddings(ids_BN.reshape(-1, 1), cache.length)
+        for layer, layer_cache in zip(self.layers, cache.layers, strict=True):
+            x_R1D = layer.step(x_R1D, layer_cache, cache)  # type: ignore[operator]
+        cache.length += 1
+        return self.norm(x_R1D).view(*ids_BN.shape, -1)

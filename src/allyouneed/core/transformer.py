@@ -1,0 +1,178 @@
+"""The whole model (figure 1), put together from its parts.
+
+B batch · S source length · T target length · D d_model · V vocabulary · N hypotheses
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.cache import Cache
+from allyouneed.core.config import TransformerConfig
+from allyouneed.core.decoder import Decoder, DecoderLayer
+from allyouneed.core.dropout import Dropout
+from allyouneed.core.embeddings import Embeddings
+from allyouneed.core.encoder import Encoder, EncoderLayer, Memory
+from allyouneed.core.feed_forward import FeedForward, GatedFeedForward
+from allyouneed.core.initialisation import initialise
+from allyouneed.core.positions import LearnedPositions, Rotary, TablePositions, sinusoidal_encoding
+from allyouneed.core.residual import PostNorm, PreNorm
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and output projection.
+
+    Sentences come as ids that end in `config.end`; the decoder's input is the target shifted
+    right, beginning with `config.start`; `config.pad` fills up. Raises ShapeError for ids that
+    are not BT or do not fit into `config.max_positions`.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(
+            embeddings(config, config.source_vocabulary or config.vocabulary),
+            [encoder_layer(config) for _ in range(config.encoder_layers)],
+            final_norm(config),
+        )
+        self.decoder = Decoder(
+            embeddings(config, config.vocabulary),
+            [decoder_layer(config) for _ in range(config.decoder_layers)],
+            final_norm(config),
+        )
+        self.output = nn.Linear(config.d_model, config.vocabulary, bias=config.output_bias)
+        self._share_embeddings()
+        initialise(self)
+        for name, module in self.named_modules():
+            if isinstance(module, MultiHeadAttention):
+                module.name = name
+
+    def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
+        """Logits BTV of the token that follows each position of the (shifted) target."""
+        return self.output(self.decode(target_BT, self.encode(source_BS)))
+
+    def encode(self, source_BS: Tensor) -> Memory:
+        """Source ids → memory."""
+        return self.encoder(source_BS)
+
+    def decode(self, target_BT: Tensor, memory: Memory) -> Tensor:
+        """Teacher forcing: the decoder's states BTD, which `output` turns into logits."""
+        return self.decoder(target_BT, memory)
+
+    def start(self, memory: Memory, hypotheses: int, max_length: int) -> Cache:
+        """A cache for decoding `hypotheses` per sentence, at most `max_length` steps long."""
+        return self.decoder.start(memory, hypotheses, max_length)
+
+    def step(self, ids_BN: Tensor, cache: Cache) -> Tensor:
+        """Logits BNV of what follows, given each hypothesis' newest id."""
+        return self.output(self.decoder.step(ids_BN, cache))
+
+    def tied_weights(self) -> dict[str, str]:
+        """Names of weights that are shared, each with the name that a file holds it under."""
+        source, target = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
+        return {
+            "all": {target: source, "output.weight": source},
+            "output": {"output.weight": target},
+            "none": {},
+        }[self.config.shared_embeddings]
+
+    def _share_embeddings(self) -> None:
+        """One matrix for source, target and output (section 3.4)."""
+        for name, owner in self.tied_weights().items():
+            self.get_submodule(name.removesuffix(".weight")).weight = self.get_parameter(owner)
+
+
+NORMS: dict[str, Callable[..., nn.Module]] = {
+    "layer": nn.LayerNorm,  # Ba et al. 2016
+    "rms": nn.RMSNorm,  # Zhang & Sennrich 2019
+}
+RESIDUALS: dict[str, type[PostNorm] | type[PreNorm]] = {
+    "post-norm": PostNorm,
+    "pre-norm": PreNorm,
+}
+ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "swiglu": nn.SiLU}
+
+
+def norm(config: TransformerConfig) -> nn.Module:
+    """The normalisation over d_model that the configuration names."""
+    return NORMS[config.norm](config.d_model, eps=config.norm_epsilon)
+
+
+def final_norm(config: TransformerConfig) -> nn.Module:
+    """The norm on top of a stack: post-norm layers have normalised already."""
+    return norm(config) if config.residual == "pre-norm" else nn.Identity()
+
+
+def residual(config: TransformerConfig) -> PostNorm | PreNorm:
+    """The wiring around one sub-layer."""
+    return RESIDUALS[config.residual](norm(config), config.dropout)
+
+
+def attention_heads(config: TransformerConfig, positions: Rotary | None) -> MultiHeadAttention:
+    """One multi-head attention."""
+    return MultiHeadAttention(
+        config.d_model,
+        config.heads,
+        head_width=config.head_width,
+        bias=config.bias,
+        dropout=config.attention_dropout,
+        positions=positions,
+    )
+
+
+def self_attention(config: TransformerConfig) -> MultiHeadAttention:
+    """Self-attention; the only place where rotary positions act."""
+    rotary = Rotary(config.width_of_head, config.max_positions)
+    return attention_heads(config, rotary if config.positions == "rotary" else None)
+
+
+def feed_forward(config: TransformerConfig) -> nn.Module:
+    """The feed-forward network with its activation and the dropout on either side of it."""
+    parts: list[nn.Module] = [ACTIVATIONS[config.activation](), Dropout(config.activation_dropout)]
+    activation = nn.Sequential(*(reversed(parts) if config.dropout_before_activation else parts))
+    kind = GatedFeedForward if config.activation == "swiglu" else FeedForward
+    return kind(config.d_model, config.d_ff, activation, config.bias)
+
+
+def encoder_layer(config: TransformerConfig) -> EncoderLayer:
+    """One layer of the encoder."""
+    return EncoderLayer(self_attention(config), feed_forward(config), lambda: residual(config))
+
+
+def decoder_layer(config: TransformerConfig) -> DecoderLayer:
+    """One layer of the decoder."""
+    return DecoderLayer(
+        self_attention(config),
+        attention_heads(config, positions=None),
+        feed_forward(config),
+        lambda: residual(config),
+    )
+
+
+def positions(config: TransformerConfig) -> nn.Module | None:
+    """What is added to the token embeddings, if anything."""
+    size = (config.max_positions, config.d_model)
+    match config.positions:
+        case "sinusoidal":
+            return TablePositions(sinusoidal_encoding(*size))
+        case "stored":
+            return TablePositions(torch.zeros(size), stored=True)
+        case "learned":
+            return LearnedPositions(*size)
+        case "rotary" | "none":
+            return None
+
+
+def embeddings(config: TransformerConfig, vocabulary: int) -> Embeddings:
+    """Token embeddings with positions for one side."""
+    return Embeddings(
+        nn.Embedding(vocabulary, config.d_model),
+        positions(config),
+        max_positions=config.max_positions,
+        pad=config.pad,
+        scaled=config.scale_embeddings,
+        norm=norm(config) if config.normalise_embeddings else None,
+        dropout=config.dropout,
+    )
