@@ -1,0 +1,1 @@
+"""Parallel text: reading, filtering, the token store, batches. Import from the submodules."""

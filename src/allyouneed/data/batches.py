@@ -1,0 +1,102 @@
+"""Batches by token budget: pairs of like length together, in an order that (seed, epoch) fixes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.data.store import TokenStore
+from allyouneed.errors import DataError, UsageError
+
+Indices = NDArray[np.int64]
+
+# Pairs sorted together. More pairs pad less; fewer mix more freely from epoch to epoch.
+POOL = 1 << 16
+
+
+class BatchSampler:
+    """Section 5.1: pairs batched together by approximate length, about `batch_tokens` a side.
+
+    A batch of B pairs holds B × (its longest source) source positions and B × (its longest
+    target) target positions, padding and end tokens counted; each is at most `batch_tokens`.
+    `weights[c]` is how often an epoch sees the pairs of corpus c: 1 is every pair once, 0.5 a
+    random half of them, 2.5 every pair twice and a random half a third time (in whole pairs,
+    at least one).
+
+    Raises DataError at once when a pair alone is over the budget.
+    """
+
+    def __init__(
+        self,
+        store: TokenStore,
+        batch_tokens: int,
+        seed: int,
+        weights: Sequence[float] | None = None,
+    ) -> None:
+        self._bounds = store.corpus_bounds
+        self._weights = [1.0] * store.corpora if weights is None else list(weights)
+        if len(self._weights) != store.corpora or min(self._weights) <= 0:
+            raise UsageError(
+                f"weights={self._weights}: needs {store.corpora} numbers above 0, one per corpus"
+            )
+        self._source, self._target = store.lengths()
+        self._longest = np.maximum(self._source, self._target)
+        self._budget = batch_tokens
+        self._seed = seed
+        worst = int(self._longest.argmax())
+        if self._longest[worst] > batch_tokens:
+            name, line = store.line_of(worst)
+            raise DataError(
+                f"{name}:{line}: a pair of {self._source[worst]} and {self._target[worst]} tokens "
+                f"does not fit batch_tokens={batch_tokens}; raise batch_tokens to "
+                f"{self._longest[worst]} or lower the filter max_tokens to {batch_tokens}"
+            )
+
+    def epoch_batches(self, epoch: int) -> list[Indices]:
+        """The batches of one epoch: arrays of pair numbers. The same for the same (seed, epoch)."""
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, epoch])))
+        order = rng.permutation(self._drawn(rng))
+        batches: list[Indices] = []
+        for pool in np.array_split(order, -(-len(order) // POOL)):
+            batches += self._cut(self._by_length(pool))
+        return [batches[n] for n in rng.permutation(len(batches))]
+
+    def padding(self, batches: Sequence[Indices]) -> float:
+        """The share of positions, both sides together, that hold padding."""
+        used = sum(int(self._source[b].sum() + self._target[b].sum()) for b in batches)
+        held = sum(
+            len(b) * (int(self._source[b].max()) + int(self._target[b].max())) for b in batches
+        )
+        return 1 - used / held
+
+    def _drawn(self, rng: np.random.Generator) -> Indices:
+        """The pairs that this epoch sees, each as often as it is seen."""
+        drawn = []
+        for corpus, weight in enumerate(self._weights):
+            first, end = self._bounds[corpus : corpus + 2]
+            count = int(end - first)
+            if count == 0:
+                continue
+            times, rest = divmod(max(1, round(weight * count)), count)
+            drawn += [np.arange(first, end)] * times
+            drawn.append(first + rng.permutation(count)[:rest])
+        return np.concatenate(drawn)
+
+    def _by_length(self, pool: Indices) -> Indices:
+        """Sorted by target length; by source length up and down in turn, so that neighbours stay
+        alike where the target length changes. The pool comes shuffled, which breaks ties."""
+        source, target = self._source[pool], self._target[pool]
+        return pool[np.lexsort((np.where(target % 2, source, -source), target))]
+
+    def _cut(self, order: Indices) -> list[Indices]:
+        """As many pairs to each batch as the budget allows, in this order."""
+        batches = []
+        start = 0
+        while start < len(order):
+            most = self._budget // int(self._longest[order[start]])
+            longest = np.maximum.accumulate(self._longest[order[start : start + most]])
+            fits = longest * np.arange(1, len(longest) + 1) <= self._budget
+            rows = int(fits.sum())  # `fits` is True, then False: both factors only grow
+            batches.append(order[start : start + rows])
+            start += rows
+        return batches

@@ -1,0 +1,62 @@
+"""Files known by their contents: a sha256 that is computed once per state of a file."""
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+
+from allyouneed.data.lines import missing
+from allyouneed.errors import DataError
+
+# A file changed within this many nanoseconds of being read could change again within the same
+# clock tick and look the same; its hash is not kept.
+SETTLED_NS = 2_000_000_000
+
+
+def file_state(path: Path) -> tuple[int, int]:
+    """(size in bytes, time of the last change in ns). Raises DataError for a missing file."""
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise missing(path) from error
+    return status.st_size, status.st_mtime_ns
+
+
+class ContentHashes:
+    """sha256 of files, remembered in `memory` (JSON) by path, size and time of change."""
+
+    def __init__(self, memory: Path) -> None:
+        self._memory = memory
+        self._known = _load(memory)
+
+    def __call__(self, path: Path) -> str:
+        """The sha256 of a file's bytes, in hex. Raises DataError when it cannot be read."""
+        size, changed = file_state(path)
+        name = str(path.resolve())
+        known = self._known.get(name)
+        if known is not None and known[:2] == [size, changed]:
+            return str(known[2])
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        if time.time_ns() - changed > SETTLED_NS:
+            self._known[name] = [size, changed, digest]
+            self._save()
+        return digest
+
+    def _save(self) -> None:
+        beside = self._memory.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps(self._known, indent=1))
+        beside.replace(self._memory)
+
+
+def _load(memory: Path) -> dict[str, list[int | str]]:
+    """What was remembered; nothing when the file is absent or spoilt, it only saves time."""
+    try:
+        known = json.loads(memory.read_text())
+    except (OSError, ValueError):
+        return {}
+    return {n: e for n, e in known.items() if len(e) == 3} if isinstance(known, dict) else {}

@@ -1,0 +1,107 @@
+"""A corpus: where pairs of sentences come from, and how often an epoch sees them."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from allyouneed.errors import DataError
+
+Format = Literal["text", "tsv", "jsonl", "parquet"]
+Task = Literal["copy", "reverse"]
+
+COMPRESSED = (".gz", ".xz", ".zst")
+FORMAT_OF: dict[str, Format] = {
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One source sentence and its target, from line (or row) `line`, counted from 1."""
+
+    source: str
+    target: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs in files, or made from a seed.
+
+    Files: `source` and `target` hold one sentence a line each; or `source` alone holds both
+    sides as TSV, JSON lines or Parquet. `format=None` goes by the suffix, under .gz, .xz or .zst.
+    Made: `made` names a task of `synthetic.py`, `pairs` and `seed` say how many and which.
+    `weight` is how often an epoch sees each pair, on average: 0.5 is a random half of them.
+
+    Raises DataError when these do not fit together.
+    """
+
+    source: Path | None = None
+    target: Path | None = None
+    weight: float = 1.0
+    format: Format | None = None
+    source_field: str = "source"
+    target_field: str = "target"
+    made: Task | None = None
+    pairs: int = 5000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.source is None) == (self.made is None):
+            raise DataError(
+                f"a corpus has a source file or is made, one of them; here source={self.source} "
+                f"and made={self.made}"
+            )
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise DataError(
+                f"{self.name}: weight={self.weight} must be a number above 0; "
+                "take the corpus out to leave it out"
+            )
+        if self.made is not None:
+            self._check_made()
+        else:
+            self._check_target(self.resolved_format)
+
+    def _check_made(self) -> None:
+        if self.made not in ("copy", "reverse"):
+            raise DataError(f"made={self.made!r} is no task; there are copy and reverse")
+        if self.target is not None or self.format is not None:
+            raise DataError(f"{self.name}: a made corpus has neither target nor format")
+        if self.pairs < 1:
+            raise DataError(f"{self.name}: pairs={self.pairs} must be at least 1")
+
+    def _check_target(self, format: Format) -> None:
+        if format == "text" and self.target is None:
+            raise DataError(
+                f"{self.source}: nothing says where the target sentences are; name a target file, "
+                'or set format to "tsv", "jsonl" or "parquet" if the file holds both sides'
+            )
+        if format != "text" and self.target is not None:
+            raise DataError(
+                f"{self.source} is read as {format} and holds both sides, yet target="
+                f'{self.target} is given; leave target out, or set format="text"'
+            )
+
+    @property
+    def resolved_format(self) -> Format:
+        """The format of the files, by the suffix where none is given."""
+        if self.format is not None:
+            return self.format
+        if self.source is None:
+            return "text"
+        suffixes = [suffix for suffix in self.source.suffixes if suffix not in COMPRESSED]
+        return FORMAT_OF.get(suffixes[-1], "text") if suffixes else "text"
+
+    @property
+    def files(self) -> list[Path]:
+        """The files it is read from: none when made."""
+        return [path for path in (self.source, self.target) if path is not None]
+
+    @property
+    def name(self) -> str:
+        """What messages and reports call it: the source path, or the task and its seed."""
+        return f"made:{self.made}:{self.seed}" if self.source is None else str(self.source)

@@ -1,0 +1,61 @@
+"""Which pairs are fit to learn from."""
+
+from dataclasses import dataclass
+
+from allyouneed.data.corpus import Pair
+from allyouneed.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Limits on pairs. Lengths are tokens of one side, the end token counted.
+
+    `max_ratio` compares the longer side with the shorter: a pair is left out when
+    longer > max_ratio * shorter + ratio_slack, so short sentences may differ freely.
+    Duplicates are pairs whose two texts both equal those of an earlier pair, in any corpus.
+    Empty means nothing but white space.
+    """
+
+    min_tokens: int = 1
+    max_tokens: int = 256
+    max_ratio: float = 3.0
+    ratio_slack: int = 10
+    drop_duplicates: bool = True
+    drop_empty: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_tokens <= self.max_tokens:
+            raise UsageError(
+                f"min_tokens={self.min_tokens} and max_tokens={self.max_tokens}: "
+                "needs 1 <= min_tokens <= max_tokens"
+            )
+        if not (self.max_ratio >= 1 and self.ratio_slack >= 0):
+            raise UsageError(
+                f"max_ratio={self.max_ratio} must be at least 1 (inf: no limit) and "
+                f"ratio_slack={self.ratio_slack} at least 0"
+            )
+
+    def judge_text(self, pair: Pair) -> tuple[str, str] | None:
+        """(reason, detail) when the texts say that the pair is to be left out."""
+        if self.drop_empty:
+            if not pair.source.strip():
+                return "empty source", f"target: {_short(pair.target)}"
+            if not pair.target.strip():
+                return "empty target", f"source: {_short(pair.source)}"
+        return None
+
+    def judge_lengths(self, source: int, target: int) -> tuple[str, str] | None:
+        """(reason, detail) when the lengths in tokens say so."""
+        shorter, longer = sorted((source, target))
+        lengths = f"{source} and {target} tokens"
+        if longer > self.max_tokens:
+            return "too long", f"{lengths}, max_tokens={self.max_tokens}"
+        if shorter < self.min_tokens:
+            return "too short", f"{lengths}, min_tokens={self.min_tokens}"
+        if longer > self.max_ratio * shorter + self.ratio_slack:
+            return "length ratio", f"{lengths}, max_ratio={self.max_ratio:g}"
+        return None
+
+
+def _short(text: str, limit: int = 60) -> str:
+    return repr(text if len(text) <= limit else text[: limit - 1] + "…")

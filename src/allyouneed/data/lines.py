@@ -1,0 +1,113 @@
+"""Lines of a file, plain or compressed: they end at `\\n` alone and are UTF-8."""
+
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import zstandard
+
+from allyouneed.errors import DataError
+
+BOM = b"\xef\xbb\xbf"
+# What reading a damaged file raises, beside OSError: zlib, lzma and zstandard have their own.
+DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+Note = Callable[[str, int], None]  # (what, line)
+
+
+class ZstdStream(io.RawIOBase):
+    """The content of a .zst file. Unlike the library's reader it notices a file cut short."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._inside = False
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            if self._frame.eof:
+                compressed = self._frame.unused_data or self._file.read(1 << 17)
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+                self._inside = False
+            else:
+                compressed = self._file.read(1 << 17)
+            if not compressed:
+                if self._inside:
+                    raise EOFError("the last frame is not complete")
+                return 0
+            self._inside = True
+            self._ready = self._frame.decompress(compressed)
+        count = min(len(buffer), len(self._ready))
+        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The content of a file, decompressed by its suffix (.gz, .xz, .zst, or none of them)."""
+    if path.suffix == ".gz":
+        return io.BufferedReader(gzip.GzipFile(path, "rb"), 1 << 17)
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    if path.suffix == ".zst":
+        return io.BufferedReader(ZstdStream(path.open("rb")), 1 << 17)
+    return path.open("rb")
+
+
+def missing(path: Path) -> DataError:
+    """The error for a file that is not there."""
+    return DataError(
+        f"{path}: no such file; check the path, or set ALLYOUNEED_DATA to the folder of the data"
+    )
+
+
+def read_lines(path: Path, note: Note) -> Iterator[str]:
+    """The lines of a UTF-8 file without their ends, one at a time.
+
+    A byte order mark at the start and one `\\r` before each `\\n` are taken off and noted.
+
+    Raises DataError with the place when the file is missing, damaged or not UTF-8.
+    """
+    number = 0
+    try:
+        with open_bytes(path) as file:
+            for number, line in enumerate(file, start=1):
+                yield _text(line, path, number, note)
+    except FileNotFoundError as error:
+        raise missing(path) from error
+    except DAMAGE as error:
+        raise DataError(
+            f"{path}: damaged or cut short after line {number} ({error}); fetch or compress it anew"
+        ) from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read after line {number}: {error}") from error
+
+
+def _text(line: bytes, path: Path, number: int, note: Note) -> str:
+    line = line.removesuffix(b"\n")
+    skipped = 0
+    if number == 1 and line.startswith(BOM):
+        note("byte order mark taken off", number)
+        line, skipped = line[len(BOM) :], len(BOM)
+    if line.endswith(b"\r"):
+        note("carriage return before the line end taken off", number)
+        line = line[:-1]
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path}:{number}: byte {skipped + error.start + 1} of the line "
+            f"(0x{line[error.start]:02X}) is not UTF-8; convert the file, for example with "
+            "iconv -f LATIN1 -t UTF-8"
+        ) from error

@@ -1,0 +1,141 @@
+"""Pairs of sentences out of files: two texts side by side, TSV, JSON lines, Parquet."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from allyouneed.data.corpus import Corpus, Pair
+from allyouneed.data.lines import missing, read_lines
+from allyouneed.data.report import DataReport
+from allyouneed.data.synthetic import made_pairs
+from allyouneed.errors import DataError, nearest
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One corpus being read, and where to tell what was found on the way."""
+
+    corpus: Corpus
+    index: int
+    report: DataReport | None
+
+    def lines(self, path: Path) -> Iterator[str]:
+        def note(what: str, line: int) -> None:
+            if self.report is not None:
+                self.report.note(what, self.index, line, f"in {path.name}")
+
+        return read_lines(path, note)
+
+    def malformed(self, line: int, detail: str) -> None:
+        """Leaves a line out; where no report keeps count, that is an error."""
+        if self.report is None:
+            raise DataError(f"{self.corpus.name}:{line}: {detail}")
+        self.report.leave_out("malformed", self.index, line, detail)
+
+
+def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0) -> Iterator[Pair]:
+    """The pairs of a corpus in file order, one at a time.
+
+    With a report, malformed lines are left out and counted there under corpus `index`, and what
+    reading took off (byte order marks, carriage returns) is noted. Without one, the first
+    malformed line is an error.
+
+    Raises DataError with file, line and byte for text that is not UTF-8; with both counts for
+    files of different length; with a remedy for missing and damaged files.
+    """
+    if corpus.made is not None:
+        yield from made_pairs(corpus.made, corpus.pairs, corpus.seed)
+        return
+    yield from READERS[corpus.resolved_format](Reading(corpus, index, report))
+
+
+def read_text(reading: Reading) -> Iterator[Pair]:
+    source, target = reading.corpus.files
+    sides = zip_longest(reading.lines(source), reading.lines(target))
+    for number, (left, right) in enumerate(sides, start=1):
+        if left is None or right is None:
+            shorter, longer = (source, target) if left is None else (target, source)
+            total = number + sum(1 for _ in sides)
+            raise DataError(
+                f"{longer} has {total:,} lines, {shorter} has {number - 1:,}: line {number:,} is "
+                f"the first without a partner; both files need one sentence a line, in step"
+            )
+        yield Pair(left, right, number)
+
+
+def read_tsv(reading: Reading) -> Iterator[Pair]:
+    for number, line in enumerate(reading.lines(reading.corpus.files[0]), start=1):
+        columns = line.split("\t")
+        if len(columns) == 2:
+            yield Pair(columns[0], columns[1], number)
+        else:
+            reading.malformed(number, f"has {len(columns)} columns, not source<TAB>target")
+
+
+def read_jsonl(reading: Reading) -> Iterator[Pair]:
+    for number, line in enumerate(reading.lines(reading.corpus.files[0]), start=1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reading.malformed(number, f"is not JSON: {error}")
+            continue
+        if not isinstance(record, dict):
+            reading.malformed(number, "is not a JSON object")
+            continue
+        pair = _fields(reading, record, number)
+        if pair is not None:
+            yield pair
+
+
+def _fields(reading: Reading, record: dict[str, Any], number: int) -> Pair | None:
+    texts = []
+    for name in (reading.corpus.source_field, reading.corpus.target_field):
+        text = record.get(name)
+        if not isinstance(text, str):
+            there = f"holds {type(text).__name__}" if name in record else "is not there"
+            reading.malformed(number, f'field "{name}" {there}, not text{_hint(name, record)}')
+            return None
+        texts.append(text)
+    return Pair(texts[0], texts[1], number)
+
+
+def _hint(name: str, known: Any) -> str:
+    names = [str(one) for one in known if one != name]
+    close = nearest(name, names)
+    return f'; did you mean "{close}"?' if close else f"; there are {', '.join(names[:8])}"
+
+
+def read_parquet(reading: Reading) -> Iterator[Pair]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError as error:
+        raise DataError(
+            f"{reading.corpus.name}: reading Parquet needs pyarrow; "
+            'pip install "allyouneed[parquet]"'
+        ) from error
+    path = reading.corpus.files[0]
+    fields = [reading.corpus.source_field, reading.corpus.target_field]
+    if not path.is_file():
+        raise missing(path)
+    number = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            for name in fields:
+                if name not in file.schema_arrow.names:
+                    raise DataError(
+                        f'{path}: has no column "{name}"{_hint(name, file.schema_arrow.names)}'
+                    )
+            for batch in file.iter_batches(batch_size=10_000, columns=fields):
+                for record in batch.to_pylist():
+                    number += 1
+                    pair = _fields(reading, record, number)
+                    if pair is not None:
+                        yield pair
+    except (ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read as Parquet after row {number}: {error}") from error
+
+
+READERS = {"text": read_text, "tsv": read_tsv, "jsonl": read_jsonl, "parquet": read_parquet}

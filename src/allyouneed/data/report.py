@@ -1,0 +1,83 @@
+"""What was read, kept and left out, by count and example: nothing goes missing silently."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+EXAMPLES = 3
+
+
+@dataclass
+class Tally:
+    """How often something was seen, and the first places: (corpus, line, detail)."""
+
+    count: int = 0
+    examples: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def add(self, corpus: int, line: int, detail: str) -> None:
+        self.count += 1
+        if len(self.examples) < EXAMPLES:
+            self.examples.append((corpus, line, detail))
+
+
+@dataclass
+class DataReport:
+    """Pairs kept per corpus; pairs left out by reason; notes on what was changed in reading."""
+
+    corpora: list[str]
+    kept_by_corpus: list[int] = field(default_factory=list)
+    left_out: dict[str, Tally] = field(default_factory=dict)
+    notes: dict[str, Tally] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def kept(self) -> int:
+        return sum(self.kept_by_corpus)
+
+    @property
+    def read(self) -> int:
+        """Pairs kept and left out together."""
+        return self.kept + sum(tally.count for tally in self.left_out.values())
+
+    def leave_out(self, reason: str, corpus: int, line: int, detail: str) -> None:
+        self.left_out.setdefault(reason, Tally()).add(corpus, line, detail)
+
+    def note(self, what: str, corpus: int, line: int, detail: str) -> None:
+        self.notes.setdefault(what, Tally()).add(corpus, line, detail)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; `from_dict` is the way back."""
+        return {"read": self.read, "kept": self.kept, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "DataReport":
+        return cls(
+            corpora=list(values["corpora"]),
+            kept_by_corpus=list(values["kept_by_corpus"]),
+            left_out=_tallies(values["left_out"]),
+            notes=_tallies(values["notes"]),
+            remarks=list(values["remarks"]),
+        )
+
+    def __str__(self) -> str:
+        lines = [f"kept {self.kept:,} of {self.read:,} pairs"]
+        if len(self.corpora) > 1:
+            counts = zip(self.corpora, self.kept_by_corpus, strict=True)
+            lines += [f"  {name}: {kept:,}" for name, kept in counts]
+        for title, tallies in (("left out", self.left_out), ("notes", self.notes)):
+            if tallies:
+                lines += [title, *self._rows(tallies)]
+        return "\n".join(lines + self.remarks)
+
+    def _rows(self, tallies: dict[str, Tally]) -> Iterable[str]:
+        for what, tally in sorted(tallies.items(), key=lambda item: -item[1].count):
+            yield f"  {what}: {tally.count:,}"
+            for corpus, line, detail in tally.examples:
+                yield f"    {self.corpora[corpus]}:{line}" + (f" {detail}" if detail else "")
+
+
+def _tallies(values: dict[str, Any]) -> dict[str, Tally]:
+    return {
+        name: Tally(tally["count"], [(c, n, detail) for c, n, detail in tally["examples"]])
+        for name, tally in values.items()
+    }

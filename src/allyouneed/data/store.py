@@ -1,0 +1,199 @@
+"""Pairs as token ids in memory-mapped files, made once per content, tokenizer and filters."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.data.contents import ContentHashes, file_state
+from allyouneed.data.corpus import Corpus
+from allyouneed.data.filters import Filters
+from allyouneed.data.lock import locked
+from allyouneed.data.report import DataReport
+from allyouneed.data.store_writer import Encoder, Progress, write_store
+from allyouneed.errors import DataError
+
+# Part of every key: a change of layout, filters or made corpora raises it.
+VERSION = 1
+
+Ids = NDArray[np.unsignedinteger[Any]]
+
+
+class TokenStore:
+    """The pairs of a store folder, numbered from 0 in reading order.
+
+    `corpus_bounds[c]` to `corpus_bounds[c + 1]` are the pairs of corpus c. `names` are what to
+    call the corpora, in place of what they were called when the store was made.
+
+    Raises DataError when the folder is damaged.
+    """
+
+    def __init__(self, folder: Path, names: Sequence[str] | None = None) -> None:
+        self.folder = folder
+        try:
+            description = json.loads((folder / "store.json").read_text())
+            self.report = DataReport.from_dict(json.loads((folder / "report.json").read_text()))
+            arrays = _mapped(folder, description["bytes"], np.dtype(description["dtype"]))
+            self._ids = {side: arrays[f"{side}_ids"] for side in ("source", "target")}
+            self._offsets = {side: arrays[f"{side}_offsets"] for side in ("source", "target")}
+            self._lines = arrays["lines"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{folder}: the token store is damaged ({error!r}); remove it"
+            ) from error
+        if names is not None:
+            self.report.corpora = list(names)
+        self.corpus_bounds = np.cumsum([0, *self.report.kept_by_corpus])
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @property
+    def corpora(self) -> int:
+        """How many corpora it was made from."""
+        return len(self.corpus_bounds) - 1
+
+    def pair(self, index: int) -> tuple[Ids, Ids]:
+        """(source ids, target ids) of a pair, each ending in the end token; read-only views."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"pair {index} of a store of {len(self)}")
+        return self._sentence("source", index), self._sentence("target", index)
+
+    def _sentence(self, side: str, index: int) -> Ids:
+        first, end = self._offsets[side][index : index + 2]
+        ids: Ids = self._ids[side][first:end]
+        return ids
+
+    def lengths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(source, target) lengths of all pairs in tokens, end tokens counted."""
+        source, target = (
+            np.diff(self._offsets[side]).astype(np.int32) for side in ("source", "target")
+        )
+        return source, target
+
+    def corpus_of(self, index: int) -> int:
+        """The number of the corpus a pair came from."""
+        return int(np.searchsorted(self.corpus_bounds, index, side="right")) - 1
+
+    def line_of(self, index: int) -> tuple[str, int]:
+        """(name of the corpus, line in it) of a pair."""
+        return self.report.corpora[self.corpus_of(index)], int(self._lines[index])
+
+
+def _mapped(folder: Path, sizes: dict[str, int], dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
+    arrays = {}
+    for name, size in sizes.items():
+        path = folder / name
+        if path.stat().st_size != size:
+            raise ValueError(f"{name} holds {path.stat().st_size} bytes of {size}")
+        mapped = np.memmap(path, dtype=dtype if name.endswith("_ids") else "<i8", mode="r")
+        arrays[name] = mapped.view(np.ndarray)  # slices of a plain array are made faster
+    return arrays
+
+
+def build_store(
+    corpora: Sequence[Corpus],
+    tokenizer: Encoder,
+    filters: Filters,
+    cache_dir: Path,
+    progress: Progress | None = None,
+) -> TokenStore:
+    """The store of these corpora, out of `cache_dir` if it is there, made and kept there if not.
+
+    Its folder is named by the sha256 over file contents, tokenizer, filters and version. It is
+    written beside under a lock and renamed into place, so a store is whole or absent; a second
+    process waits for the first and shares its work. A damaged store is made anew, with a remark
+    in the report.
+
+    Raises DataError when a corpus cannot be read, no pair is left, or `cache_dir` cannot be
+    written (no space, no permission).
+    """
+    if not corpora:
+        raise DataError("no corpus is named; name at least one")
+    report_progress = progress if progress is not None else _silent
+    try:
+        return _open_or_build(corpora, tokenizer, filters, cache_dir, report_progress)
+    except OSError as error:
+        raise DataError(
+            f"{cache_dir}: cannot keep the token store there: {error}; "
+            "free some space or choose another folder"
+        ) from error
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+def _open_or_build(
+    corpora: Sequence[Corpus],
+    tokenizer: Encoder,
+    filters: Filters,
+    cache_dir: Path,
+    progress: Progress,
+) -> TokenStore:
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    states = {path: file_state(path) for corpus in corpora for path in corpus.files}
+    folder = cache_dir / _key(corpora, tokenizer, filters, ContentHashes(cache_dir / "hashes.json"))
+    names = [corpus.name for corpus in corpora]
+    if folder.exists():
+        try:
+            return TokenStore(folder, names)
+        except DataError:
+            pass  # looked at again under the lock, below
+    remarks = []
+    with locked(cache_dir / "lock", lambda: progress("waiting for another process", 0, None)):
+        if folder.exists():
+            try:
+                return TokenStore(folder, names)
+            except DataError as error:
+                remarks.append(f"made anew: {error}")
+                shutil.rmtree(folder)
+        for leftover in cache_dir.glob("*.partial"):
+            shutil.rmtree(leftover)  # its process is dead: the lock is ours
+        partial = folder.with_suffix(".partial")
+        partial.mkdir()
+        try:
+            write_store(partial, corpora, tokenizer, filters, progress)
+            _check_unchanged(states)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    store = TokenStore(folder, names)
+    store.report.remarks += remarks
+    return store
+
+
+def _check_unchanged(states: dict[Path, tuple[int, int]]) -> None:
+    for path, state in states.items():
+        if file_state(path) != state:
+            raise DataError(f"{path}: changed while it was read; start again once it is complete")
+
+
+def _key(
+    corpora: Sequence[Corpus], tokenizer: Encoder, filters: Filters, content: ContentHashes
+) -> str:
+    """Everything that decides what a store holds. Weights and paths do not."""
+    what = {
+        "version": VERSION,
+        "tokenizer": tokenizer.fingerprint(),
+        "filters": asdict(filters),
+        "corpora": [
+            {"made": [corpus.made, corpus.pairs, corpus.seed]}
+            if corpus.made is not None
+            else {
+                "files": [content(path) for path in corpus.files],
+                # the same bytes are read differently under another format or compression
+                "suffixes": [path.suffix for path in corpus.files],
+                "format": corpus.resolved_format,
+                "fields": [corpus.source_field, corpus.target_field],
+            }
+            for corpus in corpora
+        ],
+    }
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,175 @@
+"""Writing a token store: pairs are read twice, first for duplicates and errors, then for tokens."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.data.corpus import Corpus, Pair
+from allyouneed.data.duplicates import mark_repeats, pair_key
+from allyouneed.data.filters import Filters
+from allyouneed.data.readers import read_pairs
+from allyouneed.data.report import DataReport
+from allyouneed.errors import DataError
+
+CHUNK_PAIRS = 8192
+CHUNK_CHARACTERS = 4_000_000
+
+# (what is going on, pairs done, pairs in all or None while nobody knows)
+Progress = Callable[[str, int, int | None], None]
+
+
+class Encoder(Protocol):
+    """What a store asks of a tokenizer: ids ending in the end token, and a name for its state."""
+
+    def encode_ids(self, texts: Sequence[str]) -> list[list[int]]: ...
+    def fingerprint(self) -> str: ...
+    def __len__(self) -> int: ...
+
+
+def write_store(
+    folder: Path,
+    corpora: Sequence[Corpus],
+    tokenizer: Encoder,
+    filters: Filters,
+    progress: Progress,
+) -> None:
+    """Fills an empty folder with a store. Memory depends on the longest lines alone.
+
+    Raises DataError when a corpus cannot be read or no pair is left; OSError when the disk is full.
+    """
+    repeats = mark_repeats(_keys(corpora, progress), folder)
+    report = DataReport([corpus.name for corpus in corpora])
+    with StoreFiles(folder, len(tokenizer)) as files:
+        done = 0
+        for index, corpus in enumerate(corpora):
+            before = files.pairs
+            pairs = read_pairs(corpus, report, index)
+            for chunk in _chunks(pairs):
+                wanted = _wanted(chunk, repeats[done : done + len(chunk)], filters, report, index)
+                _append(files, wanted, tokenizer, filters, report, index)
+                done += len(chunk)
+                progress("tokenising", done, len(repeats))
+            report.kept_by_corpus.append(files.pairs - before)
+    if report.kept == 0:
+        raise DataError(f"no pair is left to learn from\n{report}")
+    (folder / "repeats").unlink(missing_ok=True)
+    (folder / "report.json").write_text(json.dumps(report.to_dict(), indent=1))
+    (folder / "store.json").write_text(json.dumps(files.description(), indent=1))
+
+
+def _keys(corpora: Sequence[Corpus], progress: Progress) -> Iterator[bytes]:
+    """A key per pair in reading order. Malformed lines are counted in the second reading."""
+    uncounted = DataReport([corpus.name for corpus in corpora])
+    done = 0
+    for index, corpus in enumerate(corpora):
+        for pair in read_pairs(corpus, uncounted, index):
+            yield pair_key(pair.source, pair.target)
+            done += 1
+            if done % CHUNK_PAIRS == 0:
+                progress("reading", done, None)
+
+
+def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
+    chunk: list[Pair] = []
+    characters = 0
+    for pair in pairs:
+        chunk.append(pair)
+        characters += len(pair.source) + len(pair.target)
+        if len(chunk) == CHUNK_PAIRS or characters >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
+
+
+def _wanted(
+    chunk: list[Pair],
+    repeats: NDArray[np.bool_],
+    filters: Filters,
+    report: DataReport,
+    index: int,
+) -> list[Pair]:
+    wanted = []
+    for pair, repeated in zip(chunk, repeats.tolist(), strict=True):
+        verdict = filters.judge_text(pair)
+        if verdict is None and repeated and filters.drop_duplicates:
+            verdict = "duplicate", ""
+        if verdict is None:
+            wanted.append(pair)
+        else:
+            report.leave_out(verdict[0], index, pair.line, verdict[1])
+    return wanted
+
+
+def _append(
+    files: "StoreFiles",
+    pairs: list[Pair],
+    tokenizer: Encoder,
+    filters: Filters,
+    report: DataReport,
+    index: int,
+) -> None:
+    sources = tokenizer.encode_ids([pair.source for pair in pairs])
+    targets = tokenizer.encode_ids([pair.target for pair in pairs])
+    kept = []
+    for position, pair in enumerate(pairs):
+        verdict = filters.judge_lengths(len(sources[position]), len(targets[position]))
+        if verdict is None:
+            kept.append(position)
+        else:
+            report.leave_out(verdict[0], index, pair.line, verdict[1])
+    files.append(
+        [sources[n] for n in kept], [targets[n] for n in kept], [pairs[n].line for n in kept]
+    )
+
+
+class StoreFiles:
+    """The arrays of a store as files that grow: ids and offsets of both sides, line numbers."""
+
+    def __init__(self, folder: Path, vocabulary: int) -> None:
+        self.pairs = 0
+        self._folder = folder
+        self._dtype = np.dtype("<u2" if vocabulary <= 1 << 16 else "<u4")
+        self._tokens = {"source": 0, "target": 0}
+        self._files: dict[str, IO[bytes]] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "StoreFiles":
+        for name in ("source_ids", "source_offsets", "target_ids", "target_offsets", "lines"):
+            file = (self._folder / name).open("wb")
+            self._files[name] = self._stack.enter_context(file)
+        for side in self._tokens:
+            self._write(f"{side}_offsets", [0], "<i8")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def append(self, sources: list[list[int]], targets: list[list[int]], lines: list[int]) -> None:
+        for side, sentences in (("source", sources), ("target", targets)):
+            ends = self._tokens[side] + np.cumsum([len(ids) for ids in sentences], dtype="<i8")
+            self._write(f"{side}_ids", list(chain.from_iterable(sentences)), self._dtype)
+            self._write(f"{side}_offsets", ends, "<i8")
+            self._tokens[side] += sum(map(len, sentences))
+        self._write("lines", lines, "<i8")
+        self.pairs += len(lines)
+
+    def _write(self, name: str, values: Any, dtype: Any) -> None:
+        self._files[name].write(np.asarray(values, dtype=dtype).tobytes())
+
+    def description(self) -> dict[str, Any]:
+        """What `store.json` holds: the type of the ids, and each file's size in bytes."""
+        sizes = {name: (self._folder / name).stat().st_size for name in self._files}
+        return {"pairs": self.pairs, "dtype": self._dtype.str, "bytes": sizes}
