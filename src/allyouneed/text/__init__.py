@@ -1,0 +1,1 @@
+"""Text in, ids out, and back again without losing a byte."""

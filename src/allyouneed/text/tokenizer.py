@@ -1,0 +1,343 @@
+"""Joint byte-level byte-pair encoding (section 5.1; Sennrich et al. 2016) over `tokenizers`.
+
+A text is given one leading space, so that a word at its start shares its piece with the same
+word further in, and is then spelt in bytes: nothing is unknown, and decoding gives back exactly
+what was encoded.
+"""
+
+import functools
+import hashlib
+import itertools
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import tokenizers
+
+from allyouneed.errors import ConfigError, ModelFolderError, UsageError
+from allyouneed.text.clean import clean
+
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+SMALLEST_VOCABULARY = len(SPECIALS) + 256
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A tokenised text; the three lists are of one length and end with the end of the sentence.
+
+    `pieces` are the vocabulary's, made readable, so the first usually shows the added space.
+    `spans` are character offsets into the text: piece i touches `text[spans[i][0]:spans[i][1]]`.
+    Pieces that share a character both cover it; the added space and the end cover none.
+    """
+
+    ids: list[int]
+    pieces: list[str]
+    spans: list[tuple[int, int]]
+
+
+class Tokenizer:
+    """A vocabulary of byte pieces, and the way from text to ids and back."""
+
+    PAD, START, END, UNKNOWN = range(len(SPECIALS))
+
+    def __init__(self, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
+        """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1; `merges` in order.
+
+        Raises:
+            ValueError: the two are no byte-level vocabulary with this project's special ids.
+        """
+        _check(vocabulary, merges)
+        self.merges = merges
+        self._ids = vocabulary
+        self._bytes = {i: _spell(piece) for piece, i in vocabulary.items()}
+        self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
+        self._bytes[self.UNKNOWN] = "\ufffd".encode()
+        self._json = json.dumps(
+            _document(vocabulary, merges), ensure_ascii=False, separators=(",", ":")
+        )
+        self._library = tokenizers.Tokenizer.from_str(self._json)
+        self._library.encode_special_tokens = True  # the file format does not keep it
+        _stay_quiet_after_fork()
+
+    @classmethod
+    def train(cls, texts: Iterable[str], vocabulary: int) -> Self:
+        """Learns up to `vocabulary` pieces from texts of all languages together.
+
+        The same texts give the same pieces. There are fewer than asked for when no pair of
+        pieces is left that occurs twice.
+
+        Raises:
+            ConfigError: `vocabulary` cannot hold the bytes and the special pieces.
+        """
+        if vocabulary < SMALLEST_VOCABULARY:
+            raise ConfigError(
+                f"a vocabulary of {vocabulary} cannot hold the 256 bytes and "
+                f"{len(SPECIALS)} special pieces; the smallest is {SMALLEST_VOCABULARY}"
+            )
+        trainer = tokenizers.trainers.BpeTrainer(
+            vocab_size=vocabulary,
+            min_frequency=2,
+            special_tokens=list(SPECIALS),
+            initial_alphabet=sorted(_alphabet()),
+            show_progress=False,
+        )
+        empty: dict[str, int] = {piece: i for i, piece in enumerate(SPECIALS)}
+        library = tokenizers.Tokenizer.from_str(json.dumps(_document(empty, [])))
+        library.encode_special_tokens = True
+        library.train_from_iterator((clean(text)[0] for text in texts), trainer)
+        learnt = json.loads(library.to_str())["model"]
+        return cls(learnt["vocab"], [(left, right) for left, right in learnt["merges"]])
+
+    @classmethod
+    def from_json(cls, text: str, origin: str = "the tokenizer") -> Self:
+        """Reads what `to_json` wrote; `origin` is how an error names it.
+
+        Raises:
+            ModelFolderError: it is not JSON, or not a tokenizer of this shape.
+        """
+        try:
+            document = json.loads(text)
+            model = document["model"]
+            vocabulary = dict(model["vocab"])
+            merges = [(left, right) for left, right in model["merges"]]
+            if document != _document(vocabulary, [list(merge) for merge in merges]):
+                raise ValueError("its settings are not those of byte-level text here")
+            return cls(vocabulary, merges)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            reason = str(error) if type(error) is ValueError else "it is damaged"
+            raise ModelFolderError(
+                f"{origin} is no tokenizer of this project: {reason}; "
+                "copy it again from the model folder it belongs to, or train the model anew"
+            ) from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads a `tokenizer.json`.
+
+        Raises:
+            ModelFolderError: no such file, unreadable, or not a tokenizer of this shape.
+        """
+        try:
+            text = Path(path).read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise ModelFolderError(
+                f"{path} is not UTF-8 at byte {error.start}; "
+                "copy it again from the model folder it belongs to"
+            ) from error
+        except OSError as error:
+            raise ModelFolderError(
+                f"{path} cannot be read ({error.strerror}); "
+                "give the tokenizer.json of a model folder"
+            ) from error
+        return cls.from_json(text, str(path))
+
+    def save(self, path: str | Path) -> None:
+        """Writes `tokenizer.json`, beside first and then renamed: never half there."""
+        path = Path(path)
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with beside.open("wb") as file:
+                file.write(self._json.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def to_json(self) -> str:
+        """The whole tokenizer as one line of JSON, which the `tokenizers` library reads too."""
+        return self._json
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the JSON, in hexadecimal: equal for equal tokenizers, whatever the library."""
+        return hashlib.sha256(self._json.encode()).hexdigest()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def encode(self, text: str) -> Encoding:
+        """Tokenises one text; surrogates count as U+FFFD (`clean` has the note about them)."""
+        text, _ = clean(text)
+        ids: list[int] = self._library.encode(text).ids
+        pieces = [self.piece(i) for i in ids]
+        return Encoding(ids, pieces, list(self._spans(text, ids)))
+
+    def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Tokenises many texts at once, ids only, on all cores; every list ends in `END`."""
+        cleaned = [clean(text)[0] for text in texts]
+        return [encoding.ids for encoding in self._library.encode_batch_fast(cleaned)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of the ids; for those of `encode(text)`, exactly the (clean) text.
+
+        Padding, start and end have no text; an unknown piece and bytes that are no UTF-8, which
+        a model may write, become U+FFFD. One space at the very start is the one added by encoding.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+        text = b"".join([self._spelling(i) for i in ids])
+        return text.removeprefix(b" ").decode(errors="replace")
+
+    def piece(self, id: int) -> str:
+        """One piece made readable; bytes that are no whole character are written `<0xF0>`.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+        spelling = self._spelling(id)
+        if id < len(SPECIALS):
+            return SPECIALS[id]
+        half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
+        return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
+
+    def id_of(self, piece: str) -> int:
+        """The id of a piece in the byte alphabet of `merges`."""
+        return self._ids[piece]
+
+    def _spelling(self, id: int) -> bytes:
+        try:
+            return self._bytes[id]
+        except KeyError:
+            raise UsageError(
+                f"id {id} is outside this vocabulary of {len(self)} pieces; "
+                "use the tokenizer.json of the model that wrote it"
+            ) from None
+
+    def _spans(self, text: str, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Where each piece lies in the text, from the bytes it spells; one byte was added ahead."""
+        ends = list(itertools.accumulate(len(self._bytes[i]) for i in ids))
+        starts = [0, *ends[:-1]]
+        character = _characters(text)
+        for start, end in zip(starts, ends, strict=True):
+            first = character[max(start - 1, 0)]
+            last = first if end <= max(start, 1) else character[end - 2] + 1
+            yield first, last
+
+
+def _characters(text: str) -> Sequence[int]:
+    """For each byte of the text in UTF-8, and for the byte after, its character's number."""
+    if text.isascii():
+        return range(len(text) + 1)
+    widths = (len(character.encode()) for character in text)
+    numbers = [n for n, width in enumerate(widths) for _ in range(width)]
+    return [*numbers, len(text)]
+
+
+@functools.cache
+def _alphabet() -> dict[str, int]:
+    """The printable character for each byte: itself where printable, else one from U+0100 on.
+
+    The byte alphabet of GPT-2 (Radford et al. 2019), which `tokenizers` writes in its files.
+    """
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in set(printable)]
+    return {chr(byte): byte for byte in printable} | {
+        chr(0x100 + n): byte for n, byte in enumerate(others)
+    }
+
+
+def _spell(piece: str) -> bytes:
+    alphabet = _alphabet()
+    return bytes([alphabet[character] for character in piece])
+
+
+def _check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
+    """Raises ValueError, naming the first thing that does not fit."""
+    if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+        raise ValueError(f"its ids are not 0 to {len(vocabulary) - 1}")
+    for i, special in enumerate(SPECIALS):
+        if vocabulary.get(special) != i:
+            raise ValueError(f"{special} must have id {i}, not {vocabulary.get(special)}")
+    alphabet = _alphabet()
+    if missing := sorted(alphabet.keys() - vocabulary.keys()):
+        raise ValueError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
+    for piece in vocabulary:
+        if not piece or not alphabet.keys() >= set(piece):
+            raise ValueError(f"its piece {piece!r} is not spelt in bytes")
+    for left, right in merges:
+        if not {left, right, left + right} <= vocabulary.keys():
+            raise ValueError(f"its merge {left!r} + {right!r} is not in the vocabulary")
+        if left + right in SPECIALS:
+            raise ValueError(f"its merge {left!r} + {right!r} would turn text into a special piece")
+
+
+def _document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The contents of `tokenizer.json`, written here so that they stay the same for ever.
+
+    The pattern of `ByteLevel` parts letters from signs, so no merge can ever spell `</s>`, whose
+    id the trainer would hand out again; `_check` holds every file to that.
+    """
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    special = [
+        {"id": i, "content": text, **flags, "special": True} for i, text in enumerate(SPECIALS)
+    ]
+    byte_level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": False,
+        "use_regex": True,
+    }
+    end = SPECIALS[Tokenizer.END]
+    first = [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": end, "type_id": 0}},
+    ]
+    second = [
+        {"Sequence": {"id": "B", "type_id": 1}},
+        {"SpecialToken": {"id": end, "type_id": 1}},
+    ]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": special,
+        "normalizer": {"type": "Prepend", "prepend": " "},
+        "pre_tokenizer": byte_level,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": first,
+            "pair": first + second,
+            "special_tokens": {end: {"id": end, "ids": [Tokenizer.END], "tokens": [end]}},
+        },
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [byte_level, {"type": "Strip", "content": " ", "start": 1, "stop": 0}],
+        },
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": vocabulary,
+            "merges": merges,
+        },
+    }
+
+
+@functools.cache
+def _stay_quiet_after_fork() -> None:
+    """Lets a forked process tokenise on one core, without the library's warning about it.
+
+    The library's threads do not live on in a fork. It looks at the environment while forking,
+    so the variable is there for that moment only; one that the user has set is left alone.
+    """
+    name = "TOKENIZERS_PARALLELISM"
+    if name in os.environ:
+        return
+
+    def before() -> None:
+        os.environ[name] = "false"
+
+    def after_in_parent() -> None:
+        os.environ.pop(name, None)
+
+    os.register_at_fork(before=before, after_in_parent=after_in_parent)
