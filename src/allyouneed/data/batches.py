@@ -10,9 +10,6 @@ from allyouneed.errors import DataError, UsageError
 
 Indices = NDArray[np.int64]
 
-# Pairs sorted together. More pairs pad less; fewer mix more freely from epoch to epoch.
-POOL = 1 << 16
-
 
 class BatchSampler:
     """Section 5.1: pairs batched together by approximate length, about `batch_tokens` a side.
@@ -22,6 +19,8 @@ class BatchSampler:
     `weights[c]` is how often an epoch sees the pairs of corpus c: 1 is every pair once, 0.5 a
     random half of them, 2.5 every pair twice and a random half a third time (in whole pairs,
     at least one).
+
+    Pairs of equal lengths fall into batches by chance, anew in every epoch.
 
     Raises DataError at once when a pair alone is over the budget.
     """
@@ -55,10 +54,7 @@ class BatchSampler:
     def epoch_batches(self, epoch: int) -> list[Indices]:
         """The batches of one epoch: arrays of pair numbers. The same for the same (seed, epoch)."""
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, epoch])))
-        order = rng.permutation(self._drawn(rng))
-        batches: list[Indices] = []
-        for pool in np.array_split(order, -(-len(order) // POOL)):
-            batches += self._cut(self._by_length(pool))
+        batches = self._cut(self._by_length(rng.permutation(self._drawn(rng))))
         return [batches[n] for n in rng.permutation(len(batches))]
 
     def padding(self, batches: Sequence[Indices]) -> float:
@@ -82,18 +78,18 @@ class BatchSampler:
             drawn.append(first + rng.permutation(count)[:rest])
         return np.concatenate(drawn)
 
-    def _by_length(self, pool: Indices) -> Indices:
-        """Sorted by target length; by source length up and down in turn, so that neighbours stay
-        alike where the target length changes. The pool comes shuffled, which breaks ties."""
-        source, target = self._source[pool], self._target[pool]
-        return pool[np.lexsort((np.where(target % 2, source, -source), target))]
+    def _by_length(self, shuffled: Indices) -> Indices:
+        """Sorted by target length, then by source length, up and down in turn, so that neighbours
+        stay alike where the target length changes. The sort is stable: chance breaks ties."""
+        source, target = self._source[shuffled], self._target[shuffled]
+        return shuffled[np.lexsort((np.where(target % 2, source, -source), target))]
 
     def _cut(self, order: Indices) -> list[Indices]:
         """As many pairs to each batch as the budget allows, in this order."""
         batches = []
         start = 0
         while start < len(order):
-            most = self._budget // int(self._longest[order[start]])
+            most = self._budget // int(self._longest[order[start]])  # no later pair makes it more
             longest = np.maximum.accumulate(self._longest[order[start : start + most]])
             fits = longest * np.arange(1, len(longest) + 1) <= self._budget
             rows = int(fits.sum())  # `fits` is True, then False: both factors only grow

@@ -20,6 +20,8 @@ def file_state(path: Path) -> tuple[int, int]:
         status = path.stat()
     except FileNotFoundError as error:
         raise missing(path) from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     return status.st_size, status.st_mtime_ns
 
 
@@ -59,4 +61,6 @@ def _load(memory: Path) -> dict[str, list[int | str]]:
         known = json.loads(memory.read_text())
     except (OSError, ValueError):
         return {}
-    return {n: e for n, e in known.items() if len(e) == 3} if isinstance(known, dict) else {}
+    if not isinstance(known, dict):
+        return {}
+    return {n: e for n, e in known.items() if isinstance(e, list) and len(e) == 3}

@@ -3,13 +3,14 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from allyouneed.errors import DataError
 
 Format = Literal["text", "tsv", "jsonl", "parquet"]
 Task = Literal["copy", "reverse"]
 
+FIELDS = ("source", "target")
 COMPRESSED = (".gz", ".xz", ".zst")
 FORMAT_OF: dict[str, Format] = {
     ".tsv": "tsv",
@@ -34,6 +35,9 @@ class Corpus:
 
     Files: `source` and `target` hold one sentence a line each; or `source` alone holds both
     sides as TSV, JSON lines or Parquet. `format=None` goes by the suffix, under .gz, .xz or .zst.
+    `source_field` and `target_field` name the fields of JSON lines and the columns of Parquet; in
+    TSV they are column numbers, from "1", and only needed where there are more than the two
+    columns or these stand the other way round.
     Made: `made` names a task of `synthetic.py`, `pairs` and `seed` say how many and which.
     `weight` is how often an epoch sees each pair, on average: 0.5 is a random half of them.
 
@@ -44,8 +48,8 @@ class Corpus:
     target: Path | None = None
     weight: float = 1.0
     format: Format | None = None
-    source_field: str = "source"
-    target_field: str = "target"
+    source_field: str = FIELDS[0]
+    target_field: str = FIELDS[1]
     made: Task | None = None
     pairs: int = 5000
     seed: int = 0
@@ -63,8 +67,12 @@ class Corpus:
             )
         if self.made is not None:
             self._check_made()
+        elif self.format not in (None, *get_args(Format)):
+            raise DataError(
+                f"{self.name}: format={self.format!r} is none of {', '.join(get_args(Format))}"
+            )
         else:
-            self._check_target(self.resolved_format)
+            self._check_sides(self.resolved_format)
 
     def _check_made(self) -> None:
         if self.made not in ("copy", "reverse"):
@@ -74,7 +82,7 @@ class Corpus:
         if self.pairs < 1:
             raise DataError(f"{self.name}: pairs={self.pairs} must be at least 1")
 
-    def _check_target(self, format: Format) -> None:
+    def _check_sides(self, format: Format) -> None:
         if format == "text" and self.target is None:
             raise DataError(
                 f"{self.source}: nothing says where the target sentences are; name a target file, "
@@ -84,6 +92,12 @@ class Corpus:
             raise DataError(
                 f"{self.source} is read as {format} and holds both sides, yet target="
                 f'{self.target} is given; leave target out, or set format="text"'
+            )
+        fields = self.source_field, self.target_field
+        if format == "tsv" and fields != FIELDS and not all(map(_is_column, fields)):
+            raise DataError(
+                f"{self.name}: source_field={fields[0]!r} and target_field={fields[1]!r} must be "
+                'columns of a TSV file, counted from "1"; leave both out for source<TAB>target'
             )
 
     @property
@@ -97,6 +111,13 @@ class Corpus:
         return FORMAT_OF.get(suffixes[-1], "text") if suffixes else "text"
 
     @property
+    def columns(self) -> tuple[int, int] | None:
+        """The TSV columns of source and target, counted from 0; None for a file of just the two."""
+        if (self.source_field, self.target_field) == FIELDS:
+            return None
+        return int(self.source_field) - 1, int(self.target_field) - 1
+
+    @property
     def files(self) -> list[Path]:
         """The files it is read from: none when made."""
         return [path for path in (self.source, self.target) if path is not None]
@@ -105,3 +126,7 @@ class Corpus:
     def name(self) -> str:
         """What messages and reports call it: the source path, or the task and its seed."""
         return f"made:{self.made}:{self.seed}" if self.source is None else str(self.source)
+
+
+def _is_column(field: str) -> bool:
+    return field.isdecimal() and int(field) >= 1

@@ -1,4 +1,4 @@
-"""Exact duplicates among any number of texts, in bounded memory."""
+"""Exact duplicates among any number of texts, in little memory."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -17,20 +17,19 @@ RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("position", "<i8")])
 
 def pair_key(source: str, target: str) -> bytes:
     """128 bits of a pair. That two of a billion different ones are equal has a chance of 1e-21."""
-    left = source.encode("utf-8", "surrogatepass")
-    right = target.encode("utf-8", "surrogatepass")
-    return blake2b(len(left).to_bytes(8, "little") + left + right, digest_size=16).digest()
+    left = source.encode()
+    return blake2b(
+        len(left).to_bytes(8, "little") + left + target.encode(), digest_size=16
+    ).digest()
 
 
 def mark_repeats(keys: Iterable[bytes], folder: Path) -> NDArray[np.bool_]:
-    """For each key, whether an earlier one equals it: a boolean array, mapped from a file.
+    """For each key, whether an earlier one equals it.
 
-    Equal keys meet in one of 64 part files in `folder`; only one of these is in memory at a time.
+    Equal keys meet in one of 64 part files in `folder`; only one of these is in memory at a time,
+    beside one byte for each key.
     """
-    count = _spread(keys, folder)
-    if count == 0:
-        return np.zeros(0, dtype=np.bool_)
-    repeats = np.memmap(folder / "repeats", dtype=np.bool_, mode="w+", shape=(count,))
+    repeats = np.zeros(_spread(keys, folder), dtype=np.bool_)
     for part in range(PARTS):
         path = folder / f"part-{part}"
         records = np.fromfile(path, dtype=RECORD)

@@ -12,6 +12,7 @@ from allyouneed.data.lines import missing, read_lines
 from allyouneed.data.report import DataReport
 from allyouneed.data.synthetic import made_pairs
 from allyouneed.errors import DataError, nearest
+from allyouneed.text.clean import clean
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,16 @@ def read_text(reading: Reading) -> Iterator[Pair]:
 
 
 def read_tsv(reading: Reading) -> Iterator[Pair]:
+    named = reading.corpus.columns
+    source, target = named or (0, 1)
     for number, line in enumerate(reading.lines(reading.corpus.files[0]), start=1):
         columns = line.split("\t")
-        if len(columns) == 2:
-            yield Pair(columns[0], columns[1], number)
+        fits = len(columns) == 2 if named is None else len(columns) > max(named)
+        if fits:
+            yield Pair(columns[source], columns[target], number)
         else:
-            reading.malformed(number, f"has {len(columns)} columns, not source<TAB>target")
+            wanted = "the 2 of source<TAB>target" if named is None else f"{max(named) + 1} or more"
+            reading.malformed(number, f"has {len(columns)} columns, not {wanted}")
 
 
 def read_jsonl(reading: Reading) -> Iterator[Pair]:
@@ -98,7 +103,10 @@ def _fields(reading: Reading, record: dict[str, Any], number: int) -> Pair | Non
             there = f"holds {type(text).__name__}" if name in record else "is not there"
             reading.malformed(number, f'field "{name}" {there}, not text{_hint(name, record)}')
             return None
-        texts.append(text)
+        cleaned, notes = clean(text)
+        if notes and reading.report is not None:
+            reading.report.note("lone surrogates replaced by U+FFFD", reading.index, number, name)
+        texts.append(cleaned)
     return Pair(texts[0], texts[1], number)
 
 

@@ -59,6 +59,20 @@ class DataReport:
             remarks=list(values["remarks"]),
         )
 
+    def summary(self) -> str:
+        """What was left out, on one line, with the first place for each reason."""
+        reasons = [
+            f"{reason}: {tally.count:,} ({' '.join(self._places(tally)[:1])})"
+            for reason, tally in self.left_out.items()
+        ]
+        return f"read {self.read:,} pairs" + "".join(f"; {reason}" for reason in reasons)
+
+    def _places(self, tally: Tally) -> list[str]:
+        return [
+            f"{self.corpora[corpus]}:{line} {detail}".rstrip()
+            for corpus, line, detail in tally.examples
+        ]
+
     def __str__(self) -> str:
         lines = [f"kept {self.kept:,} of {self.read:,} pairs"]
         if len(self.corpora) > 1:
@@ -72,8 +86,7 @@ class DataReport:
     def _rows(self, tallies: dict[str, Tally]) -> Iterable[str]:
         for what, tally in sorted(tallies.items(), key=lambda item: -item[1].count):
             yield f"  {what}: {tally.count:,}"
-            for corpus, line, detail in tally.examples:
-                yield f"    {self.corpora[corpus]}:{line}" + (f" {detail}" if detail else "")
+            yield from (f"    {place}" for place in self._places(tally))
 
 
 def _tallies(values: dict[str, Any]) -> dict[str, Tally]:

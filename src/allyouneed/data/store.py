@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ class TokenStore:
             self._ids = {side: arrays[f"{side}_ids"] for side in ("source", "target")}
             self._offsets = {side: arrays[f"{side}_offsets"] for side in ("source", "target")}
             self._lines = arrays["lines"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
                 f"{folder}: the token store is damaged ({error!r}); remove it"
             ) from error
@@ -142,10 +143,8 @@ def _open_or_build(
     folder = cache_dir / _key(corpora, tokenizer, filters, ContentHashes(cache_dir / "hashes.json"))
     names = [corpus.name for corpus in corpora]
     if folder.exists():
-        try:
+        with suppress(DataError):  # damaged: looked at again under the lock
             return TokenStore(folder, names)
-        except DataError:
-            pass  # looked at again under the lock, below
     remarks = []
     with locked(cache_dir / "lock", lambda: progress("waiting for another process", 0, None)):
         if folder.exists():

@@ -52,14 +52,16 @@ def write_store(
             before = files.pairs
             pairs = read_pairs(corpus, report, index)
             for chunk in _chunks(pairs):
-                wanted = _wanted(chunk, repeats[done : done + len(chunk)], filters, report, index)
+                repeated = repeats[done : done + len(chunk)]
+                if len(repeated) < len(chunk):
+                    raise DataError(f"{corpus.name}: grew while it was read; start again")
+                wanted = _wanted(chunk, repeated, filters, report, index)
                 _append(files, wanted, tokenizer, filters, report, index)
                 done += len(chunk)
                 progress("tokenising", done, len(repeats))
             report.kept_by_corpus.append(files.pairs - before)
     if report.kept == 0:
-        raise DataError(f"no pair is left to learn from\n{report}")
-    (folder / "repeats").unlink(missing_ok=True)
+        raise DataError(f"no pair is left to learn from; {report.summary()}")
     (folder / "report.json").write_text(json.dumps(report.to_dict(), indent=1))
     (folder / "store.json").write_text(json.dumps(files.description(), indent=1))
 
@@ -91,15 +93,15 @@ def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
 
 def _wanted(
     chunk: list[Pair],
-    repeats: NDArray[np.bool_],
+    repeated: NDArray[np.bool_],
     filters: Filters,
     report: DataReport,
     index: int,
 ) -> list[Pair]:
     wanted = []
-    for pair, repeated in zip(chunk, repeats.tolist(), strict=True):
+    for pair, repeats in zip(chunk, repeated.tolist(), strict=True):
         verdict = filters.judge_text(pair)
-        if verdict is None and repeated and filters.drop_duplicates:
+        if verdict is None and repeats and filters.drop_duplicates:
             verdict = "duplicate", ""
         if verdict is None:
             wanted.append(pair)
