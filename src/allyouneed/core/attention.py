@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from allyouneed.core.config import width_of_head
 from allyouneed.core.dropout import Dropout
 from allyouneed.core.positions import Rotary
-from allyouneed.errors import ConfigError
 
 
 def masked_softmax(scores_BHTS: Tensor, may_look: Tensor | None = None) -> Tensor:
@@ -96,13 +96,8 @@ class MultiHeadAttention(nn.Module):
         positions: Rotary | None = None,
     ) -> None:
         super().__init__()
-        if head_width is None and d_model % heads:
-            raise ConfigError(
-                f"heads={heads} do not divide d_model={d_model}; the nearest widths that would: "
-                f"{d_model // heads * heads} and {(d_model // heads + 1) * heads}"
-            )
         self.heads = heads
-        width = heads * (head_width or d_model // heads)
+        width = heads * (width_of_head(d_model, heads) if head_width is None else head_width)
         self.W_Q = nn.Linear(d_model, width, bias=bias)
         self.W_K = nn.Linear(d_model, width, bias=bias)
         self.W_V = nn.Linear(d_model, width, bias=bias)

@@ -35,15 +35,22 @@ class LayerCache:
         """Row r becomes what row `rows_R[r]` was; only the `length` known steps are copied."""
         if self._keys_RHLK is None or self._values_RHLK is None:
             return
-        kept = rows_R.numel()
-        for buffer in (self._keys_RHLK, self._values_RHLK):
-            buffer[:kept, :, :length] = buffer[rows_R, :, :length]
-        self._keys_RHLK, self._values_RHLK = self._keys_RHLK[:kept], self._values_RHLK[:kept]
+        self._keys_RHLK = _select(self._keys_RHLK, rows_R, length)
+        self._values_RHLK = _select(self._values_RHLK, rows_R, length)
 
     def select_sentences(self, sentences_B: Tensor) -> None:
         """Keeps the memory of these sentences, in this order."""
         self.memory_keys_BHSK = self.memory_keys_BHSK[sentences_B]
         self.memory_values_BHSK = self.memory_values_BHSK[sentences_B]
+
+
+def _select(buffer_RHLK: Tensor, rows_R: Tensor, length: int) -> Tensor:
+    known = buffer_RHLK[rows_R, :, :length]
+    if rows_R.numel() > buffer_RHLK.size(0):
+        buffer_RHLK = buffer_RHLK.new_empty(rows_R.numel(), *buffer_RHLK.shape[1:])
+    buffer_RHLK = buffer_RHLK[: rows_R.numel()]
+    buffer_RHLK[:, :, :length] = known
+    return buffer_RHLK
 
 
 class Cache:
@@ -68,7 +75,7 @@ class Cache:
 
         `sentences_B` are indices into the sentences now present (None: all, as they stand);
         `hypotheses_BN[b, n]` says which hypothesis of the kept sentence b goes on as its n-th
-        (None: as they stand).
+        (None: as they stand); N may be another number than before.
         """
         if sentences_B is None and hypotheses_BN is None:
             return

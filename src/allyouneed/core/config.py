@@ -12,6 +12,22 @@ Positions = Literal["sinusoidal", "stored", "learned", "rotary", "none"]
 SharedEmbeddings = Literal["all", "output", "none"]
 
 
+def width_of_head(d_model: int, heads: int) -> int:
+    """d_k = d_v = d_model / h, the width K of one head (section 3.2.2).
+
+    Raises:
+        ConfigError: heads that do not divide d_model; it names the widths that they would.
+    """
+    if d_model % heads:
+        below = d_model // heads * heads
+        widths = ", ".join(str(width) for width in (below, below + heads) if width)
+        raise ConfigError(
+            f"heads={heads} do not divide d_model={d_model}; "
+            f"the nearest widths that would: d_model={widths} (or set head_width)"
+        )
+    return d_model // heads
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransformerConfig:
     """Hyper-parameters in the words of the paper's table 3; the defaults are its base model.
@@ -47,7 +63,7 @@ class TransformerConfig:
     scale_embeddings: bool = True  # times sqrt(d_model), section 3.4
     normalise_embeddings: bool = False  # as BERT does
     shared_embeddings: SharedEmbeddings = "all"
-    bias: bool = True
+    bias: bool = True  # of the projections; layer norms have one either way
     output_bias: bool = False
     pad: int = 0
     start: int = 1
@@ -62,30 +78,31 @@ class TransformerConfig:
     @property
     def width_of_head(self) -> int:
         """d_k = d_v, the width K of one head (section 3.2.2)."""
-        return self.head_width if self.head_width is not None else self.d_model // self.heads
+        if self.head_width is not None:
+            return self.head_width
+        return width_of_head(self.d_model, self.heads)
 
     def _check_sizes(self) -> None:
         for name in ("vocabulary", "d_model", "heads", "d_ff", "max_positions"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
+        if self.head_width is not None and self.head_width < 1:
+            raise ConfigError(
+                f"head_width={self.head_width} must be at least 1, or None for d_model / heads"
+            )
         for name in ("encoder_layers", "decoder_layers"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must not be negative")
-        if self.head_width is None and self.d_model % self.heads:
-            below = self.d_model // self.heads * self.heads
-            widths = ", ".join(str(w) for w in (below, below + self.heads) if w)
+        paired = {
+            "sinusoidal": ("d_model", self.d_model),
+            "rotary": ("head width", self.width_of_head),
+        }
+        name, width = paired.get(self.positions, ("", 0))
+        if width % 2:
             raise ConfigError(
-                f"heads={self.heads} do not divide d_model={self.d_model}; "
-                f"the nearest widths that would: d_model={widths} (or set head_width)"
+                f"{self.positions} positions pair sines with cosines and need an even "
+                f"{name}, not {width}; try {width + 1}"
             )
-        if self.positions in ("sinusoidal", "rotary"):
-            name = "d_model" if self.positions == "sinusoidal" else "head width"
-            width = self.d_model if self.positions == "sinusoidal" else self.width_of_head
-            if width % 2:
-                raise ConfigError(
-                    f"{self.positions} positions pair sines with cosines and need an even "
-                    f"{name}, not {width}; try {width + 1}"
-                )
 
     def _check_choices(self) -> None:
         choices = {
@@ -113,11 +130,18 @@ class TransformerConfig:
             raise ConfigError(f"norm_epsilon={self.norm_epsilon} must be positive, such as 1e-5")
 
     def _check_ids(self) -> None:
-        for name in ("pad", "start", "end"):
-            if not 0 <= getattr(self, name) < self.vocabulary:
+        smaller = min(self.vocabulary, self.source_vocabulary or self.vocabulary)
+        sizes = {"pad": smaller, "start": self.vocabulary, "end": smaller}  # sources have no start
+        for name, size in sizes.items():
+            if not 0 <= getattr(self, name) < size:
                 raise ConfigError(
-                    f"{name}={getattr(self, name)} is no id of a vocabulary of {self.vocabulary}"
+                    f"{name}={getattr(self, name)} is no id of a vocabulary of {size}"
                 )
+        if self.pad == self.end:
+            raise ConfigError(
+                f"pad={self.pad} and end={self.end} are the same id, so ends of sentences would "
+                "be taken for padding; give them two"
+            )
 
 
 BASE = TransformerConfig()  # table 3, row "base"

@@ -21,7 +21,7 @@ class Dropout(nn.Module):
             return x
         if x.device.type != "cpu":
             return nn.functional.dropout(x, self.rate)
-        dropped = round(self.rate * 2**16)
+        dropped = min(round(self.rate * 2**16), 2**16 - 1)
         draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
         noise = draws.view(torch.int16)[: x.numel()].view(x.shape)
         keep = (noise >= dropped - 2**15).to(x.dtype)

@@ -16,7 +16,7 @@ class Embeddings(nn.Module):
 
     `positions` maps integer positions BT to BTD, or is None (then nothing is added, as with
     rotary positions). `norm` is the identity in the paper and a layer norm in BERT. `pad` is the
-    id that takes up no position, so left- and right-padded sentences come out alike.
+    id that takes up no position, so left- and right-padded sentences come out alike (-1: none is).
     """
 
     def __init__(

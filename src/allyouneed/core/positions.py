@@ -64,7 +64,7 @@ class Rotary(nn.Module):
     def forward(self, x_BHTK: Tensor, offset: int = 0) -> Tensor:
         """Turns row t as position offset + t. Returns BHTK."""
         here = slice(offset, offset + x_BHTK.size(2))
-        cos_TP, sin_TP = self.cos[here].to(x_BHTK.dtype), self.sin[here].to(x_BHTK.dtype)
+        cos_TP, sin_TP = self.cos[here], self.sin[here]  # float32, even where x is not
         even, odd = x_BHTK[..., 0::2], x_BHTK[..., 1::2]
         turned = (even * cos_TP - odd * sin_TP, even * sin_TP + odd * cos_TP)
-        return torch.stack(turned, dim=-1).flatten(-2)
+        return torch.stack(turned, dim=-1).flatten(-2).to(x_BHTK.dtype)

@@ -33,12 +33,12 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.encoder = Encoder(
-            embeddings(config, config.source_vocabulary or config.vocabulary),
+            embeddings(config, config.source_vocabulary or config.vocabulary, config.pad),
             [encoder_layer(config) for _ in range(config.encoder_layers)],
             final_norm(config),
         )
         self.decoder = Decoder(
-            embeddings(config, config.vocabulary),
+            embeddings(config, config.vocabulary, target_pad(config)),
             [decoder_layer(config) for _ in range(config.decoder_layers)],
             final_norm(config),
         )
@@ -165,13 +165,19 @@ def positions(config: TransformerConfig) -> nn.Module | None:
             return None
 
 
-def embeddings(config: TransformerConfig, vocabulary: int) -> Embeddings:
+def target_pad(config: TransformerConfig) -> int:
+    """The id that fills up targets, or -1 where they begin with it, as Marian's do: that one has
+    to be seen, and what comes after the end is hidden by causality alone."""
+    return -1 if config.start == config.pad else config.pad
+
+
+def embeddings(config: TransformerConfig, vocabulary: int, pad: int) -> Embeddings:
     """Token embeddings with positions for one side."""
     return Embeddings(
         nn.Embedding(vocabulary, config.d_model),
         positions(config),
         max_positions=config.max_positions,
-        pad=config.pad,
+        pad=pad,
         scaled=config.scale_embeddings,
         norm=norm(config) if config.normalise_embeddings else None,
         dropout=config.dropout,
