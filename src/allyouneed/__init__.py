@@ -1,1 +1,53 @@
-"""The Transformer of "Attention Is All You Need", and all you need around it."""
+"""The Transformer of "Attention Is All You Need", and all you need around it.
+
+    import allyouneed
+
+    translator = allyouneed.load("en-de")
+    print(translator("A man rides a bike.").text)
+
+The names in `__all__` are what others may build on. Each is loaded when it is first asked for,
+so that `import allyouneed` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AllYouNeedError",
+    "load",
+    "Tokenizer",
+    "train",
+    "Transformer",
+    "TransformerConfig",
+    "Translation",
+    "Translator",
+]
+
+if TYPE_CHECKING:
+    from allyouneed.core.config import TransformerConfig
+    from allyouneed.core.transformer import Transformer
+    from allyouneed.errors import AllYouNeedError
+    from allyouneed.text.tokenizer import Tokenizer
+    from allyouneed.training.loop import train
+    from allyouneed.translator import Translation, Translator, load
+else:
+    _HOME = {
+        "AllYouNeedError": "allyouneed.errors",
+        "load": "allyouneed.translator",
+        "Tokenizer": "allyouneed.text.tokenizer",
+        "train": "allyouneed.training.loop",
+        "Transformer": "allyouneed.core.transformer",
+        "TransformerConfig": "allyouneed.core.config",
+        "Translation": "allyouneed.translator",
+        "Translator": "allyouneed.translator",
+    }
+
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_HOME[name]), name)
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
