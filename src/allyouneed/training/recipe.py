@@ -1,0 +1,309 @@
+"""A recipe: one TOML file that says everything a training run depends on.
+
+`load_recipe` reads one by packaged name or path and checks it; `to_toml` writes the resolved
+recipe back, every key in the open.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from allyouneed.data.root import resolve
+from allyouneed.errors import ConfigError, RecipeError, nearest
+from allyouneed.training.sections import (
+    DataSection,
+    ModelSection,
+    NaturalNumber,
+    Noam,
+    OptimizerSection,
+    ScheduleSection,
+    Section,
+    TrainingSection,
+    ValidationSection,
+    VocabularySection,
+)
+
+KeyPath = tuple[str | int, ...]
+
+
+class Recipe(Section):
+    """Everything a training run depends on, checked; `sections` has the tables.
+
+    Keys that bear on one another across sections are checked here.
+    """
+
+    name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")] = Field(
+        description="name of the run's folder and of the model"
+    )
+    description: str = Field(default="", description="what the model is, for its card")
+    licence: str = Field(default="", description="licence of the data, for the model card")
+    task: Literal["translate"] = Field(default="translate", description="what is learnt")
+    source_language: str = Field(default="", description="for the model card")
+    target_language: str = Field(default="", description="for the model card")
+    seed: NaturalNumber = Field(default=1, description="every random choice follows from it")
+    tensorboard: bool = Field(default=False, description="also write TensorBoard files")
+    data: DataSection = Field(description="the corpora")
+    vocabulary: VocabularySection = Field(default=VocabularySection(), description="the subwords")
+    model: ModelSection = Field(default=ModelSection(), description="the Transformer")
+    optimizer: OptimizerSection = Field(default=OptimizerSection(), description="Adam")
+    schedule: ScheduleSection = Field(default=Noam(), description="the learning rate, step by step")
+    training: TrainingSection = Field(description="how long, how much at once, what is kept")
+    validation: ValidationSection = Field(
+        default=ValidationSection(), description="what is translated"
+    )
+
+    @model_validator(mode="after")
+    def _init_or_new(self) -> "Recipe":
+        given = {
+            "model.preset": self.model.preset,
+            "vocabulary.tokenizer": self.vocabulary.tokenizer,
+        }
+        for key, value in given.items():
+            if self.training.init is not None and value is not None:
+                raise ValueError(
+                    f"{key} = {str(value)!r} and training.init = {self.training.init!r} "
+                    "contradict each other; leave one out"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _model_can_be_built(self) -> "Recipe":
+        if self.training.init is not None:
+            return self
+        try:
+            self.model.config(self.vocabulary.size)
+        except ConfigError as error:
+            raise ValueError(f"[model] {error}") from None
+        return self
+
+    def locate(self, path: Path) -> Path:
+        """The file that a path of this recipe means.
+
+        `load_recipe` has already made absolute what lies beside the recipe or in the working
+        directory; the rest is looked for in the data folder ($ALLYOUNEED_DATA). Raises DataError,
+        with the places looked at, where there is no such file.
+        """
+        return resolve(path, None)
+
+
+def packaged_recipes() -> dict[str, str]:
+    """Name and TOML text of every recipe that comes with the package."""
+    folder = resources.files("allyouneed") / "recipes"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in files}
+
+
+def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+    """Read a packaged recipe or a file, apply overrides such as "model.d_model=256", check it.
+
+    A word without a suffix or separator is a packaged name; everything else is a path. Raises
+    RecipeError, which names the file (or the override), the key path and a remedy.
+    """
+    place, text, folders = _read(name_or_path)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(_syntax_error(place, text, error)) from None
+    for override in overrides:
+        _override(table, override)
+    if overrides:
+        place += f" with {' '.join(overrides)}"
+    try:
+        return Recipe.model_validate_json(
+            json.dumps(table, default=str), context={"folders": (*folders, Path.cwd())}
+        )
+    except ValidationError as error:
+        raise RecipeError(_explain(error, place)) from None
+
+
+def to_toml(recipe: Recipe) -> str:
+    """The recipe as TOML text that `load_recipe` reads back as the same recipe.
+
+    Defaults are spelt out, but in the corpora, where they would speak of files and formats that
+    a corpus does not have.
+    """
+    table = recipe.model_dump(mode="json", exclude_none=True)
+    for part in ("train", "valid"):
+        table["data"][part] = [
+            corpus.model_dump(mode="json", exclude_defaults=True)
+            for corpus in getattr(recipe.data, part)
+        ]
+    return "\n".join(_lines(table, "")) + "\n"
+
+
+# Reading
+
+
+def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
+    """Place for messages, text, and the recipe's own folder (none for a packaged one)."""
+    path = Path(name_or_path).expanduser()
+    if isinstance(name_or_path, str) and path.name == name_or_path and not path.suffix:
+        packaged = packaged_recipes()
+        if name_or_path in packaged:
+            return f"recipe {name_or_path}", packaged[name_or_path], []
+        meant = _did_you_mean(nearest(name_or_path, packaged))
+        raise RecipeError(
+            f"no recipe is called {name_or_path!r}{meant}; "
+            f"packaged: {', '.join(packaged)}; one of your own is given as its path, FILE.toml"
+        )
+    try:
+        return str(path), path.read_bytes().decode(), [path.absolute().parent]
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise RecipeError(
+            f"{path}:{line}: byte {error.start} is not UTF-8; save the recipe as UTF-8"
+        ) from None
+    except OSError as error:
+        raise RecipeError(f"{path}: cannot read the recipe: {error.strerror}") from None
+
+
+def _syntax_error(place: str, text: str, error: tomllib.TOMLDecodeError) -> str:
+    found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
+    line = (found and found[1]) or text.count("\n") + 1
+    reason = str(error)[: found.start()] if found else str(error)
+    return f"{place}:{line}: not TOML: {reason}"
+
+
+def _override(table: dict[str, Any], override: str) -> None:
+    """Set one key of the table; the value is TOML, or else taken as a string."""
+    path, equals, value = override.partition("=")
+    if any("\ud800" <= sign <= "\udfff" for sign in override):
+        raise RecipeError(f"override {override!r} is not valid Unicode")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise RecipeError(f"override {override!r} is not of the form section.key=value")
+    node: Any = table
+    done: list[str | int] = []
+    for key in keys[:-1]:
+        step = _step(node, key, override)
+        node = node.setdefault(step, {}) if isinstance(node, dict) else node[step]
+        done.append(step)
+        if not isinstance(node, dict | list):
+            raise RecipeError(f"override {override!r}: {_dotted(done)} is a value, not a section")
+    node[_step(node, keys[-1], override)] = _value(value.strip())
+
+
+def _step(node: dict[str, Any] | list[Any], key: str, override: str) -> str | int:
+    """A key of a table as it stands, or an index of a list that has so many items."""
+    if isinstance(node, dict):
+        return key
+    if not key.isdecimal() or int(key) >= len(node):
+        raise RecipeError(f"override {override!r}: {key!r} should be a number below {len(node)}")
+    return int(key)
+
+
+def _value(text: str) -> Any:
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if parsed.keys() == {"value"} else text
+
+
+# Explaining
+
+
+def _explain(error: ValidationError, place: str) -> str:
+    """What is wrong, in one line; an unknown key first, as it may explain a missing one."""
+    problems = error.errors(include_url=False)
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    section, path = _walk(problem["loc"])
+    key = _dotted(path)
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "extra_forbidden":
+        close = nearest(str(path[-1]), section.model_fields)
+        meant = _did_you_mean(_dotted((*path[:-1], close)) if close else None)
+        what = f"unknown key {key}{meant or '; known: ' + ', '.join(section.model_fields)}"
+    elif kind == "missing":
+        what = f"{key} is missing: {section.model_fields[str(path[-1])].description}"
+    elif kind in ("union_tag_invalid", "union_tag_not_found"):
+        names = [name for part in _sections(_annotation(section, key)) for name in _names(part)]
+        said = f"= {context['tag']!r}" if "tag" in context else "is missing"
+        what = f"{key}.name {said}: should be one of {', '.join(names)}"
+    elif kind == "value_error":
+        what = f"{key}: {context['error']}" if key else str(context["error"])
+    else:
+        expected = re.sub(r"^\w+ should ", "should ", problem["msg"])
+        what = f"{key} = {_shown(problem['input'])}: {expected}"
+    return f"{place}: {what}"
+
+
+def _walk(location: Sequence[str | int]) -> tuple[type[BaseModel], KeyPath]:
+    """The section that holds the last key of a location, and the key path as a recipe has it."""
+    section: type[BaseModel] = Recipe
+    below: list[type[BaseModel]] = [Recipe]
+    path: list[str | int] = []
+    for key in location:
+        if isinstance(key, str) and len(below) > 1:  # the schedule's name, no key of the recipe
+            below = [model for model in below if key in _names(model)]
+            continue
+        path.append(key)
+        if isinstance(key, str):
+            section = below[0] if below else section
+            below = list(_sections(_annotation(section, key)))
+    return section, tuple(path)
+
+
+def _annotation(section: type[BaseModel], key: str) -> Any:
+    field = section.model_fields.get(key)
+    return field.annotation if field else None
+
+
+def _names(section: type[BaseModel]) -> tuple[str, ...]:
+    """What the key "name" may be in one of several sections for the same place."""
+    return get_args(_annotation(section, "name"))
+
+
+def _sections(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _sections(part)
+
+
+def _did_you_mean(name: str | None) -> str:
+    return f"; did you mean {name}?" if name else ""
+
+
+def _dotted(path: Sequence[str | int]) -> str:
+    return ".".join(map(str, path))
+
+
+def _shown(value: Any, limit: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+# Writing
+
+
+def _lines(table: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """The lines of one table: plain keys first, then the tables below it."""
+    for key, value in table.items():
+        if not _is_table(value):
+            yield f"{key} = {_literal(value)}"
+    for key, value in table.items():
+        for below in value if isinstance(value, list) else [value]:
+            if isinstance(below, dict):
+                yield ""
+                yield f"[[{prefix}{key}]]" if isinstance(value, list) else f"[{prefix}{key}]"
+                yield from _lines(below, f"{prefix}{key}.")
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and isinstance(value[0], dict))
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, float):
+        return repr(value)
+    # TOML's basic strings, whole numbers and booleans are JSON's, but for the delete character
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,334 @@
+"""What a recipe may say: one frozen, strict model per section, every key with its description.
+
+Keys that are not listed here are errors, and so are values of another type: a recipe never
+carries a word that nobody reads.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+
+from allyouneed.core.config import (
+    PRESETS,
+    Activation,
+    Norm,
+    Positions,
+    Residual,
+    SharedEmbeddings,
+    TransformerConfig,
+)
+from allyouneed.data.corpus import Corpus, Format, Task
+from allyouneed.data.filters import Filters
+from allyouneed.errors import AllYouNeedError
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+NaturalNumber = Annotated[int, Field(ge=0)]
+
+
+def _anchor(path: Path, info: ValidationInfo) -> Path:
+    """Absolute where the path leads to something from one of the context's folders."""
+    path = path.expanduser()
+    places = [folder / path for folder in (info.context or {}).get("folders", ())]
+    return next((place for place in places if place.exists()), path)
+
+
+File = Annotated[Path, AfterValidator(_anchor)]
+
+
+class Section(BaseModel):
+    """A table of the recipe: frozen, no unknown keys, no silent change of type."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        protected_namespaces=(),
+    )
+
+
+class CorpusSection(Section):
+    """One corpus: files of sentence pairs, or pairs that the project makes itself."""
+
+    source: File | None = Field(default=None, description="file with the sentences to translate")
+    target: File | None = Field(
+        default=None,
+        description="their translations, line by line; without it source holds both sides",
+    )
+    format: Format | None = Field(
+        default=None, description="how the file is read; without it, by its suffix"
+    )
+    source_field: str = Field(default="source", description="column of the source (jsonl, parquet)")
+    target_field: str = Field(default="target", description="column of the target (jsonl, parquet)")
+    weight: Positive = Field(
+        default=1.0, description="how often an epoch sees each pair, on average"
+    )
+    made: Task | None = Field(
+        default=None,
+        description="make pairs of letters, the target being the source copied or reversed",
+    )
+    pairs: Count = Field(default=Corpus.pairs, description="how many pairs to make")
+    seed: NaturalNumber = Field(default=Corpus.seed, description="what the made pairs follow from")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "CorpusSection":
+        try:
+            Corpus(**self.model_dump())
+        except AllYouNeedError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+class FiltersSection(Section):
+    """Which pairs are left out, with a word about it in the report."""
+
+    min_tokens: Count = Field(
+        default=Filters.min_tokens, description="shortest sentence kept, in tokens, its end counted"
+    )
+    max_tokens: Count = Field(
+        default=Filters.max_tokens, description="longest sentence kept, in tokens, its end counted"
+    )
+    max_ratio: Annotated[float, Field(ge=1)] = Field(
+        default=Filters.max_ratio, description="longer side over shorter side, in tokens"
+    )
+    ratio_slack: NaturalNumber = Field(
+        default=Filters.ratio_slack,
+        description="tokens that the longer side has free beyond the ratio",
+    )
+    drop_duplicates: bool = Field(
+        default=Filters.drop_duplicates, description="keep only the first of exactly equal pairs"
+    )
+    drop_empty: bool = Field(
+        default=Filters.drop_empty, description="leave out pairs with an empty side"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "FiltersSection":
+        try:
+            self.filters()
+        except AllYouNeedError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def filters(self) -> Filters:
+        """The same as a value of the data layer."""
+        return Filters(**self.model_dump())
+
+
+class DataSection(Section):
+    """The corpora. A relative path is looked for beside the recipe, in the working directory,
+    and in the data folder ($ALLYOUNEED_DATA)."""
+
+    train: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to learn from")
+    valid: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to validate on")
+    filters: FiltersSection = Field(
+        default=FiltersSection(), description="what is left out of training"
+    )
+
+
+class VocabularySection(Section):
+    """The joint subword vocabulary of both languages (section 5.1)."""
+
+    size: Annotated[int, Field(ge=260)] = Field(
+        default=8000, description="entries, the 256 bytes and 4 marks included"
+    )
+    dropout: Share = Field(
+        default=0.0, description="probability of undoing a merge in training (BPE dropout)"
+    )
+    tokenizer: File | None = Field(
+        default=None,
+        description="a tokenizer.json to use instead of training one; size is then its own",
+    )
+
+
+class ModelSection(Section):
+    """The Transformer: a preset, and any field of TransformerConfig that differs from it."""
+
+    preset: Literal["base", "big", "small", "tiny"] | None = Field(
+        default=None,
+        description="shape to start from; without it base, or with init that model's own",
+    )
+    d_model: Count | None = Field(default=None, description="width of every layer's output")
+    heads: Count | None = Field(default=None, description="attention heads per layer")
+    head_width: Count | None = Field(default=None, description="width of a head; d_model / heads")
+    d_ff: Count | None = Field(default=None, description="inner width of the feed-forward networks")
+    encoder_layers: Count | None = Field(default=None, description="layers of the encoder")
+    decoder_layers: Count | None = Field(default=None, description="layers of the decoder")
+    dropout: Share | None = Field(default=None, description="P_drop of section 5.4")
+    attention_dropout: Share | None = Field(
+        default=None, description="dropout of attention weights"
+    )
+    activation_dropout: Share | None = Field(
+        default=None, description="dropout inside feed-forward"
+    )
+    dropout_before_activation: bool | None = Field(
+        default=None, description="activation dropout before the activation instead of after it"
+    )
+    max_positions: Count | None = Field(default=None, description="longest sentence, in tokens")
+    residual: Residual | None = Field(
+        default=None,
+        description="layer norm after the addition (the paper) or before the sub-layer",
+    )
+    norm: Norm | None = Field(default=None, description="layer norm or RMS norm")
+    norm_epsilon: Positive | None = Field(default=None, description="added to the variance")
+    activation: Activation | None = Field(
+        default=None, description="activation of the feed-forward networks; swiglu is gated"
+    )
+    positions: Positions | None = Field(
+        default=None, description="how a token knows its place (section 3.5)"
+    )
+    scale_embeddings: bool | None = Field(
+        default=None, description="embeddings times the root of d_model (section 3.4)"
+    )
+    normalise_embeddings: bool | None = Field(
+        default=None, description="layer norm on the sum of embedding and position, as BERT does"
+    )
+    shared_embeddings: SharedEmbeddings | None = Field(
+        default=None, description="which of the three embedding matrices are one (section 3.4)"
+    )
+    bias: bool | None = Field(default=None, description="biases in the linear layers")
+    output_bias: bool | None = Field(default=None, description="a bias in the output projection")
+
+    def config(
+        self, vocabulary: int, start_from: TransformerConfig | None = None
+    ) -> TransformerConfig:
+        """The configuration for so many vocabulary entries, or `start_from` with changed keys.
+
+        Raises ConfigError, with the field and a remedy, where the parts do not fit.
+        """
+        base = start_from or dataclasses.replace(
+            PRESETS[self.preset or "base"], vocabulary=vocabulary
+        )
+        return dataclasses.replace(base, **self.model_dump(exclude={"preset"}, exclude_none=True))
+
+
+class OptimizerSection(Section):
+    """Adam with the paper's values (section 5.3)."""
+
+    name: Literal["adam", "adamw"] = Field(default="adam", description="adamw decays weights apart")
+    betas: tuple[Share, Share] = Field(default=(0.9, 0.98), description="decay of both moments")
+    epsilon: Positive = Field(default=1e-9, description="added to the root of the second moment")
+    weight_decay: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="pull towards zero"
+    )
+    clip_norm: Annotated[float, Field(ge=0)] = Field(
+        default=0.0, description="largest norm of all gradients together; 0 leaves them alone"
+    )
+
+
+class Noam(Section):
+    """Section 5.3: up for warmup steps, then down with the inverse root of the step."""
+
+    name: Literal["noam"] = Field(default="noam", description="the paper's schedule")
+    factor: Positive = Field(default=1.0, description="scales the whole schedule")
+    warmup: Count = Field(default=4000, description="steps of linear rise")
+
+
+class InverseSquareRoot(Section):
+    """Linear rise to a peak, then down with the inverse root of the step."""
+
+    name: Literal["inverse-sqrt"] = Field(description="the paper's shape with a peak of its own")
+    learning_rate: Positive = Field(description="learning rate at the peak")
+    warmup: Count = Field(default=4000, description="steps of linear rise")
+
+
+class Cosine(Section):
+    """Linear rise to a peak, then half a cosine down."""
+
+    name: Literal["cosine"] = Field(description="half a cosine from the peak to the end")
+    learning_rate: Positive = Field(description="learning rate at the peak")
+    warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
+    steps: Count = Field(description="step at which the cosine has come down")
+    final: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0, description="share of the peak that is left at the end"
+    )
+
+    @model_validator(mode="after")
+    def _time_to_fall(self) -> "Cosine":
+        if self.warmup >= self.steps:
+            raise ValueError(f"warmup = {self.warmup} must be less than steps = {self.steps}")
+        return self
+
+
+class Constant(Section):
+    """One learning rate throughout, after an optional linear rise; for fine-tuning."""
+
+    name: Literal["constant"] = Field(description="one learning rate throughout")
+    learning_rate: Positive = Field(description="learning rate after the warm-up")
+    warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
+
+
+ScheduleSection = Annotated[
+    Noam | InverseSquareRoot | Cosine | Constant, Field(discriminator="name")
+]
+
+
+class TrainingSection(Section):
+    """How long, how much at once, and what is kept."""
+
+    init: str | None = Field(
+        default=None,
+        description="model folder (or bundled name) whose weights training starts from",
+    )
+    epochs: Count | None = Field(
+        default=None, description="stop after so many passes over the data"
+    )
+    steps: Count | None = Field(default=None, description="stop after so many updates")
+    max_minutes: Positive | None = Field(default=None, description="stop after so many minutes")
+    patience: Count | None = Field(
+        default=None, description="stop after so many validations without a lower loss"
+    )
+    batch_tokens: Count = Field(default=4096, description="tokens of a batch, padding included")
+    accumulate: Count = Field(default=1, description="batches whose gradients make one update")
+    label_smoothing: Share = Field(default=0.1, description="epsilon_ls of section 5.4")
+    precision: Literal["float32", "bf16"] = Field(default="float32", description="bf16: autocast")
+    stored_precision: Literal["float32", "bfloat16", "float16"] = Field(
+        default="float32", description="of the weights in the final model folder"
+    )
+    average_last: NaturalNumber = Field(
+        default=5, description="checkpoints averaged into the final model (section 6.1); 0 for none"
+    )
+    keep_last: Count | None = Field(
+        default=None, description="checkpoints kept; without it as many as are averaged, at least 2"
+    )
+    checkpoint_every_steps: Count | None = Field(
+        default=None, description="without this and the next key: at the end of every epoch"
+    )
+    checkpoint_every_minutes: Positive | None = Field(
+        default=None, description="write a checkpoint when so many minutes have gone by"
+    )
+    validate_every_steps: Count | None = Field(
+        default=None, description="without it: at the end of every epoch"
+    )
+    log_every: Count = Field(default=50, description="steps between two lines of the log")
+
+    @model_validator(mode="after")
+    def _ends_and_keeps(self) -> "TrainingSection":
+        if self.epochs is None and self.steps is None and self.max_minutes is None:
+            raise ValueError("has no end; give epochs, steps or max_minutes")
+        if self.keep_last is not None and self.keep_last < self.average_last:
+            raise ValueError(
+                f"keep_last = {self.keep_last} keeps fewer checkpoints than "
+                f"average_last = {self.average_last} needs; leave keep_last out"
+            )
+        return self
+
+    @property
+    def checkpoints_kept(self) -> int:
+        """How many checkpoints stay on disk."""
+        return self.keep_last or max(self.average_last, 2)
+
+
+class ValidationSection(Section):
+    """What a validation translates; its loss is always over all of valid."""
+
+    sentences: NaturalNumber = Field(
+        default=200, description="sentences translated for BLEU; 0 for the loss alone"
+    )
+    beam: Count = Field(default=4, description="hypotheses kept per sentence")
+    batch_size: Count = Field(default=32, description="sentences translated at once")
+    samples: NaturalNumber = Field(default=5, description="translations shown in the report")
