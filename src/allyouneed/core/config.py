@@ -70,8 +70,8 @@ class TransformerConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
-        self._check_sizes()
         self._check_choices()
+        self._check_sizes()
         self._check_rates()
         self._check_ids()
 
@@ -86,10 +86,9 @@ class TransformerConfig:
         for name in ("vocabulary", "d_model", "heads", "d_ff", "max_positions"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
-        if self.head_width is not None and self.head_width < 1:
-            raise ConfigError(
-                f"head_width={self.head_width} must be at least 1, or None for d_model / heads"
-            )
+        for name in ("head_width", "source_vocabulary"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1, or left out")
         for name in ("encoder_layers", "decoder_layers"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must not be negative")
