@@ -1,5 +1,6 @@
 """Batches by token budget: pairs of like length together, in an order that (seed, epoch) fixes."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,10 @@ from allyouneed.data.store import TokenStore
 from allyouneed.errors import DataError, UsageError
 
 Indices = NDArray[np.int64]
+
+# Target lengths share a bucket until it fills this many batches: then the spread of targets in
+# a bucket costs about as much padding as the spread of sources in one of its batches.
+BATCHES_PER_BUCKET = 3
 
 
 class BatchSampler:
@@ -34,7 +39,7 @@ class BatchSampler:
     ) -> None:
         self._bounds = store.corpus_bounds
         self._weights = [1.0] * store.corpora if weights is None else list(weights)
-        if len(self._weights) != store.corpora or min(self._weights) <= 0:
+        if len(self._weights) != store.corpora or not all(0 < w < math.inf for w in self._weights):
             raise UsageError(
                 f"weights={self._weights}: needs {store.corpora} numbers above 0, one per corpus"
             )
@@ -79,10 +84,20 @@ class BatchSampler:
         return np.concatenate(drawn)
 
     def _by_length(self, shuffled: Indices) -> Indices:
-        """Sorted by target length, then by source length, up and down in turn, so that neighbours
-        stay alike where the target length changes. The sort is stable: chance breaks ties."""
+        """Bucket after bucket of like target lengths; inside, sorted by source length, up and down
+        in turn so that neighbours stay alike across buckets. The sort is stable: chance breaks
+        ties."""
         source, target = self._source[shuffled], self._target[shuffled]
-        return shuffled[np.lexsort((np.where(target % 2, source, -source), target))]
+        tokens = np.bincount(target, weights=np.maximum(source, target))
+        bucket_of = np.zeros(len(tokens), dtype=np.int64)
+        bucket, held = 0, 0.0
+        for length, more in enumerate(tokens):
+            bucket_of[length] = bucket
+            held += more
+            if held >= BATCHES_PER_BUCKET * self._budget:
+                bucket, held = bucket + 1, 0.0
+        bucket_of_pair = bucket_of[target]
+        return shuffled[np.lexsort((np.where(bucket_of_pair % 2, source, -source), bucket_of_pair))]
 
     def _cut(self, order: Indices) -> list[Indices]:
         """As many pairs to each batch as the budget allows, in this order."""

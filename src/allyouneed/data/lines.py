@@ -13,8 +13,8 @@ import zstandard
 from allyouneed.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
-# What reading a damaged file raises, beside OSError: zlib, lzma and zstandard have their own.
-DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+# What a damaged file raises, as far as it is not any OSError.
+DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 Note = Callable[[str, int], None]  # (what, line)
 

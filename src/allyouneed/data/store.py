@@ -38,15 +38,15 @@ class TokenStore:
     def __init__(self, folder: Path, names: Sequence[str] | None = None) -> None:
         self.folder = folder
         try:
-            description = json.loads((folder / "store.json").read_text())
-            self.report = DataReport.from_dict(json.loads((folder / "report.json").read_text()))
+            description = _json(folder / "store.json")
+            self.report = DataReport.from_dict(_json(folder / "report.json"))
             arrays = _mapped(folder, description["bytes"], np.dtype(description["dtype"]))
             self._ids = {side: arrays[f"{side}_ids"] for side in ("source", "target")}
             self._offsets = {side: arrays[f"{side}_offsets"] for side in ("source", "target")}
             self._lines = arrays["lines"]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
-                f"{folder}: the token store is damaged ({error!r}); remove it"
+                f"{folder}: the token store is damaged ({error}); it is made anew from the corpora"
             ) from error
         if names is not None:
             self.report.corpora = list(names)
@@ -85,6 +85,13 @@ class TokenStore:
     def line_of(self, index: int) -> tuple[str, int]:
         """(name of the corpus, line in it) of a pair."""
         return self.report.corpora[self.corpus_of(index)], int(self._lines[index])
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
 
 
 def _mapped(folder: Path, sizes: dict[str, int], dtype: np.dtype[Any]) -> dict[str, NDArray[Any]]:
@@ -151,7 +158,7 @@ def _open_or_build(
             try:
                 return TokenStore(folder, names)
             except DataError as error:
-                remarks.append(f"made anew: {error}")
+                remarks.append(str(error))
                 shutil.rmtree(folder)
         for leftover in cache_dir.glob("*.partial"):
             shutil.rmtree(leftover)  # its process is dead: the lock is ours

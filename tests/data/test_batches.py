@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from allyouneed.data.batches import BatchSampler
+from allyouneed.errors import DataError, UsageError
+
+LENGTHS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=60)
+
+
+def pairs_of(lengths):
+    return [("x" * source, "y" * target) for source, target in lengths]
+
+
+def natural_lengths(count: int) -> list[tuple[int, int]]:
+    """Lengths spread as those of English and German image captions in pieces of words are."""
+    rng = np.random.default_rng(0)
+    source = rng.lognormal(2.84, 0.31, count)
+    target = source * rng.lognormal(0.07, 0.17, count)
+    return list(zip(source.astype(int).tolist(), target.astype(int).tolist(), strict=True))
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(lengths=LENGTHS, budget=st.integers(31, 200), seed=st.integers(0, 9))
+def test_every_pair_once_and_every_batch_within_its_budget(store_of, lengths, budget, seed):
+    store = store_of(pairs_of(lengths))
+    batches = BatchSampler(store, budget, seed).epoch_batches(0)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths)))
+    longest = np.maximum(*store.lengths())
+    assert all(len(batch) * longest[batch].max() <= budget for batch in batches)
+
+
+def test_the_order_follows_from_seed_and_epoch_alone(store_of):
+    store = store_of(pairs_of(natural_lengths(300)))
+
+    def order(seed: int, epoch: int) -> list[list[int]]:
+        return [b.tolist() for b in BatchSampler(store, 200, seed).epoch_batches(epoch)]
+
+    sampler = BatchSampler(store, 200, 1)
+    later = [b.tolist() for b in [sampler.epoch_batches(n) for n in range(4)][3]]
+    assert later == order(1, 3)
+    assert len({str(order(*state)) for state in [(1, 3), (3, 1), (1, 2), (2, 3)]}) == 4
+
+
+def test_batches_and_their_order_change_with_the_epoch(store_of):
+    sampler = BatchSampler(store_of(pairs_of([(5, 5)] * 100)), 60, 0)
+    first, second = (
+        {frozenset(batch.tolist()) for batch in sampler.epoch_batches(n)} for n in range(2)
+    )
+    assert len(first) == len(second) == 10
+    assert first != second
+    spread = BatchSampler(store_of(pairs_of([(n, n) for n in range(1, 60)])), 120, 0)
+    lengths = [int(batch.max()) for batch in spread.epoch_batches(0)]
+    assert lengths != sorted(lengths)
+
+
+def test_little_is_padding(store_of):
+    store = store_of(pairs_of(natural_lengths(29_000)))
+    sampler = BatchSampler(store, 4096, 0)
+    batches = sampler.epoch_batches(0)
+    assert sampler.padding(batches) < 0.05
+    source, target = store.lengths()
+    fill = (source.sum() + target.sum()) / (2 * 4096 * len(batches))
+    assert fill > 0.85  # and the budget is used
+    shuffled = np.array_split(np.random.default_rng(0).permutation(len(store)), len(batches))
+    assert sampler.padding(shuffled) > 0.4
+
+
+def test_padding_counts_both_sides(store_of):
+    sampler = BatchSampler(store_of(pairs_of([(0, 2), (3, 2)])), 100, 0)
+    assert sampler.padding([np.array([0, 1])]) == pytest.approx(1 - (1 + 4 + 3 + 3) / (8 + 6))
+    assert sampler.padding([np.array([0]), np.array([1])]) == 0
+
+
+@pytest.mark.parametrize(
+    ("weight", "times"), [(0.5, {0, 1}), (1, {1}), (2.5, {2, 3}), (0.01, {0, 1}), (3, {3})]
+)
+def test_weights_say_how_often(store_of, weight, times):
+    store = store_of(pairs_of([(3, 3)] * 40), pairs_of([(2, 2)] * 10))
+    sampler = BatchSampler(store, 50, 0, [weight, 1])
+    seen = np.bincount(np.concatenate(sampler.epoch_batches(0)), minlength=50)
+    assert seen[:40].sum() == max(1, round(weight * 40))
+    assert set(seen[:40].tolist()) == times
+    assert set(seen[40:].tolist()) == {1}
+
+
+def test_another_half_in_another_epoch(store_of):
+    sampler = BatchSampler(store_of(pairs_of([(3, 3)] * 40)), 50, 0, [0.5])
+    halves = {tuple(sorted(np.concatenate(sampler.epoch_batches(n)))) for n in range(5)}
+    assert len(halves) == 5
+
+
+def test_a_corpus_without_pairs_is_passed_over(store_of, tmp_path):
+    sampler = BatchSampler(store_of([("a", "b")], []), 50, 0)
+    assert [batch.tolist() for batch in sampler.epoch_batches(0)] == [[0]]
+
+
+def test_a_pair_over_the_budget_is_named(store_of, tmp_path):
+    store = store_of(pairs_of([(3, 3), (5, 60), (2, 2)]))
+    with pytest.raises(DataError) as caught:
+        BatchSampler(store, 60, 0)
+    for word in ("0.tsv:2", "6 and 61 tokens", "batch_tokens=60", "to 61", "max_tokens"):
+        assert word in str(caught.value)
+    assert len(BatchSampler(store, 61, 0).epoch_batches(0)) == 2
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [], [0], [-1], [float("nan")], [float("inf")]])
+def test_weights_that_do_not_fit(store_of, weights):
+    with pytest.raises(UsageError, match="needs 1 numbers above 0"):
+        BatchSampler(store_of([("a", "b")]), 50, 0, weights)
