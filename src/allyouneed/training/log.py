@@ -1,0 +1,86 @@
+"""The log of a run: one JSON object a line in `log.jsonl`, and TensorBoard files on request.
+
+Every record has "step" and "event"; the loop says what else. A run that goes on from a checkpoint
+drops the lines after it, so the log holds each step once.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from allyouneed.errors import TrainingError
+
+LOG = "log.jsonl"
+
+
+class Log:
+    """Appends records to a run's log; each is in the file when `write` returns.
+
+    A last line that a killed process left unfinished is taken off. With `tensorboard`, the numbers go to `RUN/tensorboard` too; TrainingError when that package
+    is missing.
+    """
+
+    def __init__(self, run: Path, tensorboard: bool = False) -> None:
+        self._path = run / LOG
+        self._boards = run / "tensorboard"
+        self._writer = _summary_writer() if tensorboard else None
+        self._board: Any = None
+        self._purge_from: int | None = None
+        self._cut_unfinished_line()
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Adds one line. Raises TrainingError when the disk does not take it."""
+        try:
+            with self._path.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise TrainingError(
+                f"{self._path} could not be written: {error.strerror}; make room on the disk, "
+                "then go on with --resume"
+            ) from error
+        if self._writer is not None:
+            self._to_board(record)
+
+    def keep_until(self, step: int) -> None:
+        """Drops the records of later steps; -1 leaves an empty log."""
+        kept = [record for record in read_log(self._path.parent) if record["step"] <= step]
+        beside = self._path.with_suffix(".partial")
+        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
+        beside.write_text("".join(lines), encoding="utf-8", newline="\n")
+        beside.replace(self._path)
+        self._purge_from = step + 1
+
+    def _cut_unfinished_line(self) -> None:
+        if self._path.is_file():
+            with self._path.open("r+b") as file:
+                file.truncate(file.read().rfind(b"\n") + 1)
+
+    def _to_board(self, record: Mapping[str, Any]) -> None:
+        if self._board is None:
+            assert self._writer is not None
+            self._board = self._writer(str(self._boards), purge_step=self._purge_from)
+        for key, value in record.items():
+            if key != "step" and isinstance(value, int | float) and not isinstance(value, bool):
+                self._board.add_scalar(f"{record['event']}/{key}", value, record["step"])
+        self._board.flush()
+
+
+def read_log(run: Path) -> list[dict[str, Any]]:
+    """The records of a run's log, in order; a last line that was cut short is left out."""
+    path = run / LOG
+    if not path.is_file():
+        return []
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def _summary_writer() -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise TrainingError(
+            "tensorboard = true needs the package tensorboard: "
+            "pip install 'allyouneed[tensorboard]', or set tensorboard = false"
+        ) from None
+    return SummaryWriter
