@@ -1,0 +1,88 @@
+"""Several models that decode as one (averaged probabilities).
+
+B batch · S source length · T target length · N hypotheses · V vocabulary
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.protocol import Decodable, DecodingCache, TeacherForced
+from allyouneed.errors import ConfigError
+
+
+class Member(Decodable, TeacherForced, Protocol):
+    """A model that can be searched and can score."""
+
+
+class Ensemble:
+    """P(token) = the mean of the models' probabilities. Searched and scored like one model.
+
+    The models must share their vocabulary: its sizes and special ids are compared here; that the
+    same id means the same piece is up to the caller.
+
+    Raises:
+        ConfigError: no model, or models that differ in vocabulary or special ids.
+    """
+
+    def __init__(self, models: Sequence[Member]) -> None:
+        if not models:
+            raise ConfigError("an ensemble needs at least one model")
+        self.models = tuple(models)
+        first = self.models[0].config
+        for number, model in enumerate(self.models):
+            for name in ("vocabulary", "source_vocabulary", "pad", "start", "end"):
+                ours, theirs = getattr(first, name), getattr(model.config, name)
+                if ours != theirs:
+                    raise ConfigError(
+                        f"model {number} of the ensemble has {name}={theirs}, the first has "
+                        f"{ours}; use models with the same vocabulary"
+                    )
+        shortest = min(model.config.max_positions for model in self.models)
+        self.config: TransformerConfig = replace(first, max_positions=shortest)
+
+    @property
+    def training(self) -> bool:
+        """Whether any of the models is in training mode."""
+        return any(getattr(model, "training", False) for model in self.models)
+
+    def encode(self, source_BS: Tensor) -> list[Any]:
+        """Each model's memory."""
+        return [model.encode(source_BS) for model in self.models]
+
+    def start(self, memory: list[Any], hypotheses: int, max_length: int) -> "EnsembleCache":
+        """Each model's cache."""
+        both = zip(self.models, memory, strict=True)
+        return EnsembleCache([model.start(own, hypotheses, max_length) for model, own in both])
+
+    def step(self, ids_BN: Tensor, cache: "EnsembleCache") -> Tensor:
+        """log P of what follows each hypothesis, BNV."""
+        both = zip(self.models, cache.caches, strict=True)
+        return log_mean([model.step(ids_BN, own) for model, own in both])
+
+    def __call__(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
+        """Teacher forcing: log P of what follows each position of the shifted target, BTV."""
+        return log_mean(model(source_BS, target_BT) for model in self.models)
+
+
+class EnsembleCache:
+    """The models' caches, kept in step."""
+
+    def __init__(self, caches: Sequence[DecodingCache]) -> None:
+        self.caches = caches
+
+    def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
+        """As `DecodingCache.select`, in each."""
+        for cache in self.caches:
+            cache.select(sentences_B, hypotheses_BN)
+
+
+def log_mean(logits: Iterable[Tensor]) -> Tensor:
+    """The logarithm of the mean of the probabilities that these logits stand for."""
+    log_p = torch.stack([each.log_softmax(dim=-1, dtype=torch.float32) for each in logits])
+    return log_p.logsumexp(dim=0) - math.log(len(log_p))

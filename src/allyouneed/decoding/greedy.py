@@ -1,0 +1,51 @@
+"""Greedy search: the most probable token, each time.
+
+B sentences · N hypotheses · V vocabulary
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from allyouneed.decoding.constraints import Prefixes
+from allyouneed.decoding.options import SearchOptions
+from allyouneed.decoding.protocol import Decodable, Hypothesis
+from allyouneed.decoding.search import Search, check_found, hypothesis
+
+
+def greedy_search(
+    model: Decodable,
+    source_BS: Tensor,
+    options: SearchOptions | None = None,
+    prefixes: Prefixes | None = None,
+) -> list[list[Hypothesis]]:
+    """One hypothesis for each sentence (in a list, as other searches give several).
+
+    Raises:
+        ShapeError: a source that is not BS.
+        UsageError: prefixes that do not fit, or a model in training mode.
+    """
+    search = Search(model, source_BS, 1, options or SearchOptions(), prefixes)
+    return follow(search, lambda log_p_BNV: log_p_BNV.argmax(dim=-1))
+
+
+@torch.inference_mode()
+def follow(search: Search, choose: Callable[[Tensor], Tensor]) -> list[list[Hypothesis]]:
+    """Extends each hypothesis by the token that `choose(log_p_BNV) → ids_BN` picks, until it ends
+    or is as long as it may be. Returns all hypotheses of all sentences, in order."""
+    end = search.model.config.end
+    found: list[list[Hypothesis]] = [[] for _ in search.sentences_B]
+    while search.running:
+        log_p_BNV = search.next_log_probabilities()
+        ids_BN = choose(log_p_BNV)
+        search.extend(ids_BN, log_p_BNV.gather(-1, ids_BN[..., None]).squeeze(-1))
+        ended_BN = (search.tokens_BNT == end).any(dim=-1)
+        done_B = ended_BN.all(dim=1) | search.at_limit()
+        rows, columns = done_B[:, None].expand_as(ended_BN).nonzero(as_tuple=True)
+        for sentence, ids, log_p in search.spell(rows, columns):
+            length = ids.index(end) + 1 if end in ids else len(ids)
+            found[sentence].append(hypothesis(ids[:length], log_p[:length], end))
+        search.keep(~done_B)
+    check_found(found)
+    return found

@@ -1,0 +1,53 @@
+"""Length penalties: a hypothesis Y is ranked by log P(Y | X) / lp(Y).
+
+|Y| counts every token of the hypothesis, its end token among them.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from allyouneed.errors import UsageError
+
+
+class LengthPenalty(Protocol):
+    """lp(Y) as a function of |Y|, at least 1. It must rise or fall with |Y|, not both: the exact
+    stopping rule of beam search looks at the nearest and the farthest length only."""
+
+    def __call__(self, length: int, /) -> float:
+        """lp(Y) for |Y| = length; above zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wu:
+    """lp(Y) = (5 + |Y|)^α / (5 + 1)^α, Wu et al. 2016, equation 14; the paper's section 6.1 takes
+    α = 0.6. A larger α favours longer translations; α = 0 is no penalty.
+
+    Raises:
+        UsageError: an α that is negative or not finite.
+    """
+
+    alpha: float = 0.6
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.alpha < math.inf:
+            raise UsageError(f"length penalty alpha={self.alpha} must be 0 or more, such as 0.6")
+
+    def __call__(self, length: int) -> float:
+        return float(((5 + length) / 6) ** self.alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """Plain length normalisation, lp(Y) = |Y|: ranks by the mean log-probability of a token."""
+
+    def __call__(self, length: int) -> float:
+        return float(length)
+
+
+@dataclass(frozen=True, slots=True)
+class NoPenalty:
+    """lp(Y) = 1: ranks by log-probability alone, which favours short translations."""
+
+    def __call__(self, length: int) -> float:
+        return 1.0

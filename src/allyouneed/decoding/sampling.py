@@ -1,0 +1,109 @@
+"""Sampling: tokens drawn from the model's own distribution, or from its head.
+
+B sentences · N samples of each · V vocabulary · k tokens drawn from · L longest length
+"""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from allyouneed.decoding.constraints import Prefixes
+from allyouneed.decoding.greedy import follow
+from allyouneed.decoding.options import SearchOptions, at_least
+from allyouneed.decoding.protocol import Decodable, Hypothesis
+from allyouneed.decoding.search import Search
+from allyouneed.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions(SearchOptions):
+    """How to draw: `samples` of each sentence.
+
+    `temperature` divides the log-probabilities: near 0 the samples become the greedy hypothesis.
+    `top_k` draws from the k most probable tokens only (0: all); `top_p` from the smallest set of
+    most probable ones that together reach this probability (nucleus sampling, Holtzman et al.
+    2020, section 3.1).
+
+    Raises:
+        UsageError: a value out of range, with the range.
+    """
+
+    samples: int = 1
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least("samples", self.samples, 1)
+        at_least("top_k", self.top_k, 0)
+        if not 0.0 < self.temperature < math.inf:
+            raise UsageError(
+                f"temperature={self.temperature} must be above 0; for the most probable token "
+                "each time, search greedily instead"
+            )
+        if not 0.0 < self.top_p <= 1.0:
+            raise UsageError(f"top_p={self.top_p} must be above 0 and at most 1")
+
+
+@torch.inference_mode()
+def sample(
+    model: Decodable,
+    source_BS: Tensor,
+    options: SamplingOptions | None = None,
+    prefixes: Prefixes | None = None,
+    indices: Sequence[int] | None = None,
+) -> list[list[Hypothesis]]:
+    """`samples` hypotheses for each sentence, in the order drawn. Their log-probabilities are the
+    model's, whatever the temperature.
+
+    Sample n of a sentence follows from (seed, its index, n) alone, whatever else is in the batch.
+    `indices` gives each sentence's index where that is not its place in the batch.
+
+    Raises:
+        ShapeError: a source that is not BS.
+        UsageError: prefixes or indices that do not fit, or a model in training mode.
+    """
+    options = options or SamplingOptions()
+    search = Search(model, source_BS, options.samples, options, prefixes)
+    indices = range(source_BS.size(0)) if indices is None else indices
+    if len(indices) != source_BS.size(0):
+        raise UsageError(f"{len(indices)} indices for {source_BS.size(0)} sentences")
+    longest = int(search.limits_B.max()) if len(indices) else 0
+    chances_BNL = chances(options, indices, longest).to(source_BS.device)
+
+    def choose(log_p_BNV: Tensor) -> Tensor:
+        return draw(log_p_BNV, chances_BNL[search.sentences_B, :, search.length], options)
+
+    return follow(search, choose)
+
+
+def chances(options: SamplingOptions, indices: Sequence[int], length: int) -> Tensor:
+    """Random numbers in [0, 1), one for each token of each sample: BNL float64."""
+    numbers = []
+    for index in indices:
+        for n in range(options.samples):
+            generator = random.Random(f"{options.seed} {index} {n}")
+            numbers.append([generator.random() for _ in range(length)])
+    shape = (len(indices), options.samples, length)
+    return torch.tensor(numbers, dtype=torch.float64).view(shape)
+
+
+def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tensor:
+    """The token, BN, at which the distribution's cumulative probability passes `chance`."""
+    vocabulary = log_p_BNV.size(-1)
+    log_p_BNk, ids_BNk = log_p_BNV.topk(min(options.top_k or vocabulary, vocabulary))
+    log_p_BNk = log_p_BNk.double() - log_p_BNk[..., :1]  # the best is 0, however cold it gets
+    p_BNk = (log_p_BNk / options.temperature).softmax(dim=-1)
+    before_BNk = p_BNk.cumsum(dim=-1) - p_BNk
+    p_BNk = p_BNk.masked_fill(before_BNk >= options.top_p, 0.0)
+    cumulative_BNk = p_BNk.cumsum(dim=-1)
+    drawn_BN1 = chance_BN[..., None] * cumulative_BNk[..., -1:]
+    rank_BN1 = torch.searchsorted(cumulative_BNk, drawn_BN1, right=True)
+    last_BN1 = (p_BNk > 0).sum(dim=-1, keepdim=True) - 1  # rounding must not reach the cut-off
+    return ids_BNk.gather(-1, rank_BN1.minimum(last_BN1).clamp(min=0)).squeeze(-1)
