@@ -54,7 +54,7 @@ def test_batches_and_their_order_change_with_the_epoch(store_of):
     assert first != second
     spread = BatchSampler(store_of(pairs_of([(n, n) for n in range(1, 60)])), 120, 0)
     lengths = [int(batch.max()) for batch in spread.epoch_batches(0)]
-    assert lengths != sorted(lengths)
+    assert abs(np.corrcoef(lengths, range(len(lengths)))[0, 1]) < 0.5
 
 
 def test_little_is_padding(store_of):

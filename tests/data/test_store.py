@@ -184,6 +184,8 @@ def test_whatever_decides_the_content_decides_the_folder(tmp_path, make_tokenize
     seen.append(folder(Corpus(path, source_field="2", target_field="1")))
     seen.append(folder(Corpus(path, path, format="text")))
     seen.append(folder(Corpus(made="copy")))
+    either = write(tmp_path / "either", '{"source": "a",\t"target": "b"}\n')
+    seen += [folder(Corpus(either, format="tsv")), folder(Corpus(either, format="jsonl"))]
     seen.append(folder(Corpus(made="copy", seed=1)))
     write(path, "a\tc\n", age_s=50)  # same size
     seen.append(folder())
