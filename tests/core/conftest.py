@@ -34,7 +34,7 @@ def loud() -> Callable[..., nn.Module]:
             for name, weight in module.named_parameters():
                 noise = torch.randn(weight.shape, generator=generator)
                 if weight.dim() > 1:
-                    weight.copy_(noise * 1.5 * weight.size(-1) ** -0.5)
+                    weight.copy_(noise * 2 * weight.size(-1) ** -0.5)
                 else:
                     weight.copy_(noise * 0.3 + (0 if name.endswith("bias") else 1))
         return module.eval()
