@@ -17,8 +17,8 @@ LOG = "log.jsonl"
 class Log:
     """Appends records to a run's log; each is in the file when `write` returns.
 
-    A last line that a killed process left unfinished is taken off. With `tensorboard`, the numbers go to `RUN/tensorboard` too; TrainingError when that package
-    is missing.
+    A last line that a killed process left unfinished is taken off. With `tensorboard`, the
+    numbers go to `RUN/tensorboard` too; TrainingError when that package is missing.
     """
 
     def __init__(self, run: Path, tensorboard: bool = False) -> None:

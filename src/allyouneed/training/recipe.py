@@ -149,8 +149,8 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
             return f"recipe {name_or_path}", packaged[name_or_path], []
         meant = _did_you_mean(nearest(name_or_path, packaged))
         raise RecipeError(
-            f"no recipe is called {name_or_path!r}{meant}; "
-            f"packaged: {', '.join(packaged)}; one of your own is given as its path, FILE.toml"
+            f"no recipe is called {name_or_path!r}; packaged: {', '.join(packaged)}; "
+            f"one of your own is given as its path, FILE.toml{meant}"
         )
     try:
         return str(path), path.read_bytes().decode(), [path.absolute().parent]
