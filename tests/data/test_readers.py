@@ -92,6 +92,16 @@ def test_a_file_cut_short_is_an_error_at_every_length(tmp_path, suffix):
             list(read_pairs(Corpus(path)))
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_a_flipped_bit_is_an_error(tmp_path, suffix):
+    path = tmp_path / f"a.tsv{suffix}"
+    whole = COMPRESS[suffix](b"".join(b"%d\t%d\n" % (n, n * n) for n in range(300)))
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 16]) + whole[middle + 1 :])
+    with pytest.raises(DataError, match=r"a\.tsv"):
+        list(read_pairs(Corpus(path)))
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_file_that_is_not_compressed_at_all(tmp_path, suffix):
     path = tmp_path / f"a.tsv{suffix}"

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -15,13 +16,15 @@ SETTLED_NS = 2_000_000_000
 
 
 def file_state(path: Path) -> tuple[int, int]:
-    """(size in bytes, time of the last change in ns). Raises DataError for a missing file."""
+    """(size in bytes, time of the last change in ns). Raises DataError if there is no such file."""
     try:
         status = path.stat()
     except FileNotFoundError as error:
         raise missing(path) from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise DataError(f"{path}: is a folder or a pipe; a corpus is read twice, from plain files")
     return status.st_size, status.st_mtime_ns
 
 

@@ -13,6 +13,7 @@ import zstandard
 from allyouneed.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
+COMPRESSED_BYTES = 1 << 14  # taken at a time: monotonous text may swell ten thousandfold
 # What a damaged file raises, as far as it is not any OSError.
 DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
@@ -34,11 +35,11 @@ class ZstdStream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
             if self._frame.eof:
-                compressed = self._frame.unused_data or self._file.read(1 << 17)
+                compressed = self._frame.unused_data or self._file.read(COMPRESSED_BYTES)
                 self._frame = zstandard.ZstdDecompressor().decompressobj()
                 self._inside = False
             else:
-                compressed = self._file.read(1 << 17)
+                compressed = self._file.read(COMPRESSED_BYTES)
             if not compressed:
                 if self._inside:
                     raise EOFError("the last frame is not complete")

@@ -40,7 +40,7 @@ def write_store(
     filters: Filters,
     progress: Progress,
 ) -> None:
-    """Fills an empty folder with a store. Memory depends on the longest lines alone.
+    """Fills an empty folder with a store. In memory: one chunk of text, and a byte for each pair.
 
     Raises DataError when a corpus cannot be read or no pair is left; OSError when the disk is full.
     """
