@@ -11,18 +11,18 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import tokenizers
 
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError
 from allyouneed.text.clean import clean
+from allyouneed.text.tokenizer_file import BYTE_ALPHABET, SPECIALS, check, document, spell
 
-SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
-SMALLEST_VOCABULARY = len(SPECIALS) + 256
+SMALLEST_VOCABULARY = len(SPECIALS) + len(BYTE_ALPHABET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Tokenizer:
         Raises:
             ValueError: the two are no byte-level vocabulary with this project's special ids.
         """
-        _check(vocabulary, merges)
-        self.merges = merges
-        self._ids = vocabulary
-        self._bytes = {i: _spell(piece) for piece, i in vocabulary.items()}
+        check(vocabulary, merges)
+        self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
+        self._merges = merges
+        self._bytes = {i: spell(piece) for piece, i in self._ids.items()}
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
         self._json = json.dumps(
-            _document(vocabulary, merges), ensure_ascii=False, separators=(",", ":")
+            document(self._ids, merges), ensure_ascii=False, separators=(",", ":")
         )
         self._library = tokenizers.Tokenizer.from_str(self._json)
         self._library.encode_special_tokens = True  # the file format does not keep it
@@ -82,11 +82,11 @@ class Tokenizer:
             vocab_size=vocabulary,
             min_frequency=2,
             special_tokens=list(SPECIALS),
-            initial_alphabet=sorted(_alphabet()),
+            initial_alphabet=sorted(BYTE_ALPHABET),
             show_progress=False,
         )
         empty: dict[str, int] = {piece: i for i, piece in enumerate(SPECIALS)}
-        library = tokenizers.Tokenizer.from_str(json.dumps(_document(empty, [])))
+        library = tokenizers.Tokenizer.from_str(json.dumps(document(empty, [])))
         library.encode_special_tokens = True
         library.train_from_iterator((clean(text)[0] for text in texts), trainer)
         learnt = json.loads(library.to_str())["model"]
@@ -100,11 +100,11 @@ class Tokenizer:
             ModelFolderError: it is not JSON, or not a tokenizer of this shape.
         """
         try:
-            document = json.loads(text)
-            model = document["model"]
+            contents = json.loads(text)
+            model = contents["model"]
             vocabulary = dict(model["vocab"])
             merges = [(left, right) for left, right in model["merges"]]
-            if document != _document(vocabulary, [list(merge) for merge in merges]):
+            if contents != document(vocabulary, [list(merge) for merge in merges]):
                 raise ValueError("its settings are not those of byte-level text here")
             return cls(vocabulary, merges)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -136,7 +136,11 @@ class Tokenizer:
         return cls.from_json(text, str(path))
 
     def save(self, path: str | Path) -> None:
-        """Writes `tokenizer.json`, beside first and then renamed: never half there."""
+        """Writes `tokenizer.json`, beside first and then renamed: never half there.
+
+        Raises:
+            OSError: no room or no permission; a file that was there stays as it was.
+        """
         path = Path(path)
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
@@ -155,6 +159,10 @@ class Tokenizer:
     def fingerprint(self) -> str:
         """SHA-256 of the JSON, in hexadecimal: equal for equal tokenizers, whatever the library."""
         return hashlib.sha256(self._json.encode()).hexdigest()
+
+    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
+        """Copies are read anew: the library's own would no longer take `</s>` for text."""
+        return type(self).from_json, (self._json,)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -195,9 +203,12 @@ class Tokenizer:
         half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
         return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
 
-    def id_of(self, piece: str) -> int:
-        """The id of a piece in the byte alphabet of `merges`."""
-        return self._ids[piece]
+    def halves(self) -> dict[int, tuple[int, int]]:
+        """The merge tree: for every piece that is no single byte, the two it was merged from."""
+        tree: dict[int, tuple[int, int]] = {}
+        for left, right in self._merges:
+            tree.setdefault(self._ids[left + right], (self._ids[left], self._ids[right]))
+        return tree
 
     def _spelling(self, id: int) -> bytes:
         try:
@@ -226,101 +237,6 @@ def _characters(text: str) -> Sequence[int]:
     widths = (len(character.encode()) for character in text)
     numbers = [n for n, width in enumerate(widths) for _ in range(width)]
     return [*numbers, len(text)]
-
-
-@functools.cache
-def _alphabet() -> dict[str, int]:
-    """The printable character for each byte: itself where printable, else one from U+0100 on.
-
-    The byte alphabet of GPT-2 (Radford et al. 2019), which `tokenizers` writes in its files.
-    """
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in set(printable)]
-    return {chr(byte): byte for byte in printable} | {
-        chr(0x100 + n): byte for n, byte in enumerate(others)
-    }
-
-
-def _spell(piece: str) -> bytes:
-    alphabet = _alphabet()
-    return bytes([alphabet[character] for character in piece])
-
-
-def _check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
-    """Raises ValueError, naming the first thing that does not fit."""
-    if sorted(vocabulary.values()) != list(range(len(vocabulary))):
-        raise ValueError(f"its ids are not 0 to {len(vocabulary) - 1}")
-    for i, special in enumerate(SPECIALS):
-        if vocabulary.get(special) != i:
-            raise ValueError(f"{special} must have id {i}, not {vocabulary.get(special)}")
-    alphabet = _alphabet()
-    if missing := sorted(alphabet.keys() - vocabulary.keys()):
-        raise ValueError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
-    for piece in vocabulary:
-        if not piece or not alphabet.keys() >= set(piece):
-            raise ValueError(f"its piece {piece!r} is not spelt in bytes")
-    for left, right in merges:
-        if not {left, right, left + right} <= vocabulary.keys():
-            raise ValueError(f"its merge {left!r} + {right!r} is not in the vocabulary")
-        if left + right in SPECIALS:
-            raise ValueError(f"its merge {left!r} + {right!r} would turn text into a special piece")
-
-
-def _document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """The contents of `tokenizer.json`, written here so that they stay the same for ever.
-
-    The pattern of `ByteLevel` parts letters from signs, so no merge can ever spell `</s>`, whose
-    id the trainer would hand out again; `_check` holds every file to that.
-    """
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    special = [
-        {"id": i, "content": text, **flags, "special": True} for i, text in enumerate(SPECIALS)
-    ]
-    byte_level = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": False,
-        "use_regex": True,
-    }
-    end = SPECIALS[Tokenizer.END]
-    first = [
-        {"Sequence": {"id": "A", "type_id": 0}},
-        {"SpecialToken": {"id": end, "type_id": 0}},
-    ]
-    second = [
-        {"Sequence": {"id": "B", "type_id": 1}},
-        {"SpecialToken": {"id": end, "type_id": 1}},
-    ]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": special,
-        "normalizer": {"type": "Prepend", "prepend": " "},
-        "pre_tokenizer": byte_level,
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": first,
-            "pair": first + second,
-            "special_tokens": {end: {"id": end, "ids": [Tokenizer.END], "tokens": [end]}},
-        },
-        "decoder": {
-            "type": "Sequence",
-            "decoders": [byte_level, {"type": "Strip", "content": " ", "start": 1, "stop": 0}],
-        },
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": vocabulary,
-            "merges": merges,
-        },
-    }
 
 
 @functools.cache

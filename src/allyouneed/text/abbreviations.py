@@ -1,0 +1,54 @@
+"""Words before a full stop that does not end a sentence, in English and German."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Always followed by what they belong to: "Dr. Smith", "z. B. Katzen", "5 Mio. Euro".
+NEVER_LAST = _words(
+    """
+    mr mrs ms mx dr drs prof st mt gen col maj sgt capt cpt cmdr lt adm rev hon gov sen rep pres
+    messrs mme mlle cf approx vs viz ft
+    hr hrn fr frl dipl ing univ vgl sog geb gest bzw bspw ca evtl ggf inkl exkl zzgl bes allg
+    insb mio mrd hl
+    e.g i.e z.b d.h u.a s.o s.u u.u o.ä i.d.r v.a m.e z.t o.g
+    """
+)
+
+# Followed by a number: "No. 5", "S. 12", "Jan. 3"; else they end a sentence like any word.
+BEFORE_NUMBERS = _words(
+    """
+    no nos nr nrn fig figs vol ch chap sec eq p pp par tel art abs abb kap bd ziff anm tab
+    jan feb mar apr jun jul aug sep sept oct okt nov dec dez
+    """
+)
+
+# Words in dots that may well stand at the end: "at 5 p.m. He left."
+OFTEN_LAST = frozenset({"a.m", "p.m", "a.d", "b.c", "u.s.w", "e.v"})
+
+# After these an ordinal in digits goes on: "am 3. Oktober", "der 2. Weltkrieg".
+BEFORE_ORDINALS = _words(
+    """
+    am im zum zur vom beim ab bis seit der die das dem den des ein eine einem einen einer eines
+    jeder jede jedes jeden jedem mein meine meinen meinem meiner sein seine seinen seinem seiner
+    ihr ihre ihren ihrem ihrer unser unsere unseren unserem unserer
+    """
+)
+
+# After an ordinal in digits: "3. Oktober", "19. Jahrhundert".
+AFTER_ORDINALS = _words(
+    """
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+    jan feb mär apr jun jul aug sept okt nov dez jahrhundert jahrhunderts jh weltkrieg weltkriegs
+    klasse platz stock geburtstag jahrestag etage kapitel auflage
+    """
+)
+
+# Words that, with a capital, open a sentence even after an initial: "in the U.S. The ..."
+OPENERS = _words(
+    """
+    The He She It They We You I This That These Those There But And If When What Who Why How
+    Der Die Das Er Sie Es Wir Ihr Ich Ein Eine Aber Und Wenn Was Wer Warum Wie Dies Diese Dieser
+    """
+)

@@ -1,0 +1,157 @@
+"""A text as its sentences, for texts longer than a model's positions. Nothing is lost: the parts,
+put together, are the text."""
+
+import re
+from collections.abc import Callable
+
+from allyouneed.text.abbreviations import (
+    AFTER_ORDINALS,
+    BEFORE_NUMBERS,
+    BEFORE_ORDINALS,
+    NEVER_LAST,
+    OFTEN_LAST,
+    OPENERS,
+)
+
+# A run of signs is entered at its first only and gives nothing back (`*+`), so that the time
+# grows with the length of the text and no faster.
+_STOP = re.compile(
+    r"""
+      (?<! [.!?…؟۔।॥] ) (?P<stop> [.!?…؟۔।॥]++ ) ["'”’“‘»«›‹)\]]*+ \s++   # a space must follow
+    | (?<! [。！？｡] ) [。！？｡]++ [」』”’）】]*+ \s*+ (?! と )               # と: "said ..."
+    | \n \s*+
+    """,
+    re.VERBOSE,
+)
+_OPENING = re.compile(r"""["'“”„‘‚»«›‹(\[¿¡–—-]*+\s?""")  # what may stand before the next word
+_WORD = re.compile(r"\w*+")
+_LAST_WORD = re.compile(
+    r"""
+    (?: (?: (?<!\w) [^\W\d_] \. \s? )+ [^\W\d_]    # letters and stops: "z. B", "U.S"
+      | [^\s"'“”„‘‚»«›‹(\[/–—-]* ) \Z
+    """,
+    re.VERBOSE,
+)
+_LETTERS_AND_STOPS = re.compile(r"(?:[^\W\d_]{1,2}\.)*[^\W\d_]")  # "J", "U.S", "Ph.D"
+_ORDINAL = re.compile(r"(\w*)(\s*)\b\d{1,2}\Z")
+_CLAUSE = re.compile(r"(?<=[;:,])\s+|(?<=[、，；：])")
+_SPACE = re.compile(r"\s+")
+_THREE_LETTERS = re.compile(r"(?:\W*+\w){3}")
+_LOOK_BACK = 40  # characters, more than the words before a stop that decide about it
+_TINY = 16  # characters
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text; joined, they are the text. Space stays with what it follows.
+
+    A stop, with the quotes and brackets that close after it, ends a sentence where space follows
+    (`。` needs none), unless the next word is in lower case or the word before is an abbreviation,
+    an initial, or an ordinal (`am 3. Oktober`). The end of a line always ends a sentence.
+    """
+    sentences: list[str] = []
+    begin = 0
+    for match in _STOP.finditer(text, len(text) - len(text.lstrip())):
+        if match.end() < len(text) and _ends_sentence(text, begin, match):
+            sentences.append(text[begin : match.end()])
+            begin = match.end()
+    return [*sentences, text[begin:]] if text else []
+
+
+def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """The text as one piece where it fits, else as pieces that do; joined, they are the text.
+
+    One sentence is one piece; only what has hardly a letter, as the number of a list, goes with
+    the next. A sentence that does not fit is cut after a clause mark (`;` `:` `,`), else after a
+    space, else between any two characters. One character alone is never cut, fit or not. `fits`
+    should hold for the beginnings of what it holds for; it is asked a few times for each piece.
+    """
+    if not text or fits(text):
+        return [text] if text else []
+    pieces: list[str] = []
+    waiting = ""
+    for sentence in split_sentences(text):
+        if waiting and not fits(waiting + sentence):
+            pieces += _cut(waiting, fits)
+            waiting = ""
+        waiting += sentence
+        if len(waiting) > _TINY or _THREE_LETTERS.match(waiting):
+            pieces += _cut(waiting, fits)
+            waiting = ""
+    return pieces + _cut(waiting, fits) if waiting else pieces
+
+
+def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
+    """Whether the stop found ends the sentence that starts at `begin`."""
+    if match["stop"] is None or "\n" in match[0]:
+        return True
+    opening = _OPENING.match(text, match.end())
+    word = _WORD.match(text, opening.end() if opening else match.end())
+    following = word[0] if word else ""
+    if following[:1].islower():
+        return False
+    if match["stop"] != ".":
+        return True
+    before = text[max(begin, match.start() - _LOOK_BACK) : match.start()]
+    if ordinal := _ORDINAL.search(before):
+        return not _goes_on(ordinal, following)
+    found = _LAST_WORD.search(before)
+    last = re.sub(r"\s", "", found[0]) if found else ""
+    if last.lower() in NEVER_LAST:
+        return False
+    if last.lower() in BEFORE_NUMBERS:
+        return not following[:1].isdigit()
+    is_cased = last.lower() != last.upper()  # a letter of a script without case is a word
+    if is_cased and last.lower() not in OFTEN_LAST and _LETTERS_AND_STOPS.fullmatch(last):
+        return last == "I" or following in OPENERS
+    return True
+
+
+def _goes_on(ordinal: re.Match[str], following: str) -> bool:
+    """Whether a number of one or two digits before a stop is an ordinal, or that of a list."""
+    if ordinal.start() == 0 and not ordinal[1]:
+        return True
+    if following[:1].isdigit() or following.lower() in AFTER_ORDINALS:
+        return True
+    return ordinal[1].lower() in BEFORE_ORDINALS and following not in OPENERS
+
+
+def _cut(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """One sentence in pieces that fit."""
+    if fits(text):
+        return [text]
+    pieces: list[str] = []
+    begin, size = 0, 64
+    while begin < len(text):
+        size = _reach(text, begin, size, fits)
+        end = _good_end(text, begin, begin + size, fits)
+        pieces.append(text[begin:end])
+        begin = end
+    return pieces
+
+
+def _reach(text: str, begin: int, guess: int, fits: Callable[[str], bool]) -> int:
+    """How many characters from `begin` fit, an eighth of them at most left out; at least one."""
+    left = len(text) - begin
+    low, high = 1, min(guess, left)
+    while fits(text[begin : begin + high]):
+        if high == left:
+            return left
+        low, high = high, min(2 * high, left)
+    while high - low > 1 + low // 8:
+        middle = (low + high) // 2
+        if fits(text[begin : begin + middle]):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _good_end(text: str, begin: int, end: int, fits: Callable[[str], bool]) -> int:
+    """The last clause mark in the second half, else the last space, else `end`."""
+    if end == len(text):
+        return end
+    for mark, earliest in ((_CLAUSE, (begin + end) // 2), (_SPACE, begin)):
+        ends = [match.end() for match in mark.finditer(text, earliest, end)]
+        if ends and begin < ends[-1] and fits(text[begin : ends[-1]]):
+            return ends[-1]
+    return end

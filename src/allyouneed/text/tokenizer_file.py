@@ -1,0 +1,104 @@
+"""What `tokenizer.json` holds, and what it must hold to be read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """The printable character for each byte: itself where printable, else one from U+0100 on.
+
+    The byte alphabet of GPT-2 (Radford et al. 2019), which `tokenizers` writes in its files.
+    """
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in set(printable)]
+    return {chr(byte): byte for byte in printable} | {
+        chr(0x100 + n): byte for n, byte in enumerate(others)
+    }
+
+
+BYTE_ALPHABET = _byte_alphabet()
+
+
+def spell(piece: str) -> bytes:
+    """The bytes that a piece of the file stands for."""
+    return bytes([BYTE_ALPHABET[character] for character in piece])
+
+
+def check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
+    """Raises ValueError, naming the first thing that does not fit."""
+    if not {type(i) for i in vocabulary.values()} <= {int}:
+        raise ValueError("its ids are not all whole numbers")
+    if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+        raise ValueError(f"its ids are not 0 to {len(vocabulary) - 1}")
+    for i, special in enumerate(SPECIALS):
+        if vocabulary.get(special) != i:
+            raise ValueError(f"{special} must have id {i}, not {vocabulary.get(special)}")
+    if missing := sorted(BYTE_ALPHABET.keys() - vocabulary.keys()):
+        raise ValueError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
+    for piece in vocabulary:
+        if not piece or not BYTE_ALPHABET.keys() >= set(piece):
+            raise ValueError(f"its piece {piece!r} is not spelt in bytes")
+    for left, right in merges:
+        if not {left, right, left + right} <= vocabulary.keys():
+            raise ValueError(f"its merge {left!r} + {right!r} is not in the vocabulary")
+        if left + right in SPECIALS:
+            raise ValueError(f"its merge {left!r} + {right!r} would turn text into a special piece")
+
+
+def document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The contents of `tokenizer.json`, written here so that they stay the same for ever.
+
+    The pattern of `ByteLevel` parts letters from signs, so no merge can ever spell `</s>`, whose
+    id the trainer would hand out again; `check` holds every file to that.
+    """
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    special = [
+        {"id": i, "content": text, **flags, "special": True} for i, text in enumerate(SPECIALS)
+    ]
+    byte_level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": False,
+        "use_regex": True,
+    }
+    end = "</s>"
+    first = [
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": end, "type_id": 0}},
+    ]
+    second = [
+        {"Sequence": {"id": "B", "type_id": 1}},
+        {"SpecialToken": {"id": end, "type_id": 1}},
+    ]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": special,
+        "normalizer": {"type": "Prepend", "prepend": " "},
+        "pre_tokenizer": byte_level,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": first,
+            "pair": first + second,
+            "special_tokens": {end: {"id": end, "ids": [SPECIALS.index(end)], "tokens": [end]}},
+        },
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [byte_level, {"type": "Strip", "content": " ", "start": 1, "stop": 0}],
+        },
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": vocabulary,
+            "merges": merges,
+        },
+    }
