@@ -282,7 +282,9 @@ class TrainingSection(Section):
     patience: Count | None = Field(
         default=None, description="stop after so many validations without a lower loss"
     )
-    batch_tokens: Count = Field(default=4096, description="tokens of a batch, padding included")
+    batch_tokens: Count = Field(
+        default=4096, description="most tokens on a side of a batch, padding counted"
+    )
     accumulate: Count = Field(default=1, description="batches whose gradients make one update")
     label_smoothing: Share = Field(default=0.1, description="epsilon_ls of section 5.4")
     precision: Literal["float32", "bf16"] = Field(default="float32", description="bf16: autocast")

@@ -1,0 +1,34 @@
+"""The model card: a README for a model folder, written from what the run knows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from allyouneed.training.recipe import Recipe
+
+
+def model_card(recipe: Recipe, facts: Mapping[str, Any]) -> str:
+    """Markdown. `facts` is the content of training.json."""
+    languages = " → ".join(filter(None, (recipe.source_language, recipe.target_language)))
+    scores = f"- validation loss: {facts['validation_loss']:.3f} nats per target token"
+    if facts["validation_bleu"] is not None:
+        scores += f"\n- validation BLEU: {facts['validation_bleu']:.1f} (`{facts['signature']}`)"
+    return f"""# {recipe.name}{f": {languages}" if languages else ""}
+
+{recipe.description or "A Transformer trained with allyouneed."}
+
+## Data and licence
+
+{recipe.licence or "The licence of the training data was not stated in the recipe."}
+
+## How it was made
+
+    {facts["command"]}
+
+{facts["parameters"]:,} parameters; {facts["steps"]:,} steps, {facts["epochs"]} epochs,
+{facts["target_tokens"]:,} target tokens, {facts["minutes"]} minutes; the weights are
+{facts["weights"]}. The recipe in full is in `training.json`.
+
+## Scores
+
+{scores}
+"""

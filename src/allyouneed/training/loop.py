@@ -1,0 +1,330 @@
+"""The training loop: a recipe in, a model folder out.
+
+What a step does follows from (seed, step) and (seed, epoch, position) alone, so a run that was
+killed and resumed gives the losses of one that was not, to the last bit on a CPU.
+"""
+
+import hashlib
+import math
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.data.batches import BatchSampler, Indices
+from allyouneed.data.collate import Batch, Side, collate
+from allyouneed.errors import TrainingError
+from allyouneed.model_folder import save_model_folder
+from allyouneed.text.bpe_dropout import BpeDropout
+from allyouneed.training.checkpoint import (
+    latest_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
+from allyouneed.training.log import Log
+from allyouneed.training.loss import fused_loss
+from allyouneed.training.optimizer import make_optimizer
+from allyouneed.training.preparation import Material
+from allyouneed.training.recipe import Recipe
+from allyouneed.training.schedule import learning_rate
+from allyouneed.training.signals import StopRequest, stop_on_signals
+from allyouneed.training.validation import validate
+
+Record = Mapping[str, Any]
+Report = Callable[[Record], None]
+
+
+@dataclass
+class State:
+    """Where a run stands; a checkpoint holds it. `position` counts updates within the epoch."""
+
+    step: int = 0
+    epoch: int = 0
+    position: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    best_loss: float = math.inf
+    best_step: int = 0
+    validations_since_best: int = 0
+    validated_step: int = 0
+
+
+@dataclass
+class Interval:
+    """What has gathered since the last line of the log."""
+
+    loss: float = 0.0
+    tokens: int = 0
+    steps: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+
+class Loop:
+    """One run: its model, optimizer, batches and state."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        material: Material,
+        device: torch.device,
+        report: Report,
+    ) -> None:
+        self.recipe = recipe
+        self.folder = folder
+        self.material = material
+        self.device = device
+        self.model = material.new_model(recipe.seed).to(device).train()
+        self.optimizer = make_optimizer(recipe.optimizer, self.model)
+        self.sampler = BatchSampler(
+            material.train, recipe.training.batch_tokens, recipe.seed, material.weights
+        )
+        self.bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
+        self.state = State()
+        self.log = Log(folder, recipe.tensorboard)
+        self._report = report
+        self._interval = Interval()
+        self._updates: Sequence[Sequence[Indices]] = self._plan(0)
+        self._last_checkpoint = time.monotonic()
+        self._began = time.monotonic()
+
+    def resume(self) -> bool:
+        """Takes up the newest whole checkpoint; False when there is none."""
+        notes: list[str] = []
+        newest = latest_checkpoint(self.folder, note=notes.append)
+        if newest is not None:
+            self.state = State(**load_checkpoint(newest, self.model, self.optimizer))
+            self._updates = self._plan(self.state.epoch)
+            notes.append(f"goes on from {newest.name}")
+        self.log.keep_until(self.state.step if newest else -1)
+        for text in notes:
+            self.note(text)
+        return newest is not None
+
+    def run(self) -> str:
+        """Trains until the recipe's end, or a signal. Returns why it ended."""
+        before = self.state.seconds
+        self._began = time.monotonic() - before
+        with stop_on_signals() as stop:
+            while (reason := self._reason_to_end(stop)) is None:
+                self._update(self._updates[self.state.position])
+                self.state.position += 1
+                if epoch_ends := self.state.position == len(self._updates):
+                    self.state.epoch, self.state.position = self.state.epoch + 1, 0
+                    self._updates = self._plan(self.state.epoch)
+                if self._validation_due(epoch_ends):
+                    self._validate()
+                if self._checkpoint_due(epoch_ends):
+                    self.checkpoint()
+        if self.state.validated_step < self.state.step and not stop.name:
+            self._validate()
+        self.checkpoint()
+        return reason
+
+    def note(self, text: str) -> None:
+        """Something the user should read, on the screen and in the log."""
+        self.record({"event": "note", "text": text})
+
+    def record(self, record: Record) -> None:
+        """One line of the log, also given to whoever watches."""
+        record = {"step": self.state.step, **record}
+        self.log.write(record)
+        self._report(record)
+
+    def checkpoint(self) -> None:
+        """Writes the state so that `resume` goes on from here to the bit."""
+        self.state.seconds = time.monotonic() - self._began
+        self._log_interval()
+        save_checkpoint(
+            self.folder,
+            self.state.step,
+            self.model,
+            self.optimizer,
+            asdict(self.state),
+            keep_last=self.recipe.training.checkpoints_kept,
+        )
+        self._last_checkpoint = time.monotonic()
+
+    def _reason_to_end(self, stop: StopRequest) -> str | None:
+        training, state = self.recipe.training, self.state
+        minutes = (time.monotonic() - self._began) / 60
+        if stop.name:
+            return f"stopped by {stop.name}"
+        if training.steps is not None and state.step >= training.steps:
+            return f"{training.steps} steps done"
+        if training.epochs is not None and state.epoch >= training.epochs:
+            return f"{training.epochs} epochs done"
+        if training.max_minutes is not None and minutes >= training.max_minutes:
+            return f"{training.max_minutes:g} minutes are over"
+        if training.patience is not None and state.validations_since_best >= training.patience:
+            return f"no better for {training.patience} validations"
+        return None
+
+    def _plan(self, epoch: int) -> Sequence[Sequence[Indices]]:
+        """The epoch's batches, in groups that make one update each."""
+        batches, together = self.sampler.epoch_batches(epoch), self.recipe.training.accumulate
+        return [batches[n : n + together] for n in range(0, len(batches), together)]
+
+    def _update(self, group: Sequence[Indices]) -> None:
+        """One optimizer step over the group, every target token weighing the same."""
+        config, training, state = self.model.config, self.recipe.training, self.state
+        state.step += 1
+        torch.manual_seed(number_from(self.recipe.seed, "dropout", state.step))
+        augment = self._augment if self.recipe.vocabulary.dropout else None
+        batches = [
+            collate(self.material.train, indices, config.pad, config.start, augment, state.epoch)
+            for indices in group
+        ]
+        tokens = sum(batch.target_tokens for batch in batches)
+        loss = torch.zeros((), device=self.device)
+        for batch in batches:
+            part = self._loss(batch) / tokens
+            part.backward()  # type: ignore[no-untyped-call]
+            loss += part.detach()
+        self._check_finite(float(loss), group)
+        if largest := self.recipe.optimizer.clip_norm:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), largest)
+        rate = learning_rate(self.recipe.schedule, state.step, config.d_model)
+        for parameters in self.optimizer.param_groups:
+            parameters["lr"] = rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        state.tokens += tokens
+        self._interval.loss += float(loss) * tokens
+        self._interval.tokens += tokens
+        self._interval.steps += 1
+        if state.step % training.log_every == 0:
+            self._log_interval()
+
+    def _loss(self, batch: Batch) -> Tensor:
+        """The smoothed loss, summed over the batch's target tokens."""
+        narrow = self.recipe.training.precision == "bf16"
+        source_BS, target_in_BT, labels_BT = (
+            ids.to(self.device) for ids in (batch.source_BS, batch.target_in_BT, batch.labels_BT)
+        )
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=narrow):
+            states_BTD = self.model.decode(target_in_BT, self.model.encode(source_BS))
+            return fused_loss(
+                states_BTD.flatten(0, 1),
+                self.model.output,
+                labels_BT.flatten(),
+                self.recipe.training.label_smoothing,
+                self.model.config.pad,
+            )
+
+    def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
+        rng = random.Random(number_from(self.recipe.seed, side, epoch, index))
+        return self.bpe_dropout(ids, rng)
+
+    def _check_finite(self, loss: float, group: Sequence[Indices]) -> None:
+        if math.isfinite(loss):
+            return
+        name, line = self.material.train.line_of(int(group[0][0]))
+        newest = latest_checkpoint(self.folder, note=self.note)
+        raise TrainingError(
+            f"the loss is {loss} at step {self.state.step} (batch with {name}:{line}); the last "
+            f"good checkpoint is {newest or 'none'}: lower the learning rate or set "
+            "optimizer.clip_norm=1, then start again with --resume"
+        )
+
+    def _validation_due(self, epoch_ends: bool) -> bool:
+        every = self.recipe.training.validate_every_steps
+        return epoch_ends if every is None else self.state.step % every == 0
+
+    def _checkpoint_due(self, epoch_ends: bool) -> bool:
+        training = self.recipe.training
+        steps, minutes = training.checkpoint_every_steps, training.checkpoint_every_minutes
+        if steps is not None and self.state.step % steps == 0:
+            return True
+        if minutes is not None and time.monotonic() - self._last_checkpoint >= 60 * minutes:
+            return True
+        return steps is None and minutes is None and epoch_ends
+
+    def _validate(self) -> None:
+        self._log_interval()
+        result = validate(self.model, self.material, self.recipe.validation, self.device)
+        state = self.state
+        state.validated_step = state.step
+        if result.loss < state.best_loss:
+            state.best_loss, state.best_step = result.loss, state.step
+            state.validations_since_best = 0
+            self.save_model(
+                self.folder / "best",
+                f"# {self.recipe.name}\n\nStep {state.step}, the best by validation loss so far.\n",
+                {
+                    "step": state.step,
+                    "validation_loss": result.loss,
+                    "validation_bleu": result.bleu,
+                },
+            )
+        else:
+            state.validations_since_best += 1
+        self.record(
+            {
+                "event": "validation",
+                "epoch": state.epoch,
+                "loss": result.loss,
+                "bleu": result.bleu,
+                "signature": result.signature,
+                "best": state.best_step == state.step,
+                "samples": result.samples,
+            }
+        )
+        self._interval = Interval()  # its clock does not count the validation
+
+    def save_model(
+        self, path: Path, card: str, facts: Record, dtype: torch.dtype = torch.float32
+    ) -> None:
+        """Writes the model as it is now, as a model folder; `facts` go into training.json."""
+        save_model_folder(
+            path,
+            self.model,
+            self.material.tokenizer,
+            languages=(self.recipe.source_language, self.recipe.target_language),
+            trained_length=self.material.trained_length,
+            card=card,
+            training=facts,
+            dtype=dtype,
+        )
+
+    def _log_interval(self) -> None:
+        gathered, self._interval = self._interval, Interval()
+        if not gathered.steps:
+            return
+        seconds = time.monotonic() - gathered.began
+        self.record(
+            {
+                "event": "step",
+                "epoch": self.state.epoch,
+                "loss": gathered.loss / gathered.tokens,
+                "learning_rate": self.optimizer.param_groups[0]["lr"],
+                "tokens_per_second": gathered.tokens / seconds,
+                "tokens": self.state.tokens,
+                "seconds": time.monotonic() - self._began,
+                "share_done": self._share_done(),
+            }
+        )
+
+    def _share_done(self) -> float:
+        """How much of the run is behind it, by whichever limit comes first."""
+        training, state = self.recipe.training, self.state
+        shares = []
+        if training.steps:
+            shares.append(state.step / training.steps)
+        if training.epochs:
+            within = state.position / len(self._updates)
+            shares.append((state.epoch + within) / training.epochs)
+        if training.max_minutes:
+            shares.append((time.monotonic() - self._began) / 60 / training.max_minutes)
+        return min(1.0, max(shares))
+
+
+def number_from(*parts: object) -> int:
+    """A 63-bit number that follows from the parts alone, on every machine."""
+    digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1

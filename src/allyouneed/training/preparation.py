@@ -1,0 +1,142 @@
+"""What a run needs before its first step: the tokenizer, the pairs as ids, and the model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.core.transformer import Transformer
+from allyouneed.data.corpus import Corpus
+from allyouneed.data.filters import Filters
+from allyouneed.data.readers import read_pairs
+from allyouneed.data.report import DataReport
+from allyouneed.data.store import TokenStore, build_store
+from allyouneed.errors import ModelFolderError, TrainingError
+from allyouneed.model_folder import ModelFolder, open_model_folder
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.recipe import Recipe
+from allyouneed.training.sections import CorpusSection
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The prepared ingredients of a run. `valid_pairs` are the texts that validation translates."""
+
+    tokenizer: Tokenizer
+    config: TransformerConfig
+    train: TokenStore
+    valid: TokenStore
+    valid_pairs: Sequence[tuple[str, str]]
+    weights: Sequence[float]
+    init: ModelFolder | None
+
+    @property
+    def trained_length(self) -> int:
+        """The source length, in tokens, that 99.9 % of the training pairs do not pass."""
+        return int(np.quantile(self.train.lengths()[0], 0.999))
+
+    def new_model(self, seed: int) -> Transformer:
+        """The model at its first step: from `init`'s weights, or initialised from the seed."""
+        torch.manual_seed(seed)
+        model = Transformer(self.config)
+        if self.init is not None:
+            try:
+                model.load_state_dict(self.init.load_model().state_dict())
+            except RuntimeError as error:
+                raise TrainingError(
+                    f"the weights of {self.init.path} do not fit the recipe's [model]; leave out "
+                    f"the keys that change its shape ({str(error).splitlines()[-1].strip()})"
+                ) from error
+        return model
+
+
+def prepare(recipe: Recipe, folder: Path, note: Note) -> Material:
+    """Reads, filters and tokenises the corpora of a recipe; `folder` is the run's.
+
+    The tokenizer is `init`'s, the recipe's file, the one an earlier start of this run trained, or
+    trained now; the ids are kept in `folder/cache`, so a second start is immediate.
+    """
+    init = open_model_folder(recipe.training.init) if recipe.training.init else None
+    train = [corpus_of(recipe, section) for section in recipe.data.train]
+    valid = [corpus_of(recipe, section) for section in recipe.data.valid]
+    tokenizer = _tokenizer(recipe, folder, init, train, note)
+    config = recipe.model.config(len(tokenizer), init.config if init else None)
+    filters = _that_fit(recipe.data.filters.filters(), config)
+    cache = folder / "cache"
+    keep_all = Filters(
+        max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False
+    )
+    train_store = build_store(train, tokenizer, filters, cache)
+    note(f"train: {train_store.report}")
+    valid_store = build_store(valid, tokenizer, keep_all, cache)
+    note(f"valid: {valid_store.report}")
+    return Material(
+        tokenizer,
+        config,
+        train_store,
+        valid_store,
+        valid_pairs=_first_pairs(valid, recipe.validation.sentences),
+        weights=[corpus.weight for corpus in train],
+        init=init,
+    )
+
+
+def corpus_of(recipe: Recipe, section: CorpusSection) -> Corpus:
+    """The data layer's corpus for a table of the recipe, its paths found."""
+    values = section.model_dump(exclude_unset=True)
+    for side in ("source", "target"):
+        if values.get(side) is not None:
+            values[side] = recipe.locate(values[side])
+    return Corpus(**values)
+
+
+def _tokenizer(
+    recipe: Recipe, folder: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
+) -> Tokenizer:
+    if init is not None:
+        return init.tokenizer
+    if recipe.vocabulary.tokenizer is not None:
+        return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
+    kept = folder / "cache" / "tokenizer.json"
+    if kept.is_file():
+        try:
+            return Tokenizer.load(kept)
+        except ModelFolderError as error:
+            note(f"{error}; training it anew")
+    note(f"learning a vocabulary of {recipe.vocabulary.size:,} from the training text")
+    tokenizer = Tokenizer.train(_texts(corpora), recipe.vocabulary.size)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(kept)
+    return tokenizer
+
+
+def _texts(corpora: list[Corpus]) -> Iterator[str]:
+    for corpus in corpora:
+        for pair in read_pairs(corpus, DataReport([corpus.name])):  # the store's report tells
+            yield pair.source
+            yield pair.target
+
+
+def _first_pairs(corpora: list[Corpus], count: int) -> list[tuple[str, str]]:
+    """The first `count` pairs with both sides, spread evenly over the corpora."""
+    share = -(-count // len(corpora))
+    chosen: list[tuple[str, str]] = []
+    for corpus in corpora:
+        taken = 0
+        for pair in read_pairs(corpus, DataReport([corpus.name])):
+            if taken == share:
+                break
+            if pair.source.strip() and pair.target.strip():
+                chosen.append((pair.source, pair.target))
+                taken += 1
+    return chosen[:count]
+
+
+def _that_fit(filters: Filters, config: TransformerConfig) -> Filters:
+    """Filters that let nothing through which the model has no positions for."""
+    return replace(filters, max_tokens=min(filters.max_tokens, config.max_positions))

@@ -1,0 +1,76 @@
+"""Validation: loss over all held-out pairs, BLEU and samples over the first of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sacrebleu
+import torch
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.data.batches import BatchSampler
+from allyouneed.data.collate import collate
+from allyouneed.training.loss import label_smoothed_loss
+from allyouneed.training.preparation import Material
+from allyouneed.training.sections import ValidationSection
+from allyouneed.translator import Translator
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """`loss` is in nats per target token, unsmoothed, the end token counted; `bleu` is cased
+    sacreBLEU with its `signature` (None where nothing was translated); samples are source,
+    reference, hypothesis."""
+
+    loss: float
+    bleu: float | None
+    signature: str | None
+    samples: Sequence[tuple[str, str, str]]
+
+
+@torch.inference_mode()
+def validate(
+    model: Transformer, material: Material, section: ValidationSection, device: torch.device
+) -> Validation:
+    """Measures the model, in eval mode and float32, and leaves it in the mode it was in."""
+    was_training = model.training
+    model.eval()
+    try:
+        loss = held_out_loss(model, material, device)
+        texts = translate_pairs(model, material, section, device)
+    finally:
+        model.train(was_training)
+    if not texts:
+        return Validation(loss, None, None, ())
+    references = [reference for _, reference in material.valid_pairs]
+    metric = sacrebleu.BLEU()
+    bleu = metric.corpus_score(texts, [references])
+    samples = [
+        (source, reference, text)
+        for (source, reference), text in zip(material.valid_pairs, texts, strict=True)
+    ][: section.samples]
+    return Validation(loss, bleu.score, str(metric.get_signature()), samples)
+
+
+def held_out_loss(model: Transformer, material: Material, device: torch.device) -> float:
+    """Nats per target token over the whole validation store."""
+    config = model.config
+    longest = max(4096, config.max_positions)
+    total, tokens = 0.0, 0
+    for indices in BatchSampler(material.valid, longest, seed=0).epoch_batches(0):
+        batch = collate(material.valid, indices, config.pad, config.start)
+        logits_BTV = model(batch.source_BS.to(device), batch.target_in_BT.to(device))
+        labels_P = batch.labels_BT.to(device).flatten()
+        total += float(label_smoothed_loss(logits_BTV.flatten(0, 1), labels_P, 0.0, config.pad))
+        tokens += batch.target_tokens
+    return total / tokens
+
+
+def translate_pairs(
+    model: Transformer, material: Material, section: ValidationSection, device: torch.device
+) -> list[str]:
+    """Translations of `material.valid_pairs`, by the road that a user's texts take."""
+    translator = Translator(
+        model, material.tokenizer, device=device, trained_length=material.trained_length
+    )
+    sources = [source for source, _ in material.valid_pairs]
+    return [translation.text for translation in translator(sources, beam=section.beam)]
