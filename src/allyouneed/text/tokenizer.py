@@ -20,7 +20,14 @@ import tokenizers
 
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError
 from allyouneed.text.clean import clean
-from allyouneed.text.tokenizer_file import BYTE_ALPHABET, SPECIALS, check, document, spell
+from allyouneed.text.tokenizer_file import (
+    BYTE_ALPHABET,
+    SPECIALS,
+    MisfitError,
+    check,
+    document,
+    spell,
+)
 
 SMALLEST_VOCABULARY = len(SPECIALS) + len(BYTE_ALPHABET)
 
@@ -48,7 +55,7 @@ class Tokenizer:
         """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1; `merges` in order.
 
         Raises:
-            ValueError: the two are no byte-level vocabulary with this project's special ids.
+            MisfitError: the two are no byte-level vocabulary with this project's special ids.
         """
         check(vocabulary, merges)
         self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
@@ -105,10 +112,10 @@ class Tokenizer:
             vocabulary = dict(model["vocab"])
             merges = [(left, right) for left, right in model["merges"]]
             if contents != document(vocabulary, [list(merge) for merge in merges]):
-                raise ValueError("its settings are not those of byte-level text here")
+                raise MisfitError("its settings are not those of byte-level text here")
             return cls(vocabulary, merges)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            reason = str(error) if type(error) is ValueError else "it is damaged"
+            reason = str(error) if isinstance(error, MisfitError) else "it is damaged"
             raise ModelFolderError(
                 f"{origin} is no tokenizer of this project: {reason}; "
                 "copy it again from the model folder it belongs to, or train the model anew"

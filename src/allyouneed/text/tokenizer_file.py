@@ -6,6 +6,10 @@ from typing import Any
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 
 
+class MisfitError(ValueError):
+    """Why the contents of a file are no byte-level vocabulary with this project's special ids."""
+
+
 def _byte_alphabet() -> dict[str, int]:
     """The printable character for each byte: itself where printable, else one from U+0100 on.
 
@@ -27,24 +31,26 @@ def spell(piece: str) -> bytes:
 
 
 def check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
-    """Raises ValueError, naming the first thing that does not fit."""
+    """Raises MisfitError, naming the first thing that does not fit."""
     if not {type(i) for i in vocabulary.values()} <= {int}:
-        raise ValueError("its ids are not all whole numbers")
+        raise MisfitError("its ids are not all whole numbers")
     if sorted(vocabulary.values()) != list(range(len(vocabulary))):
-        raise ValueError(f"its ids are not 0 to {len(vocabulary) - 1}")
+        raise MisfitError(f"its ids are not 0 to {len(vocabulary) - 1}")
     for i, special in enumerate(SPECIALS):
         if vocabulary.get(special) != i:
-            raise ValueError(f"{special} must have id {i}, not {vocabulary.get(special)}")
+            raise MisfitError(f"{special} must have id {i}, not {vocabulary.get(special)}")
     if missing := sorted(BYTE_ALPHABET.keys() - vocabulary.keys()):
-        raise ValueError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
+        raise MisfitError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
     for piece in vocabulary:
         if not piece or not BYTE_ALPHABET.keys() >= set(piece):
-            raise ValueError(f"its piece {piece!r} is not spelt in bytes")
+            raise MisfitError(f"its piece {piece!r} is not spelt in bytes")
     for left, right in merges:
         if not {left, right, left + right} <= vocabulary.keys():
-            raise ValueError(f"its merge {left!r} + {right!r} is not in the vocabulary")
+            raise MisfitError(f"its merge {left!r} + {right!r} is not in the vocabulary")
         if left + right in SPECIALS:
-            raise ValueError(f"its merge {left!r} + {right!r} would turn text into a special piece")
+            raise MisfitError(
+                f"its merge {left!r} + {right!r} would turn text into a special piece"
+            )
 
 
 def document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
