@@ -248,10 +248,10 @@ def _characters(text: str) -> Sequence[int]:
 
 @functools.cache
 def _stay_quiet_after_fork() -> None:
-    """Lets a forked process tokenise on one core, without the library's warning about it.
+    """Lets a forked process tokenise on one core, without a warning from older libraries.
 
-    The library's threads do not live on in a fork. It looks at the environment while forking,
-    so the variable is there for that moment only; one that the user has set is left alone.
+    Their threads do not live on in a fork, and they look at the environment while forking: so
+    the variable is there for that moment only. One that the user has set is left alone.
     """
     name = "TOKENIZERS_PARALLELISM"
     if name in os.environ:
