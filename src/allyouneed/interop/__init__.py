@@ -1,0 +1,1 @@
+"""Models of other projects become ours, and ours theirs."""
