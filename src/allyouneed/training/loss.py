@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
@@ -14,9 +15,9 @@ def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, p
 
     The true token keeps 1 - epsilon of the probability, and epsilon / V goes to every token
     (Szegedy et al. 2016). Nats, summed over the positions that are not `pad`; with smoothing 0 it
-    is the negative log-likelihood.
+    is the negative log-likelihood. Narrower numbers than float32 are widened first.
     """
-    log_probabilities_PV = logits_PV.float().log_softmax(dim=-1)
+    log_probabilities_PV = logits_PV.to(_wide(logits_PV.dtype)).log_softmax(dim=-1)
     true_P = log_probabilities_PV.gather(-1, labels_P[:, None])[:, 0]
     spread_P = log_probabilities_PV.mean(dim=-1)
     loss_P = -(1 - smoothing) * true_P - smoothing * spread_P
@@ -29,7 +30,7 @@ def fused_loss(
     """`label_smoothed_loss(output(states), …)`, projection included, in chunks of positions.
 
     Logits of a chunk are turned into their own gradient at once, so memory holds C × V numbers
-    instead of several times P × V. Products run in the dtype of autocast, sums in float32.
+    instead of several times P × V. Products run in the dtype of autocast, sums in float32 or wider.
     """
     dtype = states_PD.dtype
     if torch.is_autocast_enabled(states_PD.device.type):
@@ -38,6 +39,10 @@ def fused_loss(
     return _FusedLoss.apply(  # type: ignore[no-any-return,no-untyped-call]
         states_PD[kept_P].to(dtype), output.weight, output.bias, labels_P[kept_P], smoothing
     )
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    return torch.promote_types(dtype, torch.float32)
 
 
 class _FusedLoss(torch.autograd.Function):
@@ -54,15 +59,16 @@ class _FusedLoss(torch.autograd.Function):
         labels_P: Tensor,
         smoothing: float,
     ) -> Tensor:
+        wide = _wide(states_PD.dtype)
         projection_VD = weight_VD.to(states_PD.dtype)
         grad_states_PD = torch.empty_like(states_PD)
         grad_weight_VD = torch.zeros_like(weight_VD)
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
-        loss = torch.zeros((), dtype=torch.float32, device=states_PD.device)
+        loss = torch.zeros((), dtype=wide, device=states_PD.device)
         for first in range(0, labels_P.numel(), _FusedLoss.CHUNK):
             chunk = slice(first, first + _FusedLoss.CHUNK)
             states_CD, labels_C1 = states_PD[chunk], labels_P[chunk, None]
-            logits_CV = (states_CD @ projection_VD.T).float()
+            logits_CV = (states_CD @ projection_VD.T).to(wide)
             if bias_V is not None:
                 logits_CV += bias_V
             total_C1 = logits_CV.logsumexp(dim=-1, keepdim=True)
@@ -80,13 +86,8 @@ class _FusedLoss(torch.autograd.Function):
         return loss
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
         grad_states_PD, grad_weight_VD, grad_bias_V = ctx.saved_tensors
         grad_bias = None if grad_bias_V is None else grad_bias_V * scale
-        return (
-            grad_states_PD * scale.to(grad_states_PD.dtype),
-            grad_weight_VD * scale,
-            grad_bias,
-            None,
-            None,
-        )
+        return grad_states_PD * scale, grad_weight_VD * scale, grad_bias, None, None
