@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from allyouneed.core.transformer import Transformer
     from allyouneed.errors import AllYouNeedError
     from allyouneed.text.tokenizer import Tokenizer
-    from allyouneed.training.loop import train
+    from allyouneed.training.run import train
     from allyouneed.translator import Translation, Translator, load
 else:
     _HOME = {
         "AllYouNeedError": "allyouneed.errors",
         "load": "allyouneed.translator",
         "Tokenizer": "allyouneed.text.tokenizer",
-        "train": "allyouneed.training.loop",
+        "train": "allyouneed.training.run",
         "Transformer": "allyouneed.core.transformer",
         "TransformerConfig": "allyouneed.core.config",
         "Translation": "allyouneed.translator",

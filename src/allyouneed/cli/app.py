@@ -1,0 +1,101 @@
+"""The command `allyouneed`: its verbs, and what happens when one of them fails."""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from allyouneed import __version__
+from allyouneed.cli.evaluate import evaluate
+from allyouneed.cli.options import Settings
+from allyouneed.cli.score import score
+from allyouneed.cli.tokenize import tokenize
+from allyouneed.cli.train import train
+from allyouneed.cli.translate import translate
+from allyouneed.cli.where import where
+from allyouneed.errors import AllYouNeedError
+
+INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits: 0 done, 1 the work failed, 2 the call was wrong."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    settings = Settings()
+    try:
+        code = run(list(sys.argv[1:] if arguments is None else arguments), settings)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except Exception as error:
+        if settings.debug:
+            traceback.print_exc()
+        sys.stderr.write(f"error: {explain(error)}\n")
+        code = getattr(error, "exit_code", 1)
+    sys.exit(code)
+
+
+def run(arguments: list[str], settings: Settings) -> int:
+    """One call of the command line; its exit code. Errors are raised."""
+    command = typer.main.get_command(build())
+    code = command.main(
+        arguments or ["--help"], prog_name="allyouneed", standalone_mode=False, obj=settings
+    )
+    return code if isinstance(code, int) else 0
+
+
+def build() -> typer.Typer:
+    """The verbs, ready to be called."""
+    app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    app.callback()(allyouneed)
+    for verb in (translate, tokenize, train, evaluate, score, where):
+        app.command()(verb)
+    return app
+
+
+def explain(error: Exception) -> str:
+    """An error in one line."""
+    if isinstance(error, AllYouNeedError):
+        text = str(error)
+    elif hasattr(error, "format_message"):  # typer's own, about the call
+        text = f"{error.format_message()} (--help shows what there is)"
+    elif isinstance(error, OSError) and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    else:
+        text = f"{type(error).__name__}: {error}; --debug shows where"
+    return " ".join(text.split())
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"allyouneed {__version__}")
+        raise typer.Exit
+
+
+def allyouneed(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """The Transformer of "Attention Is All You Need": translate with it, train it, read it.
+
+    **Examples**
+
+    - `allyouneed translate "A man rides a bike."`
+    - `allyouneed train multi30k`
+    - `allyouneed where "label smoothing"`
+
+    Each verb has examples of its own: `allyouneed VERB --help`
+    """

@@ -1,0 +1,147 @@
+"""`allyouneed evaluate`: BLEU and chrF of a model or of given translations; a comparison of two."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Threads
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.pairs import file_lines, file_pairs
+from allyouneed.cli.search import beam_options
+from allyouneed.cli.tables import comparison_table, evaluation_table, print_table
+from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    from allyouneed.decoding.beam import BeamOptions
+    from allyouneed.evaluation.comparison import Comparison
+    from allyouneed.evaluation.report import Evaluation
+    from allyouneed.translator import Translator
+
+COLUMNS = (
+    TextColumn("{task.description}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TimeRemainingColumn(),
+)
+
+
+def evaluate(
+    reference: Annotated[
+        Path | None, typer.Option(help="Reference translations, one a line; .gz, .xz, .zst too.")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="Sentences to translate, line by line.")
+    ] = None,
+    tsv: Annotated[
+        Path | None, typer.Option(help="Both in one file: source, tab, reference.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="The model to evaluate (en-de).", metavar="NAME|FOLDER"),
+    ] = None,
+    hypothesis: Annotated[
+        Path | None,
+        typer.Option(help="Translations to score; beside --model: the baseline to compare with."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="A model as the baseline to compare with.", metavar="NAME|FOLDER"),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the translations there.")] = None,
+    beam: Annotated[
+        int | None,
+        typer.Option(help="Hypotheses kept at each step (4).", rich_help_panel=SEARCH),
+    ] = None,
+    length_penalty: Annotated[
+        float | None,
+        typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is none.", rich_help_panel=SEARCH),
+    ] = None,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    engine: Engine = "auto",
+    debug: Debug = False,
+) -> None:
+    """Measure translations: sacreBLEU (cased, lower-cased) and chrF, with 95 % intervals.
+
+    **Examples**
+
+    - `allyouneed evaluate --model en-de --source test.en --reference test.de`
+    - `allyouneed evaluate --tsv test.tsv --output translations.de`
+    - `allyouneed evaluate --hypothesis translations.de --reference test.de`
+    - `allyouneed evaluate --model new --against old --source test.en --reference test.de`
+
+    With a baseline (--against, or --hypothesis beside --model) both systems are compared on the
+    same resampled test sets (Koehn 2004).
+    """
+    if hypothesis and against and model:
+        raise UsageError("--against and --hypothesis are two baselines for --model; leave one out")
+    from allyouneed.evaluation.comparison import compare
+    from allyouneed.evaluation.metrics import check_line_counts
+    from allyouneed.evaluation.report import evaluate as scored
+
+    options = beam_options(1, {"beam": beam, "length_penalty": length_penalty}, {})
+    name = model or ("" if hypothesis else "en-de")
+    sources, references = read_test_set(source, reference, tsv, translated=bool(name or against))
+    ready = file_lines(hypothesis) if hypothesis else []
+    if hypothesis:
+        check_line_counts(ready, references)
+
+    def translated(model: str) -> list[str]:
+        from allyouneed.translator import load
+
+        return translate_all(load(model, engine, device, threads), sources, options)
+
+    system = translated(name) if name else ready
+    if output:
+        output.write_text("".join(f"{line}\n" for line in system), encoding="utf-8", newline="\n")
+    outcome: Evaluation | Comparison
+    if against or (hypothesis and model):
+        outcome = compare(translated(against) if against else ready, system, references)
+        table = comparison_table(outcome, against or str(hypothesis), name or str(hypothesis))
+    else:
+        outcome = scored(system, references)
+        for text in outcome.notes:
+            note(text)
+        table = evaluation_table(outcome, name or str(hypothesis))
+    if json:
+        result(as_json(outcome.to_dict()))
+    else:
+        print_table(table)
+
+
+def read_test_set(
+    source: Path | None, reference: Path | None, tsv: Path | None, translated: bool
+) -> tuple[list[str], list[str]]:
+    """Sources and references; no sources where nothing is to be translated.
+
+    Raises:
+        UsageError: options that do not say where both are, or say it twice.
+        DataError: files that cannot be read, or of different length.
+    """
+    if reference and not (translated or source or tsv):
+        return [], file_lines(reference)
+    pairs = list(file_pairs(source, reference, tsv))
+    return [pair.source for pair in pairs], [pair.target for pair in pairs]
+
+
+def translate_all(
+    translator: "Translator", sources: Sequence[str], options: "BeamOptions"
+) -> list[str]:
+    """A translation of one line for each source, with a word on how far it is and on the notes."""
+    texts: list[str] = []
+    notes: Counter[str] = Counter()
+    with Progress(*COLUMNS, console=Console(stderr=True), transient=True) as progress:
+        for translation in progress.track(
+            translator.stream(sources, options=options), len(sources), description="translating"
+        ):
+            texts.append(translation.text.replace("\n", " "))
+            notes.update(translation.notes)
+    for text, count in notes.items():
+        note(f"{count:,} of {len(texts):,} sentences: {text}")
+    return texts

@@ -1,0 +1,49 @@
+"""Options that mean the same in every verb."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+
+@dataclass
+class Settings:
+    """What a verb's options say to `main`, which outlives the verb."""
+
+    debug: bool = False
+
+
+def _remember_debug(context: typer.Context, value: bool) -> bool:
+    if value:
+        context.find_object(Settings).debug = True  # type: ignore[union-attr]
+    return value
+
+
+RUNNING = "How it runs"
+SEARCH = "Search"
+
+Model = Annotated[
+    str, typer.Option(help="A bundled model by name, or a model folder.", metavar="NAME|FOLDER")
+]
+Device = Annotated[
+    str | None,
+    typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...", rich_help_panel=RUNNING),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(help="Cores to use; without it all of them.", min=1, rich_help_panel=RUNNING),
+]
+Engine = Annotated[str, typer.Option(help="What runs the model.", rich_help_panel=RUNNING)]
+Json = Annotated[
+    bool, typer.Option("--json", help="One JSON object per line.", rich_help_panel=RUNNING)
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug",
+        help="Show the traceback of an error.",
+        callback=_remember_debug,
+        is_eager=True,
+        rich_help_panel=RUNNING,
+    ),
+]

@@ -1,0 +1,27 @@
+"""What the verbs write: results to standard output, notes to standard error."""
+
+import json
+import sys
+from typing import Any
+
+
+def result(line: str) -> None:
+    """One line of results, flushed, so that whoever reads the pipe has it at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def as_json(values: Any) -> str:
+    """A JSON value on one line, every character as itself."""
+    return json.dumps(values, ensure_ascii=False)
+
+
+def note(text: str) -> None:
+    """Something to know about what was done, on standard error."""
+    sys.stderr.write(f"note: {text}\n")
+    sys.stderr.flush()
+
+
+def shown(piece: str) -> str:
+    """A piece of text with its spaces visible, on one line."""
+    return "".join(sign if sign.isprintable() else "·" for sign in piece.replace(" ", "␣"))

@@ -1,0 +1,70 @@
+"""Files that a verb is given: pairs of sentences, or sentences alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from allyouneed.cli.output import note
+from allyouneed.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from allyouneed.data.corpus import Pair
+    from allyouneed.data.report import DataReport
+
+
+def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> Iterator["Pair"]:
+    """Pairs from two files in step, or from one of source, tab, target; every line counts.
+
+    A relative path is looked for here and in the data folder ($ALLYOUNEED_DATA). What reading
+    takes off (byte order marks, carriage returns) is noted.
+
+    Raises:
+        UsageError: both ways given, or neither.
+        DataError: files that cannot be read, or of different length, with the place.
+    """
+    from allyouneed.data.corpus import Corpus
+    from allyouneed.data.readers import read_pairs
+    from allyouneed.data.report import DataReport
+
+    if tsv and not (source or target):
+        corpus = Corpus(source=_found(tsv), format="tsv")
+    elif source and target and not tsv:
+        corpus = Corpus(source=_found(source), target=_found(target), format="text")
+    else:
+        raise UsageError("name two files, one for each side, or one with both by --tsv")
+    report = DataReport([corpus.name])
+    for pair in read_pairs(corpus, report):
+        _refuse_left_out(report)
+        yield pair
+    _refuse_left_out(report)
+    _tell(report)
+
+
+def file_lines(path: Path) -> list[str]:
+    """The lines of one file; otherwise as `file_pairs`."""
+    from allyouneed.data.lines import read_lines
+    from allyouneed.data.report import DataReport
+
+    report = DataReport([str(path)])
+    lines = list(read_lines(_found(path), lambda what, line: report.note(what, 0, line, "")))
+    _tell(report)
+    return lines
+
+
+def _found(path: Path) -> Path:
+    from allyouneed.data.root import resolve
+
+    return resolve(path, Path.cwd())
+
+
+def _refuse_left_out(report: "DataReport") -> None:
+    """A line that a training corpus would do without belongs to the result here."""
+    for tally in report.left_out.values():
+        _, line, detail = tally.examples[0]
+        raise DataError(f"{report.corpora[0]}:{line}: {detail}")
+
+
+def _tell(report: "DataReport") -> None:
+    for what, tally in report.notes.items():
+        first = tally.examples[0][1]
+        note(f"{report.corpora[0]}: {what} ({tally.count:,} times, first in line {first})")

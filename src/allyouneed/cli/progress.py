@@ -1,0 +1,71 @@
+"""How a training run is going: a live line on a terminal, a line for each record elsewhere."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+Record = Mapping[str, Any]
+
+
+class TrainingProgress:
+    """Shows the records of a run on standard error as they come."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
+        self._live = self.console.is_terminal
+        self._progress = Progress(*columns, console=self.console, disable=not self._live)
+        self._task = self._progress.add_task("preparing", total=1.0)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, record: Record) -> None:
+        """One record of the log."""
+        text = describe(record)
+        if record["event"] == "step" and self._live:
+            self._progress.update(self._task, completed=record["share_done"], description=text)
+        else:
+            self.console.print(text, markup=False)
+
+
+def describe(record: Record) -> str:
+    """A record in one line."""
+    match record["event"]:
+        case "step":
+            return (
+                f"step {record['step']:,}  epoch {record['epoch'] + 1}  loss {record['loss']:.3f}  "
+                f"rate {record['learning_rate']:.2e}  {record['tokens_per_second']:,.0f} tokens/s"
+                f"  {time_left(record['seconds'], record['share_done'])}"
+            )
+        case "validation" | "final":
+            bleu = "" if record["bleu"] is None else f"  BLEU {record['bleu']:.1f}"
+            best = "  (best so far)" if record.get("best") else ""
+            which = f"  {record['origin']}" if "origin" in record else ""
+            return (
+                f"{record['event']}: step {record['step']:,}  "
+                f"loss {record['loss']:.3f}{bleu}{best}{which}"
+            )
+        case _:
+            return f"note: {record.get('text', record['event'])}"
+
+
+def time_left(seconds: float, share_done: float) -> str:
+    """Goes by the time that the share done so far has taken."""
+    if share_done <= 0:
+        return "time left unknown"
+    left = timedelta(seconds=round(seconds * (1 - share_done) / share_done))
+    return f"{left} left"

@@ -1,0 +1,83 @@
+"""`allyouneed score`: how probable given translations are to a model."""
+
+import math
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allyouneed.cli.options import Debug, Device, Engine, Json, Model, Threads
+from allyouneed.cli.output import as_json, result, shown
+
+if TYPE_CHECKING:
+    from allyouneed.data.corpus import Pair
+    from allyouneed.translator import Score
+
+PAIRS_AT_ONCE = 512
+
+
+def score(
+    source: Annotated[Path, typer.Option(help="Sentences, one a line; .gz, .xz, .zst too.")],
+    target: Annotated[Path, typer.Option(help="Their translations, line by line.")],
+    model: Model = "en-de",
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Also each token with its log-probability.")
+    ] = False,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    engine: Engine = "auto",
+    debug: Debug = False,
+) -> None:
+    """Score given translations: their log-probability under a model.
+
+    **Examples**
+
+    - `allyouneed score --source input.en --target output.de`
+    - `allyouneed score --source input.en --target output.de --tokens`
+
+    Columns, separated by tabs: log-probability (natural), H (the same per token, the end token
+    counted), the probability exp(H), the translation.
+    """
+    from allyouneed.data.corpus import Corpus
+    from allyouneed.data.readers import read_pairs
+    from allyouneed.errors import DataError
+    from allyouneed.translator import load
+
+    pairs = read_pairs(Corpus(source=source, target=target, format="text"))
+    translator = load(model, engine, device, threads)
+    while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
+        try:
+            scores = translator.score([p.source for p in chunk], [p.target for p in chunk])
+        except DataError as error:
+            place = f"{target}:{chunk[0].line}-{chunk[-1].line}"
+            raise DataError(f"{place}: of these lines, {error}") from error
+        for pair, one in zip(chunk, scores, strict=True):
+            if json:
+                result(as_json(as_dict(pair, one)))
+            else:
+                result("\n".join(lines(pair, one, tokens)))
+
+
+def lines(pair: "Pair", score: "Score", tokens: bool) -> Iterator[str]:
+    """A line for the pair and, if wanted, one for each of its tokens."""
+    h = score.average_log_likelihood
+    yield f"{score.log_probability:.4f}\t{h:.4f}\t{math.exp(h):.4f}\t{pair.target}"
+    if tokens:
+        for token, value in zip(score.tokens, score.token_log_probabilities, strict=True):
+            yield f"\t{value:.4f}\t{math.exp(value):.4f}\t{shown(token)}"
+
+
+def as_dict(pair: "Pair", score: "Score") -> dict[str, Any]:
+    """A scored pair as JSON holds it."""
+    return {
+        "source": pair.source,
+        "target": pair.target,
+        "log_probability": score.log_probability,
+        "average_log_likelihood": score.average_log_likelihood,
+        "probability": math.exp(score.average_log_likelihood),
+        "tokens": list(score.tokens),
+        "token_log_probabilities": list(score.token_log_probabilities),
+    }

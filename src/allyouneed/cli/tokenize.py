@@ -1,0 +1,74 @@
+"""`allyouneed tokenize`: the pieces and ids that a model reads."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Annotated
+
+import typer
+
+from allyouneed.cli.lines import arriving_lines, standard_input
+from allyouneed.cli.options import Debug, Json, Model
+from allyouneed.cli.output import as_json, note, result, shown
+
+
+def tokenize(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to tokenise, each in quotes. Without it: standard input."),
+    ] = None,
+    model: Model = "en-de",
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show the pieces that a text is cut into, and their ids; 2 ends a sentence.
+
+    **Examples**
+
+    - `allyouneed tokenize "I am looking for a place to eat."`
+    - `allyouneed tokenize --json < input.txt`
+
+    Pieces stand above their ids; ␣ is a space. With --json also spans: where each piece begins
+    and ends in the text, in characters.
+    """
+    from allyouneed.model_folder import open_model_folder
+    from allyouneed.text.clean import clean
+
+    tokenizer = open_model_folder(model).tokenizer
+    width = shutil.get_terminal_size((100, 24)).columns
+    numbers = count(1)
+    for chunk in [texts] if texts else arriving_lines(standard_input(), note):
+        for text, number in zip(chunk, numbers, strict=False):
+            cleaned, notes = clean(text)
+            for said in notes:
+                note(f"{'text' if texts else 'line'} {number}: {said}")
+            encoding = tokenizer.encode(cleaned)
+            if json:
+                result(
+                    as_json(
+                        {
+                            "text": cleaned,
+                            "pieces": encoding.pieces,
+                            "ids": encoding.ids,
+                            "spans": encoding.spans,
+                        }
+                    )
+                )
+            else:
+                result("\n".join(piece_table(encoding.pieces, encoding.ids, width)))
+
+
+def piece_table(pieces: Sequence[str], ids: Sequence[int], width: int) -> Iterator[str]:
+    """Lines of pieces with a line of their ids below each, no wider than `width` if possible."""
+    above: list[str] = []
+    below: list[str] = []
+    for piece, id in zip(pieces, ids, strict=True):
+        column = max(len(shown(piece)), len(str(id)))
+        if above and len(" ".join(above)) + 1 + column > width:
+            yield " ".join(above).rstrip()
+            yield " ".join(below).rstrip()
+            above, below = [], []
+        above.append(shown(piece).ljust(column))
+        below.append(str(id).ljust(column))
+    yield " ".join(above).rstrip()
+    yield " ".join(below).rstrip()

@@ -1,0 +1,76 @@
+"""`allyouneed train`: a recipe in, a model folder out."""
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from allyouneed.cli.dry_run import as_text, plan
+from allyouneed.cli.options import Debug, Device, Json, Threads
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.progress import TrainingProgress
+
+SIGNAL_EXIT = 128  # plus the signal's number, as a shell reports it
+
+
+def train(
+    recipe: Annotated[str, typer.Argument(help="A packaged recipe by name, or a TOML file.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SECTION.KEY=VALUE]...", help="Keys of the recipe to change."),
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="The run's folder; without it runs/NAME.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the newest checkpoint of the folder.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the recipe, the model's size and the data.")
+    ] = False,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    debug: Debug = False,
+) -> None:
+    """Train a model: a recipe in, a model folder and a report with curves out.
+
+    **Examples**
+
+    - `allyouneed train reverse`
+    - `allyouneed train multi30k training.epochs=5 model.d_model=256`
+    - `allyouneed train my-recipe.toml --into runs/second --dry-run`
+    - `allyouneed train multi30k --resume`
+
+    Ctrl-C stops after the current step, with a checkpoint; --resume goes on from there as if
+    nothing had happened. The model's folder is printed at the end; with --json every record of
+    the log is.
+    """
+    from allyouneed.training.recipe import load_recipe
+    from allyouneed.training.run import train as run
+
+    resolved = load_recipe(recipe, overrides or ())
+    if dry_run:
+        planned = plan(resolved)
+        result(as_json(planned) if json else as_text(planned))
+        return
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+    if json:
+        done = run(resolved, into, resume=resume, device=device, report=_print_record)
+    else:
+        with TrainingProgress() as progress:
+            done = run(resolved, into, resume=resume, device=device, report=progress.show)
+    if done.model is None:
+        note(f"{done.reason} at step {done.steps:,}; the same command with --resume goes on")
+        raise typer.Exit(SIGNAL_EXIT + signal.Signals[done.reason.rpartition(" ")[2]])
+    if not json:
+        note(f"curves and samples: {done.folder / 'report.html'}")
+        result(str(done.model))
+
+
+def _print_record(record: object) -> None:
+    result(as_json(record))

@@ -1,0 +1,149 @@
+"""`allyouneed translate`: text as arguments, or lines on standard input."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from allyouneed.cli.lines import arriving_lines, standard_input
+from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Model, Threads
+from allyouneed.cli.output import note, result
+from allyouneed.cli.search import beam_options, check_choice, sampling_options
+from allyouneed.cli.translation_lines import Form
+
+if TYPE_CHECKING:
+    from allyouneed.decoding.beam import BeamOptions
+    from allyouneed.decoding.sampling import SamplingOptions
+    from allyouneed.translator import Translation, Translator
+
+SAMPLING = "Sampling"
+
+
+def translate(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to translate, each in quotes. Without it: standard input."),
+    ] = None,
+    model: Model = "en-de",
+    beam: Annotated[
+        int | None,
+        typer.Option(help="Hypotheses kept at each step (4); 1 is greedy.", rich_help_panel=SEARCH),
+    ] = None,
+    n_best: Annotated[
+        int, typer.Option(min=1, help="Translations of each text.", rich_help_panel=SEARCH)
+    ] = 1,
+    length_penalty: Annotated[
+        float | None,
+        typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is none.", rich_help_panel=SEARCH),
+    ] = None,
+    min_length: Annotated[
+        int, typer.Option(help="Tokens before the end, at least.", rich_help_panel=SEARCH)
+    ] = 1,
+    max_length: Annotated[
+        int | None,
+        typer.Option(help="Tokens at most (those of the source + 50).", rich_help_panel=SEARCH),
+    ] = None,
+    no_repeat_ngram: Annotated[
+        int, typer.Option(help="No n tokens occur twice; 0: they may.", rich_help_panel=SEARCH)
+    ] = 0,
+    prefix: Annotated[
+        str, typer.Option(help="What every translation begins with.", rich_help_panel=SEARCH)
+    ] = "",
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw tokens at random.", rich_help_panel=SAMPLING)
+    ] = False,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            help="Below 1 keeps to the probable, above 1 dares more (1).", rich_help_panel=SAMPLING
+        ),
+    ] = None,
+    top_k: Annotated[
+        int | None,
+        typer.Option(help="From the k most probable tokens only.", rich_help_panel=SAMPLING),
+    ] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(help="From the fewest that reach probability p.", rich_help_panel=SAMPLING),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed draws the same (0).", rich_help_panel=SAMPLING)
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Put H and the probability exp(H) before each text.")
+    ] = False,
+    alignments: Annotated[
+        bool, typer.Option("--alignments", help="Put word links i-j (Pharaoh) after each text.")
+    ] = False,
+    attention: Annotated[
+        bool, typer.Option("--attention", help="Draw which source pieces were looked at.")
+    ] = False,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    engine: Engine = "auto",
+    debug: Debug = False,
+) -> None:
+    """Translate text given as arguments, or lines on standard input.
+
+    **Examples**
+
+    - `allyouneed translate "A man rides a bike."`
+    - `allyouneed translate --n-best 3 --scores "Good morning."`
+    - `allyouneed translate --model runs/my-run/model < input.txt > output.txt`
+    - `allyouneed translate --sample --temperature 0.8 --seed 7 "I like it here."`
+
+    Standard input is translated as it arrives, and every line gives one line, an empty one an
+    empty one. H is the average log-likelihood of a token. Columns are separated by tabs: number
+    and rank (with --n-best), H and exp(H) (--scores), the text, the links (--alignments).
+    """
+    searching = {"beam": beam, "length_penalty": length_penalty}
+    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    lengths = {
+        "min_length": min_length,
+        "max_length": max_length,
+        "no_repeat_ngram": no_repeat_ngram,
+    }
+    check_choice(sample, searching, drawing)
+    form = Form(n_best > 1, scores, alignments, attention, json, one_line=not texts)
+
+    from allyouneed.translator import load
+
+    options = (
+        sampling_options(n_best, drawing, lengths)
+        if sample
+        else beam_options(n_best, searching, lengths)
+    )
+    translator = load(model, engine, device, threads)
+    chunks = iter([texts]) if texts else arriving_lines(standard_input(), note)
+    found = translations(translator, chunks, options, prefix, alignments)
+    for number, translation in enumerate(found, start=1):
+        for text in translation.notes:
+            note(f"{'text' if texts else 'line'} {number}: {text}")
+        for line in form.lines(translator, translation, number):
+            result(line)
+
+
+def translations(
+    translator: "Translator",
+    chunks: Iterable[list[str]],
+    options: "BeamOptions | SamplingOptions",
+    prefix: str,
+    alignments: bool,
+) -> Iterator["Translation"]:
+    """The translation of every text, in order; a chunk is searched at once.
+
+    Text n is sampled alone, from seed + n, so that how the texts arrived makes no difference.
+    """
+    from allyouneed.decoding.sampling import SamplingOptions
+
+    numbers = count()
+    for chunk in chunks:
+        if not isinstance(options, SamplingOptions):
+            yield from translator(chunk, options=options, prefix=prefix, alignments=alignments)
+            continue
+        for text, number in zip(chunk, numbers, strict=False):
+            drawn = replace(options, seed=options.seed + number)
+            yield translator(text, options=drawn, prefix=prefix, alignments=alignments)

@@ -1,0 +1,90 @@
+"""Translations as lines of output: for people, for columns, for programs."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from allyouneed.cli.output import as_json, note
+from allyouneed.cli.picture import attention_picture
+from allyouneed.errors import AllYouNeedError
+
+if TYPE_CHECKING:
+    from allyouneed.translator import Translation, Translator
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is shown of a translation.
+
+    `one_line` replaces newlines within a text by spaces, so that lines can be counted.
+    """
+
+    ranks: bool = False
+    scores: bool = False
+    alignments: bool = False
+    attention: bool = False
+    json: bool = False
+    one_line: bool = False
+
+    def lines(
+        self, translator: "Translator", translation: "Translation", number: int
+    ) -> Iterator[str]:
+        """The lines for the translation of text `number`, with its alternatives."""
+        if self.json:
+            values = as_dict(translation)
+            if self.attention:
+                values["attention"] = attention_weights(translator, translation, number)
+            yield as_json(values)
+            return
+        for rank, one in enumerate(translation.alternatives or [translation], start=1):
+            yield self._columns(one, number, rank)
+        if self.attention and (seen := attention_weights(translator, translation, number)):
+            width = shutil.get_terminal_size((100, 24)).columns
+            yield attention_picture(seen["source"], seen["target"], seen["weights"], width)
+
+    def _columns(self, translation: "Translation", number: int, rank: int) -> str:
+        columns = [str(number), str(rank)] if self.ranks else []
+        if self.scores:
+            columns.append(f"{translation.average_log_likelihood:.4f}")
+            columns.append(f"{translation.probability:.4f}")
+        text = translation.text
+        columns.append(text.replace("\n", " ") if self.one_line else text)
+        if self.alignments:
+            columns.append(translation.alignment or "")
+        return "\t".join(columns)
+
+
+def as_dict(translation: "Translation") -> dict[str, Any]:
+    """A translation as JSON holds it; alternatives only where more than one was asked for."""
+    values: dict[str, Any] = {
+        "source": translation.source,
+        "text": translation.text,
+        "log_probability": translation.log_probability,
+        "average_log_likelihood": translation.average_log_likelihood,
+        "probability": translation.probability,
+        "tokens": list(translation.tokens),
+        "token_log_probabilities": list(translation.token_log_probabilities),
+    }
+    if translation.alternatives:
+        values["alternatives"] = [as_dict(one) for one in translation.alternatives]
+    if translation.alignment is not None:
+        values["alignment"] = translation.alignment
+    if translation.notes:
+        values["notes"] = list(translation.notes)
+    return values
+
+
+def attention_weights(
+    translator: "Translator", translation: "Translation", number: int
+) -> dict[str, Any] | None:
+    """Pieces of source and target, and the cross-attention between them, averaged over heads;
+    None, with a note, for a text that had to be translated in parts."""
+    if not translation.tokens:
+        return None
+    try:
+        source, target, weights_TS = translator.attention(translation.source, translation.text)
+    except AllYouNeedError as error:
+        note(f"text {number}: no attention to show: {error}")
+        return None
+    return {"source": source, "target": target, "weights": weights_TS.tolist()}

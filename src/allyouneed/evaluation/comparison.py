@@ -1,0 +1,100 @@
+"""Is one system better than another, or was it the choice of test sentences? (Koehn 2004)"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sacrebleu.significance import PairedTest
+
+from allyouneed.evaluation.metrics import METRICS, RESAMPLES, MetricScore, check_line_counts
+
+LEVEL = 0.05
+"""A difference with a p-value below this is called significant."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """Two systems by one metric.
+
+    `p_value` is the share of resampled test sets, drawn alike for both systems, on which the
+    difference strays from its mean by more than the difference that was seen.
+    """
+
+    baseline: MetricScore
+    system: MetricScore
+    p_value: float
+
+    @property
+    def difference(self) -> float:
+        """Points by which the system is ahead of the baseline."""
+        return self.system.score - self.baseline.score
+
+    @property
+    def significant(self) -> bool:
+        """Whether so large a difference comes by chance less than once in twenty times.
+
+        No difference is not significant, though its p-value, as sacreBLEU counts, is small.
+        """
+        return self.difference != 0 and self.p_value < LEVEL
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in it, for JSON."""
+        return {
+            "baseline": self.baseline.to_dict(),
+            "system": self.system.to_dict(),
+            "difference": self.difference,
+            "p_value": self.p_value,
+            "significant": self.significant,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems on the same test set, by every metric."""
+
+    sentences: int
+    metrics: tuple[MetricComparison, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in it, for JSON; by the metric's name."""
+        return {
+            "sentences": self.sentences,
+            "metrics": {one.system.metric: one.to_dict() for one in self.metrics},
+        }
+
+
+def compare(
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    *,
+    resamples: int = RESAMPLES,
+) -> Comparison:
+    """Paired bootstrap resampling of two systems' translations of the same sentences.
+
+    Raises:
+        DataError: no sentences, or not one reference for each hypothesis of both systems.
+    """
+    check_line_counts(baseline, references, "hypotheses of the baseline")
+    check_line_counts(system, references, "hypotheses of the system")
+    metrics = tuple(_compare(name, baseline, system, references, resamples) for name in METRICS)
+    return Comparison(len(references), metrics)
+
+
+def _compare(
+    metric: str,
+    baseline: Sequence[str],
+    system: Sequence[str],
+    references: Sequence[str],
+    resamples: int,
+) -> MetricComparison:
+    named: list[tuple[str, Sequence[str]]] = [("baseline", baseline), ("system", system)]
+    test = PairedTest(named, {metric: METRICS[metric]()}, [references], "bs", resamples)
+    signatures, columns = test()
+    ((name, signature),) = signatures.items()
+    results: list[Any] = columns[name]
+    scores = [
+        MetricScore(metric, result.score, str(signature), float(result.mean), float(result.ci))
+        for result in results
+    ]
+    return MetricComparison(scores[0], scores[1], float(results[1].p_value))
