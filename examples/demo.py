@@ -1,0 +1,56 @@
+"""What `make demo` shows: sentences through the bundled model, and where it looked for one."""
+
+from rich.console import Console
+from rich.table import Table
+
+import allyouneed
+from allyouneed.cli.picture import attention_picture
+
+SENTENCES = [
+    "Good morning! How are you?",
+    "I am looking for a place to eat.",
+    "A man rides a bike.",
+    "Where is the train station?",
+    "My sister lives in Berlin.",
+    "I would like a cup of coffee, please.",
+    "We have to go home before it gets dark.",
+    "Do you know what time it is?",
+    "The children are playing in the garden.",
+    "She has been waiting for him for an hour.",
+    "I don't believe that he told us the truth.",
+    "If it rains tomorrow, we will stay at home.",
+]
+PICTURED = "I am looking for a place to eat."
+
+
+def main() -> None:
+    """Prints translations with their scores, and one attention picture."""
+    console = Console()
+    translator = allyouneed.load("en-de")
+    table = Table(title="English to German, beam 4", title_justify="left")
+    table.add_column("English")
+    table.add_column("German", style="bold")
+    table.add_column("H", justify="right")
+    table.add_column("exp(H)", justify="right")
+    for translation in translator(SENTENCES):
+        table.add_row(
+            translation.source,
+            translation.text,
+            f"{translation.average_log_likelihood:.3f}",
+            f"{translation.probability:.3f}",
+        )
+    console.print(table)
+    console.print("H: average log-likelihood of a token; exp(H): its probability.\n")
+    german = translator(PICTURED).text
+    source, target, weights_TS = translator.attention(PICTURED, german)
+    console.print("Cross-attention of the last decoder layer, mean of its heads:\n")
+    console.print(attention_picture(source, target, weights_TS.tolist()), highlight=False)
+    console.print(
+        '\nNext: .venv/bin/allyouneed translate "Your own sentence."'
+        "\n      .venv/bin/allyouneed train reverse   (learns to reverse words, in about a minute)",
+        highlight=False,
+    )
+
+
+if __name__ == "__main__":
+    main()
