@@ -71,11 +71,13 @@ class _FusedLoss(torch.autograd.Function):
             logits_CV = (states_CD @ projection_VD.T).to(wide)
             if bias_V is not None:
                 logits_CV += bias_V
-            total_C1 = logits_CV.logsumexp(dim=-1, keepdim=True)
+            logits_CV -= logits_CV.amax(dim=-1, keepdim=True)
             true_C1 = logits_CV.gather(-1, labels_C1)
             spread_C1 = logits_CV.mean(dim=-1, keepdim=True)
-            loss += (total_C1 - (1 - smoothing) * true_C1 - smoothing * spread_C1).sum()
-            grad_CV = logits_CV.sub_(total_C1).exp_().sub_(smoothing / logits_CV.size(-1))
+            exp_CV = logits_CV.exp_()  # once, for the loss and for the gradient
+            total_C1 = exp_CV.sum(dim=-1, keepdim=True)
+            loss += (total_C1.log() - (1 - smoothing) * true_C1 - smoothing * spread_C1).sum()
+            grad_CV = exp_CV.div_(total_C1).sub_(smoothing / logits_CV.size(-1))
             grad_CV.scatter_add_(-1, labels_C1, torch.full_like(true_C1, smoothing - 1))
             if grad_bias_V is not None:
                 grad_bias_V += grad_CV.sum(dim=0)
