@@ -47,35 +47,19 @@ def cross_attention_map(
     return seen[0]
 
 
-def word_groups(text: str, spans: Sequence[tuple[int, int]]) -> list[int | None]:
-    """Which word (separated by white space, counted from 0) each token belongs to.
-
-    `spans` are the tokens' character offsets into the text. A token over several words belongs to
-    the first; one that holds no letter of a word (the end, white space alone) to none.
-    """
-    words = -1
-    word_at: list[int | None] = []
-    for before, character in zip(" " + text, text, strict=False):
-        words += before.isspace() and not character.isspace()
-        word_at.append(None if character.isspace() else words)
-    covered = ([w for w in word_at[start:stop] if w is not None] for start, stop in spans)
-    return [words_here[0] if words_here else None for words_here in covered]
-
-
 def pharaoh(
-    attention_TS: Tensor,
-    source_groups: Sequence[int | None],
-    target_groups: Sequence[int | None],
+    attention_TS: Tensor, source_groups: Sequence[int], target_groups: Sequence[int]
 ) -> str:
     """Alignment in Pharaoh format, "0-0 1-2": pairs of source word and target word, from 0.
 
-    The groups name each token's word; None leaves a token out. Each target word gets the source
-    word that its tokens look at most.
+    The groups name the word that each token belongs to; a token of group -1 (the end) is left
+    out. What is padding has no group. Each target word gets the source word that its tokens look
+    at most.
     """
     weights: dict[int, dict[int, float]] = {}
     for row, target in zip(attention_TS.tolist(), target_groups, strict=False):
         for weight, source in zip(row, source_groups, strict=False):
-            if target is not None and source is not None:
+            if source >= 0 and target >= 0:
                 words = weights.setdefault(target, {})
                 words[source] = words.get(source, 0.0) + weight
     pairs = sorted((max(words, key=words.__getitem__), t) for t, words in weights.items())
