@@ -1,6 +1,7 @@
 """`allyouneed train`: a recipe in, a model folder out."""
 
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -50,20 +51,21 @@ def train(
     from allyouneed.training.recipe import load_recipe
     from allyouneed.training.run import train as run
 
-    resolved = load_recipe(recipe, overrides or ())
     if dry_run:
-        planned = plan(resolved)
+        planned = plan(load_recipe(recipe, overrides or ()))
         result(as_json(planned) if json else as_text(planned))
         return
     if threads is not None:
         import torch
 
         torch.set_num_threads(threads)
+    # the words as they were typed: the model card says how the model was made
+    start = partial(run, recipe, into, overrides=overrides or (), resume=resume, device=device)
     if json:
-        done = run(resolved, into, resume=resume, device=device, report=_print_record)
+        done = start(report=_print_record)
     else:
         with TrainingProgress() as progress:
-            done = run(resolved, into, resume=resume, device=device, report=progress.show)
+            done = start(report=progress.show)
     if done.model is None:
         note(f"{done.reason} at step {done.steps:,}; the same command with --resume goes on")
         raise typer.Exit(SIGNAL_EXIT + signal.Signals[done.reason.rpartition(" ")[2]])

@@ -189,17 +189,22 @@ def _key(
         "version": VERSION,
         "tokenizer": tokenizer.fingerprint(),
         "filters": asdict(filters),
-        "corpora": [
-            {"made": [corpus.made, corpus.pairs, corpus.seed]}
-            if corpus.made is not None
-            else {
-                "files": [content(path) for path in corpus.files],
-                # the same bytes are read differently under another format or compression
-                "suffixes": [path.suffix for path in corpus.files],
-                "format": corpus.resolved_format,
-                "fields": [corpus.source_field, corpus.target_field],
-            }
-            for corpus in corpora
-        ],
+        "corpora": described(corpora, content),
     }
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
+
+def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[str, Any]]:
+    """All that decides which pairs are read from these corpora, as JSON can hold it."""
+    return [
+        {"made": [corpus.made, corpus.pairs, corpus.seed]}
+        if corpus.made is not None
+        else {
+            "files": [content(path) for path in corpus.files],
+            # the same bytes are read differently under another format or compression
+            "suffixes": [path.suffix for path in corpus.files],
+            "format": corpus.resolved_format,
+            "fields": [corpus.source_field, corpus.target_field],
+        }
+        for corpus in corpora
+    ]

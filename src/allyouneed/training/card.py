@@ -25,7 +25,7 @@ def model_card(recipe: Recipe, facts: Mapping[str, Any]) -> str:
     {facts["command"]}
 
 {facts["parameters"]:,} parameters; {facts["steps"]:,} steps, {facts["epochs"]} epochs,
-{facts["target_tokens"]:,} target tokens, {facts["minutes"]} minutes; the weights are
+{facts["target_tokens"]:,} target tokens, {facts["minutes"]} minutes. The model is
 {facts["weights"]}. The recipe in full is in `training.json`.
 
 ## Scores

@@ -24,9 +24,11 @@ from torch.optim import Optimizer
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
-from allyouneed.model_folder import fill_weights, untied_weights
+from allyouneed.model_folder import to_disk
+from allyouneed.weights import fill_weights, untied_weights
 
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+LOCK = ".lock"
 AGAIN = ".again"  # ends the name of a second checkpoint of a step until the first has gone
 
 
@@ -59,10 +61,10 @@ def save_checkpoint(
         save_file(_optimizer_tensors(model, optimizer), beside / OPTIMIZER)
         (beside / STATE).write_text(json.dumps({"step": step, "state": state}), encoding="utf-8")
         for file in (MODEL, OPTIMIZER, STATE):
-            _to_disk(beside / file)
-        _to_disk(beside)
+            to_disk(beside / file)
+        to_disk(beside)
         beside.rename(place.with_name(place.name + AGAIN) if place.exists() else place)
-        _to_disk(folder)
+        to_disk(folder)
     except (OSError, SafetensorError) as error:
         shutil.rmtree(beside, ignore_errors=True)
         newest = latest_checkpoint(run)
@@ -94,6 +96,11 @@ def latest_checkpoint(run: Path, note: Callable[[str], None] = silent) -> Path |
     return next(reversed(checkpoints(run, note)), None)
 
 
+def checkpoint_step(path: Path) -> int:
+    """The step after which a checkpoint was written."""
+    return int(path.name.removeprefix("step-"))
+
+
 def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> dict[str, Any]:
     """Puts weights and moments back to the bit, and returns the `state` that was saved.
 
@@ -117,7 +124,7 @@ class RunLock:
 
     def __enter__(self) -> "RunLock":
         with ExitStack() as on_error:
-            file = on_error.enter_context((self._run / ".lock").open("a+", encoding="utf-8"))
+            file = on_error.enter_context((self._run / LOCK).open("a+", encoding="utf-8"))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -192,12 +199,3 @@ def _discard(path: Path) -> None:
     hidden = path.with_name(f".{path.name}.old.partial")
     path.rename(hidden)
     shutil.rmtree(hidden)
-
-
-def _to_disk(path: Path) -> None:
-    """Waits until a file or folder is on the disk, not only in the system's memory."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

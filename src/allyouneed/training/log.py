@@ -5,31 +5,39 @@ drops the lines after it, so the log holds each step once.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import TrainingError
 
 LOG = "log.jsonl"
+Record = Mapping[str, Any]
+Report = Callable[[Record], None]
+
+
+def nobody(record: Record) -> None:
+    """For a log that nobody watches."""
 
 
 class Log:
     """Appends records to a run's log; each is in the file when `write` returns.
 
     A last line that a killed process left unfinished is taken off. With `tensorboard`, the
-    numbers go to `RUN/tensorboard` too; TrainingError when that package is missing.
+    numbers go to `RUN/tensorboard` too; TrainingError when that package is missing. `report`
+    is given every record too.
     """
 
-    def __init__(self, run: Path, tensorboard: bool = False) -> None:
+    def __init__(self, run: Path, tensorboard: bool = False, report: Report = nobody) -> None:
         self._path = run / LOG
         self._boards = run / "tensorboard"
         self._writer = _summary_writer() if tensorboard else None
         self._board: Any = None
+        self._report = report
         self._purge_from: int | None = None
         self._cut_unfinished_line()
 
-    def write(self, record: Mapping[str, Any]) -> None:
+    def write(self, record: Record) -> None:
         """Adds one line. Raises TrainingError when the disk does not take it."""
         try:
             with self._path.open("a", encoding="utf-8", newline="\n") as file:
@@ -41,6 +49,7 @@ class Log:
             ) from error
         if self._writer is not None:
             self._to_board(record)
+        self._report(record)
 
     def keep_until(self, step: int) -> None:
         """Drops the records of later steps; -1 leaves an empty log."""
@@ -56,7 +65,7 @@ class Log:
             with self._path.open("r+b") as file:
                 file.truncate(file.read().rfind(b"\n") + 1)
 
-    def _to_board(self, record: Mapping[str, Any]) -> None:
+    def _to_board(self, record: Record) -> None:
         if self._board is None:
             assert self._writer is not None
             self._board = self._writer(str(self._boards), purge_step=self._purge_from)

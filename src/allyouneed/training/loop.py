@@ -8,8 +8,8 @@ import hashlib
 import math
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ from allyouneed.errors import TrainingError
 from allyouneed.model_folder import save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.training.checkpoint import (
-    latest_checkpoint,
+    checkpoint_step,
+    checkpoints,
     load_checkpoint,
     save_checkpoint,
 )
@@ -35,14 +36,16 @@ from allyouneed.training.schedule import learning_rate
 from allyouneed.training.signals import StopRequest, stop_on_signals
 from allyouneed.training.validation import validate
 
-Record = Mapping[str, Any]
-Report = Callable[[Record], None]
-
 
 @dataclass
 class State:
-    """Where a run stands; a checkpoint holds it. `position` counts updates within the epoch."""
+    """Where a run stands; a checkpoint holds it.
 
+    `data` is the key of the token store, which follows from all that the pairs follow from;
+    `position` counts updates within the epoch.
+    """
+
+    data: str
     step: int = 0
     epoch: int = 0
     position: int = 0
@@ -64,6 +67,14 @@ class Interval:
     began: float = field(default_factory=time.monotonic)
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run ended; it is not `complete` when a signal stopped it."""
+
+    reason: str
+    complete: bool = True
+
+
 class Loop:
     """One run: its model, optimizer, batches and state."""
 
@@ -73,7 +84,7 @@ class Loop:
         folder: Path,
         material: Material,
         device: torch.device,
-        report: Report,
+        log: Log,
     ) -> None:
         self.recipe = recipe
         self.folder = folder
@@ -85,33 +96,34 @@ class Loop:
             material.train, recipe.training.batch_tokens, recipe.seed, material.weights
         )
         self.bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
-        self.state = State()
-        self.log = Log(folder, recipe.tensorboard)
-        self._report = report
+        self.log = log
+        self.state = State(data=material.train.folder.name)
+        self._saved: State | None = None
         self._interval = Interval()
         self._updates: Sequence[Sequence[Indices]] = self._plan(0)
         self._last_checkpoint = time.monotonic()
         self._began = time.monotonic()
 
-    def resume(self) -> bool:
-        """Takes up the newest whole checkpoint; False when there is none."""
-        notes: list[str] = []
-        newest = latest_checkpoint(self.folder, note=notes.append)
-        if newest is not None:
-            self.state = State(**load_checkpoint(newest, self.model, self.optimizer))
-            self._updates = self._plan(self.state.epoch)
-            notes.append(f"goes on from {newest.name}")
-        self.log.keep_until(self.state.step if newest else -1)
-        for text in notes:
-            self.note(text)
-        return newest is not None
+    def resume(self, checkpoint: Path) -> None:
+        """Goes on from a checkpoint. Raises TrainingError when it is of other data."""
+        loaded = load_checkpoint(checkpoint, self.model, self.optimizer)
+        data = self.state.data
+        self.state = State(**{"data": data, **loaded})
+        if self.state.data != data:
+            raise TrainingError(
+                f"{self.folder} was trained on other pairs than its corpora hold now: a file or "
+                "the tokenizer has changed since; put it back, or start anew in another folder"
+            )
+        self._saved = replace(self.state)
+        self._updates = self._plan(self.state.epoch)
+        self.note(f"goes on from {checkpoint.name}")
 
-    def run(self) -> str:
-        """Trains until the recipe's end, or a signal. Returns why it ended."""
-        before = self.state.seconds
-        self._began = time.monotonic() - before
+    def run(self) -> Ending:
+        """Trains until the recipe's end, or a signal."""
+        self._began = time.monotonic() - self.state.seconds
+        self._interval = Interval()
         with stop_on_signals() as stop:
-            while (reason := self._reason_to_end(stop)) is None:
+            while (ending := self._ending(stop)) is None:
                 self._update(self._updates[self.state.position])
                 self.state.position += 1
                 if epoch_ends := self.state.position == len(self._updates):
@@ -121,20 +133,19 @@ class Loop:
                     self._validate()
                 if self._checkpoint_due(epoch_ends):
                     self.checkpoint()
-        if self.state.validated_step < self.state.step and not stop.name:
+        if ending.complete and self.state.validated_step < self.state.step:
             self._validate()
-        self.checkpoint()
-        return reason
+        if self.state != self._saved:
+            self.checkpoint()
+        return ending
 
     def note(self, text: str) -> None:
         """Something the user should read, on the screen and in the log."""
         self.record({"event": "note", "text": text})
 
-    def record(self, record: Record) -> None:
-        """One line of the log, also given to whoever watches."""
-        record = {"step": self.state.step, **record}
-        self.log.write(record)
-        self._report(record)
+    def record(self, record: Mapping[str, Any]) -> None:
+        """One line of the log."""
+        self.log.write({"step": self.state.step, **record})
 
     def checkpoint(self) -> None:
         """Writes the state so that `resume` goes on from here to the bit."""
@@ -148,21 +159,23 @@ class Loop:
             asdict(self.state),
             keep_last=self.recipe.training.checkpoints_kept,
         )
+        self._saved = replace(self.state)
         self._last_checkpoint = time.monotonic()
+        self._interval = Interval()  # its clock does not count the writing
 
-    def _reason_to_end(self, stop: StopRequest) -> str | None:
+    def _ending(self, stop: StopRequest) -> Ending | None:
         training, state = self.recipe.training, self.state
         minutes = (time.monotonic() - self._began) / 60
         if stop.name:
-            return f"stopped by {stop.name}"
+            return Ending(f"stopped by {stop.name}", complete=False)
         if training.steps is not None and state.step >= training.steps:
-            return f"{training.steps} steps done"
+            return Ending(f"{training.steps} steps done")
         if training.epochs is not None and state.epoch >= training.epochs:
-            return f"{training.epochs} epochs done"
+            return Ending(f"{training.epochs} epochs done")
         if training.max_minutes is not None and minutes >= training.max_minutes:
-            return f"{training.max_minutes:g} minutes are over"
+            return Ending(f"{training.max_minutes:g} minutes are over")
         if training.patience is not None and state.validations_since_best >= training.patience:
-            return f"no better for {training.patience} validations"
+            return Ending(f"no better for {training.patience} validations")
         return None
 
     def _plan(self, epoch: int) -> Sequence[Sequence[Indices]]:
@@ -186,9 +199,9 @@ class Loop:
             part = self._loss(batch) / tokens
             part.backward()  # type: ignore[no-untyped-call]
             loss += part.detach()
-        self._check_finite(float(loss), group)
-        if largest := self.recipe.optimizer.clip_norm:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), largest)
+        largest = self.recipe.optimizer.clip_norm or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), largest)
+        self._check_finite(float(loss), float(norm), group)
         rate = learning_rate(self.recipe.schedule, state.step, config.d_model)
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = rate
@@ -218,18 +231,31 @@ class Loop:
             )
 
     def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
+        """BPE dropout; what it would make longer than the model's positions stays as it is."""
         rng = random.Random(number_from(self.recipe.seed, side, epoch, index))
-        return self.bpe_dropout(ids, rng)
+        pieces = self.bpe_dropout(ids, rng)
+        return pieces if len(pieces) <= self.model.config.max_positions else ids
 
-    def _check_finite(self, loss: float, group: Sequence[Indices]) -> None:
-        if math.isfinite(loss):
+    def _check_finite(self, loss: float, norm: float, group: Sequence[Indices]) -> None:
+        if math.isfinite(loss) and math.isfinite(norm):
             return
         name, line = self.material.train.line_of(int(group[0][0]))
-        newest = latest_checkpoint(self.folder, note=self.note)
-        raise TrainingError(
-            f"the loss is {loss} at step {self.state.step} (batch with {name}:{line}); the last "
-            f"good checkpoint is {newest or 'none'}: lower the learning rate or set "
-            "optimizer.clip_norm=1, then start again with --resume"
+        what = (
+            f"the norm of the gradient is {norm}" if math.isfinite(loss) else f"the loss is {loss}"
+        )
+        where = f" at step {self.state.step} (batch with {name}:{line})"
+        raise self._diverged(what + where, self.state.step - 1)
+
+    def _diverged(self, what: str, bad_step: int) -> TrainingError:
+        """The weights after `bad_step` give something that is not finite."""
+        known = checkpoints(self.folder, note=self.note)
+        good = [path for path in known if checkpoint_step(path) < bad_step]
+        bad = [path for path in known if path not in good]
+        return TrainingError(
+            f"{what}; the last good checkpoint is {good[-1] if good else 'none'}: lower the "
+            "learning rate or set optimizer.clip_norm=1"
+            + "".join(f", remove {path} (its weights are spoilt)" for path in bad)
+            + ", then start again with --resume"
         )
 
     def _validation_due(self, epoch_ends: bool) -> bool:
@@ -249,6 +275,10 @@ class Loop:
         self._log_interval()
         result = validate(self.model, self.material, self.recipe.validation, self.device)
         state = self.state
+        if not math.isfinite(result.loss):
+            raise self._diverged(
+                f"the validation loss is {result.loss} at step {state.step}", state.step
+            )
         state.validated_step = state.step
         if result.loss < state.best_loss:
             state.best_loss, state.best_step = result.loss, state.step
@@ -268,17 +298,14 @@ class Loop:
             {
                 "event": "validation",
                 "epoch": state.epoch,
-                "loss": result.loss,
-                "bleu": result.bleu,
-                "signature": result.signature,
                 "best": state.best_step == state.step,
-                "samples": result.samples,
+                **result.record(),
             }
         )
         self._interval = Interval()  # its clock does not count the validation
 
     def save_model(
-        self, path: Path, card: str, facts: Record, dtype: torch.dtype = torch.float32
+        self, path: Path, card: str, facts: Mapping[str, Any], dtype: torch.dtype = torch.float32
     ) -> None:
         """Writes the model as it is now, as a model folder; `facts` go into training.json."""
         save_model_folder(

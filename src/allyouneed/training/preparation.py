@@ -1,7 +1,9 @@
 """What a run needs before its first step: the tokenizer, the pairs as ids, and the model."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +11,18 @@ import torch
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.contents import ContentHashes
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
-from allyouneed.data.store import TokenStore, build_store
-from allyouneed.errors import ModelFolderError, TrainingError
-from allyouneed.model_folder import ModelFolder, open_model_folder
+from allyouneed.data.store import TokenStore, build_store, described
+from allyouneed.errors import ModelFolderError, RecipeError
+from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.recipe import Recipe
 from allyouneed.training.sections import CorpusSection
+from allyouneed.weights import fill_weights, read_weights
 
 Note = Callable[[str], None]
 
@@ -45,13 +49,7 @@ class Material:
         torch.manual_seed(seed)
         model = Transformer(self.config)
         if self.init is not None:
-            try:
-                model.load_state_dict(self.init.load_model().state_dict())
-            except RuntimeError as error:
-                raise TrainingError(
-                    f"the weights of {self.init.path} do not fit the recipe's [model]; leave out "
-                    f"the keys that change its shape ({str(error).splitlines()[-1].strip()})"
-                ) from error
+            fill_weights(model, read_weights(self.init.path / WEIGHTS), self.init.path / WEIGHTS)
         return model
 
 
@@ -61,13 +59,17 @@ def prepare(recipe: Recipe, folder: Path, note: Note) -> Material:
     The tokenizer is `init`'s, the recipe's file, the one an earlier start of this run trained, or
     trained now; the ids are kept in `folder/cache`, so a second start is immediate.
     """
+    cache = folder / "cache"
+    cache.mkdir(parents=True, exist_ok=True)
     init = open_model_folder(recipe.training.init) if recipe.training.init else None
     train = [corpus_of(recipe, section) for section in recipe.data.train]
     valid = [corpus_of(recipe, section) for section in recipe.data.valid]
-    tokenizer = _tokenizer(recipe, folder, init, train, note)
+    tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
+    if init is not None:
+        _check_same_model(init, config)
+        note(f"weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
     filters = _that_fit(recipe.data.filters.filters(), config)
-    cache = folder / "cache"
     keep_all = Filters(
         max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False
     )
@@ -96,13 +98,13 @@ def corpus_of(recipe: Recipe, section: CorpusSection) -> Corpus:
 
 
 def _tokenizer(
-    recipe: Recipe, folder: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
+    recipe: Recipe, cache: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
 ) -> Tokenizer:
     if init is not None:
         return init.tokenizer
     if recipe.vocabulary.tokenizer is not None:
         return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
-    kept = folder / "cache" / "tokenizer.json"
+    kept = cache / f"tokenizer-{_vocabulary_key(recipe, cache, corpora)}.json"
     if kept.is_file():
         try:
             return Tokenizer.load(kept)
@@ -110,9 +112,35 @@ def _tokenizer(
             note(f"{error}; training it anew")
     note(f"learning a vocabulary of {recipe.vocabulary.size:,} from the training text")
     tokenizer = Tokenizer.train(_texts(corpora), recipe.vocabulary.size)
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    if len(tokenizer) < recipe.vocabulary.size:
+        note(f"no more than {len(tokenizer):,} entries could be learnt from it")
     tokenizer.save(kept)
     return tokenizer
+
+
+def _vocabulary_key(recipe: Recipe, cache: Path, corpora: list[Corpus]) -> str:
+    """What a vocabulary learnt from these corpora follows from, as a short name."""
+    contents = described(corpora, ContentHashes(cache / "hashes.json"))
+    what = json.dumps([recipe.vocabulary.size, contents], sort_keys=True)
+    return hashlib.sha256(what.encode()).hexdigest()[:16]
+
+
+def _check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
+    """Raises RecipeError where the recipe's [model] is another than that of the weights."""
+    free = {"dropout", "attention_dropout", "activation_dropout", "dropout_before_activation"}
+    if config.positions not in ("learned", "stored"):
+        free.add("max_positions")
+    theirs = asdict(init.config)
+    changed = [
+        f"model.{key}={value}"
+        for key, value in asdict(config).items()
+        if key not in free and value != theirs[key]
+    ]
+    if changed:
+        raise RecipeError(
+            f"{', '.join(changed)}: the weights of {init.path}, from which training starts, are "
+            f"of another model; leave the keys out (free are {', '.join(sorted(free))})"
+        )
 
 
 def _texts(corpora: list[Corpus]) -> Iterator[str]:

@@ -2,26 +2,38 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from allyouneed.errors import TrainingError
-from allyouneed.model_folder import fill_weights, open_model_folder
+from allyouneed.errors import TrainingError, UsageError
+from allyouneed.model_folder import WEIGHTS
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.card import model_card
-from allyouneed.training.checkpoint import RunLock, checkpoints, latest_checkpoint
-from allyouneed.training.loop import Loop, Record, Report
+from allyouneed.training.checkpoint import (
+    LOCK,
+    RunLock,
+    checkpoint_step,
+    checkpoints,
+    latest_checkpoint,
+)
+from allyouneed.training.log import Log, Report, nobody
+from allyouneed.training.loop import Loop
 from allyouneed.training.preparation import Material, prepare
 from allyouneed.training.recipe import Recipe, load_recipe, to_toml
 from allyouneed.training.report import write_report
 from allyouneed.training.validation import Validation, validate
+from allyouneed.weights import fill_weights, read_weights
 
-# What a resumed run may change without becoming another run.
-FREE_ON_RESUME = {
+RECIPE = "recipe.toml"
+
+# What a resumed run may change without becoming another run, and what a run whose loss was not
+# finite has to change.
+FREE_ON_RESUME: dict[str, Any] = {
     "training": {
         "epochs",
         "steps",
@@ -35,11 +47,14 @@ FREE_ON_RESUME = {
         "log_every",
         "stored_precision",
     },
+    "optimizer": {"clip_norm"},
+    "schedule": True,
     "validation": True,
     "description": True,
     "licence": True,
+    "source_language": True,
+    "target_language": True,
     "tensorboard": True,
-    "folder": True,
 }
 
 
@@ -64,7 +79,7 @@ def train(
     overrides: Sequence[str] = (),
     resume: bool = False,
     device: str | None = None,
-    report: Report | None = None,
+    report: Report = nobody,
 ) -> TrainingResult:
     """Trains what a recipe describes: a packaged name, a TOML file, or a `Recipe`.
 
@@ -74,64 +89,93 @@ def train(
 
     Raises:
         RecipeError, DataError: a recipe or corpus that cannot be used.
+        UsageError: a device that is not there.
         TrainingError: a folder that holds another run, a loss that is not finite, a full disk.
     """
+    words = [recipe.name if isinstance(recipe, Recipe) else str(recipe), *overrides]
     if not isinstance(recipe, Recipe):
         recipe = load_recipe(recipe, overrides)
     folder = Path(into) if into is not None else Path("runs") / recipe.name
-    folder.mkdir(parents=True, exist_ok=True)
+    place = choose_device(device)
+    _make(folder)
     with RunLock(folder):
-        _claim(folder, recipe, resume)
-        return _train(recipe, folder, choose_device(device), report or (lambda record: None))
+        changed = _claim(folder, recipe, resume)
+        run = _Run(recipe, folder, place, f"allyouneed train {shlex.join(words)}")
+        return _train(run, changed, report)
 
 
 def choose_device(name: str | None) -> torch.device:
-    """The device asked for, else a GPU if there is one, else the CPU."""
-    if name is not None:
-        return torch.device(name)
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """The device asked for, else a GPU if there is one, else the CPU.
+
+    Raises UsageError when the one asked for is not there.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"device={name!r} cannot be used: {reason}") from error
 
 
-def _train(recipe: Recipe, folder: Path, device: torch.device, report: Report) -> TrainingResult:
-    early: list[Record] = []
-    material = prepare(recipe, folder, lambda text: early.append({"event": "note", "text": text}))
-    loop = Loop(recipe, folder, material, device, report)
-    if not loop.resume():
-        for record in early:
-            loop.record(record)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What is trained, where, and what was typed for it."""
+
+    recipe: Recipe
+    folder: Path
+    device: torch.device
+    command: str
+
+
+def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
+    folder = run.folder
+    damaged: list[str] = []
+    newest = latest_checkpoint(folder, note=damaged.append)
+    log = Log(folder, run.recipe.tensorboard, report)
+    step = 0 if newest is None else checkpoint_step(newest)
+    log.keep_until(-1 if newest is None else step)
+
+    def note(text: str) -> None:
+        log.write({"step": step, "event": "note", "text": text})
+
+    for text in damaged:
+        note(text)
+    if newest is not None and changed:
+        note(f"other than before: {', '.join(changed)}")
+    material = prepare(run.recipe, folder, note)
+    loop = Loop(run.recipe, folder, material, run.device, log)
+    if newest is not None:
+        loop.resume(newest)
+    else:
         for part, store in (("train", material.train), ("valid", material.valid)):
             loop.record({"event": "data", "part": part, "report": store.report.to_dict()})
-    reason = loop.run()
-    loop.note(reason)
-    if reason.startswith("stopped"):
-        return TrainingResult(folder, None, reason, loop.state.step, None)
-    validation = _finish(recipe, folder, material, loop)
+    ending = loop.run()
+    loop.note(ending.reason)
+    validation = _finish(run, material, loop) if ending.complete else None
     write_report(folder)
-    return TrainingResult(folder, folder / "model", reason, loop.state.step, validation)
+    model = folder / "model" if ending.complete else None
+    return TrainingResult(folder, model, ending.reason, loop.state.step, validation)
 
 
-def _finish(recipe: Recipe, folder: Path, material: Material, loop: Loop) -> Validation:
+def _finish(run: _Run, material: Material, loop: Loop) -> Validation:
     """The final model: the average of the last checkpoints (section 6.1), or the best one where
-    that has the lower validation loss."""
-    model = loop.model
-    averaged = checkpoints(folder)[-max(1, recipe.training.average_last) :]
-    fill_weights(model, average_checkpoints(averaged), folder)
-    validation = validate(model, material, recipe.validation, loop.device)
-    origin = f"the average of the last {len(averaged)} checkpoints"
+    that has the lower validation loss. It is measured as it is stored."""
+    recipe, folder, model = run.recipe, run.folder, loop.model
+    stored: torch.dtype = getattr(torch, recipe.training.stored_precision)
+
+    def measure(weights: Mapping[str, Tensor]) -> Validation:
+        rounded = {name: tensor.to(stored) for name, tensor in weights.items()}
+        fill_weights(model, rounded, folder)
+        return validate(model, material, recipe.validation, loop.device)
+
+    last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
+    validation = measure(average_checkpoints(last))
+    origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
     if loop.state.best_loss < validation.loss:
-        model.load_state_dict(open_model_folder(folder / "best").load_model().state_dict())
-        validation = validate(model, material, recipe.validation, loop.device)
-        origin = f"step {loop.state.best_step}, the best by validation loss"
-    loop.record(
-        {
-            "event": "final",
-            "origin": origin,
-            "loss": validation.loss,
-            "bleu": validation.bleu,
-            "signature": validation.signature,
-            "samples": validation.samples,
-        }
-    )
+        validation = measure(read_weights(folder / "best" / WEIGHTS))
+        origin = f"that of step {loop.state.best_step}, the best by validation loss"
+    loop.record({"event": "final", "origin": origin, **validation.record()})
     facts: dict[str, Any] = {
         "steps": loop.state.step,
         "epochs": loop.state.epoch,
@@ -142,42 +186,66 @@ def _finish(recipe: Recipe, folder: Path, material: Material, loop: Loop) -> Val
         "validation_bleu": validation.bleu,
         "signature": validation.signature,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "command": f"allyouneed train {shlex.quote(recipe.name)}",
-        "recipe": json.loads(recipe.model_dump_json(exclude_none=True, exclude={"folder"})),
+        "command": run.command,
+        "recipe": json.loads(recipe.model_dump_json(exclude_none=True)),
     }
-    stored = getattr(torch, recipe.training.stored_precision)
     loop.save_model(folder / "model", model_card(recipe, facts), facts, stored)
     return validation
 
 
-def _claim(folder: Path, recipe: Recipe, resume: bool) -> None:
-    """Makes sure that the folder is this recipe's, and writes the recipe into it."""
-    kept = folder / "recipe.toml"
-    started = latest_checkpoint(folder) is not None
+def _make(folder: Path) -> None:
+    """Makes the run's folder where there is none.
+
+    Raises TrainingError when it cannot be written, or holds a recipe that is no run's.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if (folder / RECIPE).exists() and not (folder / LOCK).exists():
+            raise TrainingError(
+                f"{folder} is no run's folder, and its {RECIPE} would be overwritten; choose "
+                "another folder by --into"
+            )
+        (folder / LOCK).touch()
+    except OSError as error:
+        raise TrainingError(
+            f"{folder} cannot be written: {error.strerror}; choose another folder by --into"
+        ) from error
+
+
+def _claim(folder: Path, recipe: Recipe, resume: bool) -> list[str]:
+    """Makes sure that the folder is this recipe's, and writes the recipe into it.
+
+    Returns the keys whose values are others than at the last start.
+    """
+    kept = folder / RECIPE
+    started = any((folder / "checkpoints").glob("step-*")) or (folder / "model").exists()
     if started and not resume:
         raise TrainingError(
             f"{folder} holds a run already; go on with it by --resume, or choose another folder "
             "by --into"
         )
-    if started and kept.is_file():
-        changed = sorted(_differences(_fixed(load_recipe(kept)), _fixed(recipe)))
-        if changed:
-            raise TrainingError(
-                f"{folder} was started with other values of {', '.join(changed)}; a resumed run "
-                "keeps them: set them back, or start anew with another --into"
-            )
-    kept.write_text(to_toml(recipe), encoding="utf-8")
+    before = load_recipe(kept) if started and kept.is_file() else recipe
+    if fixed := _differences(_fixed(before), _fixed(recipe)):
+        raise TrainingError(
+            f"{folder} was started with other values of {', '.join(fixed)}; a resumed run keeps "
+            "them: set them back, or start anew with another --into"
+        )
+    beside = kept.with_name(f".{RECIPE}.partial")
+    beside.write_text(to_toml(recipe), encoding="utf-8")
+    beside.replace(kept)
+    return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
 
 
 def _fixed(recipe: Recipe) -> dict[str, Any]:
-    return recipe.model_dump(mode="json", exclude=FREE_ON_RESUME)  # type: ignore[arg-type]
+    return recipe.model_dump(mode="json", exclude=FREE_ON_RESUME)
 
 
 def _differences(one: Any, other: Any, path: str = "") -> list[str]:
+    """The keys, dotted, whose values differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         return [
             key
-            for name in one.keys() | other.keys()
+            for name in sorted(one.keys() | other.keys())
             for key in _differences(one.get(name), other.get(name), f"{path}.{name}".lstrip("."))
         ]
     return [] if one == other else [path]

@@ -22,6 +22,7 @@ from allyouneed.core.config import (
 from allyouneed.data.corpus import Corpus, Format, Task
 from allyouneed.data.filters import Filters
 from allyouneed.errors import AllYouNeedError
+from allyouneed.model_folder import bundled_models
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -36,7 +37,13 @@ def _anchor(path: Path, info: ValidationInfo) -> Path:
     return next((place for place in places if place.exists()), path)
 
 
+def _anchor_model(name: str, info: ValidationInfo) -> str:
+    """The same for a model folder; a bundled model's name stays as it is."""
+    return name if name in bundled_models() else str(_anchor(Path(name), info))
+
+
 File = Annotated[Path, AfterValidator(_anchor)]
+Model = Annotated[str, AfterValidator(_anchor_model)]
 
 
 class Section(BaseModel):
@@ -270,7 +277,7 @@ ScheduleSection = Annotated[
 class TrainingSection(Section):
     """How long, how much at once, and what is kept."""
 
-    init: str | None = Field(
+    init: Model | None = Field(
         default=None,
         description="model folder (or bundled name) whose weights training starts from",
     )

@@ -1,14 +1,15 @@
 """Validation: loss over all held-out pairs, BLEU and samples over the first of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-import sacrebleu
 import torch
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler
 from allyouneed.data.collate import collate
+from allyouneed.evaluation.metrics import bleu
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.preparation import Material
 from allyouneed.training.sections import ValidationSection
@@ -26,6 +27,10 @@ class Validation:
     signature: str | None
     samples: Sequence[tuple[str, str, str]]
 
+    def record(self) -> dict[str, Any]:
+        """What the log holds of it."""
+        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
+
 
 @torch.inference_mode()
 def validate(
@@ -42,13 +47,12 @@ def validate(
     if not texts:
         return Validation(loss, None, None, ())
     references = [reference for _, reference in material.valid_pairs]
-    metric = sacrebleu.BLEU()
-    bleu = metric.corpus_score(texts, [references])
+    score = bleu(texts, references, resamples=0)
     samples = [
         (source, reference, text)
         for (source, reference), text in zip(material.valid_pairs, texts, strict=True)
     ][: section.samples]
-    return Validation(loss, bleu.score, str(metric.get_signature()), samples)
+    return Validation(loss, score.score, score.signature, samples)
 
 
 def held_out_loss(model: Transformer, material: Material, device: torch.device) -> float:
@@ -58,9 +62,15 @@ def held_out_loss(model: Transformer, material: Material, device: torch.device) 
     total, tokens = 0.0, 0
     for indices in BatchSampler(material.valid, longest, seed=0).epoch_batches(0):
         batch = collate(material.valid, indices, config.pad, config.start)
-        logits_BTV = model(batch.source_BS.to(device), batch.target_in_BT.to(device))
+        memory = model.encode(batch.source_BS.to(device))
+        states_PD = model.decode(batch.target_in_BT.to(device), memory).flatten(0, 1)
         labels_P = batch.labels_BT.to(device).flatten()
-        total += float(label_smoothed_loss(logits_BTV.flatten(0, 1), labels_P, 0.0, config.pad))
+        # the logits of all positions at once would be most of the memory that training takes
+        for states_CD, labels_C in zip(
+            torch.split(states_PD, 512), torch.split(labels_P, 512), strict=True
+        ):
+            logits_CV = model.output(states_CD)
+            total += float(label_smoothed_loss(logits_CV, labels_C, 0.0, config.pad))
         tokens += batch.target_tokens
     return total / tokens
 
