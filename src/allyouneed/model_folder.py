@@ -1,31 +1,52 @@
 """A model is a folder: config.json, model.safetensors, tokenizer.json, README.md, training.json.
 
 `open_model_folder` reads one by path or bundled name; `save_model_folder` writes one whole or not
-at all. Weights are never unpickled.
+at all.
 """
 
+import glob
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from stat import S_ISDIR
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+from safetensors.torch import save_file
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ModelFolderError, nearest
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.weights import WeightsLeftUnset, fill_weights, read_weights, untied_weights
 
 FORMAT_VERSION = 1
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
-PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "model.ckpt", "checkpoint.pt")
+CARD, TRAINING = "README.md", "training.json"
+FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
+ABANDONED = 24 * 3600  # seconds after which a half-written folder is nobody's any more
+CONFIG_KEYS: dict[str, tuple[type, ...]] = {
+    "format": (str,),
+    "format_version": (int,),
+    "source_language": (str,),
+    "target_language": (str,),
+    "trained_length": (int, type(None)),
+    "model": (dict,),
+}
+KINDS_IN_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    dict: "a table",
+    type(None): "null",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,49 +67,47 @@ class ModelFolder:
         """The Transformer with this folder's weights, in float32, ready to translate (`eval`).
 
         Raises:
-            ModelFolderError: weights that are missing, damaged, pickled or of another shape.
+            ModelFolderError: weights that are missing, damaged, pickled or of another shape, or a
+                configuration too large for this machine.
         """
-        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they were
-            model = Transformer(self.config)
-        fill_weights(model, read_weights(self.path / WEIGHTS), self.path / WEIGHTS)
+        weights = read_weights(self.path / WEIGHTS)
+        try:
+            with WeightsLeftUnset():
+                model = Transformer(self.config)
+        except (RuntimeError, TypeError, OverflowError) as error:  # what torch says to such sizes
+            raise ModelFolderError(
+                f"{self.path / CONFIG} describes a model that cannot be built here: "
+                f"{str(error).splitlines()[0]}"
+            ) from error
+        fill_weights(model, weights, self.path / WEIGHTS)
         return model.eval()
 
 
 def bundled_models() -> list[str]:
     """Names of the models that come with the package."""
     folder = resources.files("allyouneed") / "models"
-    return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    return sorted(entry.name for entry in folder.iterdir() if (entry / CONFIG).is_file())
 
 
 def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     """Opens a folder, or a bundled model by its name, and checks its configuration.
+
+    A string that is a bundled model's name means that model, whatever lies in the working
+    directory; a folder of the same name is given as "./NAME" or as a Path.
 
     Raises:
         ModelFolderError: no such folder or name, no model in it, or a format this version does
             not read; the message says what to do.
     """
     path = _locate(name_or_path)
-    if not (path / CONFIG).is_file():
-        raise ModelFolderError(f"{path} is no model folder: {CONFIG} is missing")
-    config = _read_json(path / CONFIG)
-    version = config.get("format_version")
-    if config.get("format") != "allyouneed" or not isinstance(version, int):
-        raise ModelFolderError(
-            f"{path / CONFIG} is not of the format 'allyouneed'; "
-            "models of other toolkits have to be imported first"
-        )
-    if version > FORMAT_VERSION:
-        raise ModelFolderError(
-            f"{path / CONFIG} has format version {version}; this allyouneed reads up to "
-            f"{FORMAT_VERSION}: upgrade it with pip install -U allyouneed"
-        )
-    return ModelFolder(
-        path,
-        _transformer_config(path / CONFIG, config.get("model")),
-        Tokenizer.load(path / TOKENIZER),
-        (str(config.get("source_language", "")), str(config.get("target_language", ""))),
-        config.get("trained_length"),
-    )
+    document = _read_config(path)
+    config = _transformer_config(path / CONFIG, document["model"])
+    tokenizer = Tokenizer.load(path / TOKENIZER)
+    check_fit(config, tokenizer, path)
+    languages = (document.get("source_language", ""), document.get("target_language", ""))
+    return ModelFolder(path, config, tokenizer, languages, document.get("trained_length"))
 
 
 def save_model_folder(
@@ -106,141 +125,206 @@ def save_model_folder(
 
     Of tied weights the file holds the one that `Transformer.tied_weights` points to. `card` is
     the README, `training` the content of training.json, `dtype` that of the stored weights.
+    Files in an older folder that are no part of a model are kept.
+
+    Raises:
+        ModelFolderError: a tokenizer that does not fit the model, a `path` that holds other things
+            than a model, or one that cannot be written; an older folder is intact then.
     """
+    path = Path(path).resolve()
+    check_fit(model.config, tokenizer, path)
+    config = {
+        "format": "allyouneed",
+        "format_version": FORMAT_VERSION,
+        "source_language": languages[0],
+        "target_language": languages[1],
+        "trained_length": trained_length,
+        "model": asdict(model.config),
+    }
+    weights = {name: w.to(dtype).contiguous() for name, w in untied_weights(model).items()}
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    shutil.rmtree(beside, ignore_errors=True)
     try:
+        _tidy(path)
+        _check_replaceable(path)
+        shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
-        config = {
-            "format": "allyouneed",
-            "format_version": FORMAT_VERSION,
-            "source_language": languages[0],
-            "target_language": languages[1],
-            "trained_length": trained_length,
-            "model": asdict(model.config),
-        }
-        (beside / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        save_file(
-            {name: tensor.to(dtype) for name, tensor in untied_weights(model).items()},
-            beside / WEIGHTS,
-        )
+        (beside / CONFIG).write_text(_json(config), encoding="utf-8")
+        save_file(weights, beside / WEIGHTS)
+        shutil.copymode(beside / CONFIG, beside / WEIGHTS)  # safetensors lets the owner alone read
         tokenizer.save(beside / TOKENIZER)
-        (beside / "README.md").write_text(card, encoding="utf-8")
-        (beside / "training.json").write_text(
-            json.dumps(dict(training or {}), indent=2) + "\n", encoding="utf-8"
-        )
-        _replace_folder(beside, path)
-    except OSError as error:
-        raise ModelFolderError(f"{path} could not be written: {error}") from error
+        (beside / CARD).write_text(card, encoding="utf-8")
+        (beside / TRAINING).write_text(_json(dict(training or {})), encoding="utf-8")
+        for file in FILES:
+            to_disk(beside / file)
+        if path.exists():
+            path.rename(_aside(path))
+        beside.rename(path)
+        to_disk(path.parent)
+    except (OSError, SafetensorError) as error:
+        raise ModelFolderError(
+            f"{path} could not be written: {error}; make room, or choose another place"
+        ) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+        _settle(path)
 
 
-def untied_weights(model: Transformer) -> dict[str, Tensor]:
-    """The model's weights by name, each shared one once."""
-    tied = model.tied_weights()
-    return {
-        name: tensor.detach().contiguous()
-        for name, tensor in model.state_dict().items()
-        if name not in tied
-    }
-
-
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """Tensors of a safetensors file, as stored.
-
-    Raises:
-        ModelFolderError: a file that is missing, a pickle, or cut short.
-    """
-    if not path.is_file():
-        pickles = [name for name in PICKLES if (path.parent / name).exists()]
-        why = f"; {pickles[0]} is a pickle and is not loaded" if pickles else ""
-        raise ModelFolderError(f"{path} is missing{why}: weights are kept as safetensors")
-    with path.open("rb") as file:
-        magic = file.read(2)
-    if magic in (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+def check_fit(config: TransformerConfig, tokenizer: Tokenizer, path: Path) -> None:
+    """Raises ModelFolderError where this tokenizer's ids are not those that the model was built
+    for; `path` is the folder of both."""
+    remedy = f"{CONFIG} and {TOKENIZER} must come from one model"
+    for name in ("vocabulary", "source_vocabulary"):
+        if getattr(config, name) not in (None, len(tokenizer)):
+            raise ModelFolderError(
+                f"{path}: the tokenizer has {len(tokenizer)} pieces, but the model's {name} is "
+                f"{getattr(config, name)}; {remedy}"
+            )
+    if (config.pad, config.end) != (tokenizer.PAD, tokenizer.END):
         raise ModelFolderError(
-            f"{path} is a pickle under another name and is not loaded: it could run any code; "
-            "convert it to safetensors where it came from"
+            f"{path}: the tokenizer has pad={tokenizer.PAD} and end={tokenizer.END}, but the model "
+            f"has pad={config.pad} and end={config.end}; {remedy}"
         )
+
+
+def to_disk(path: Path) -> None:
+    """Waits until a file or folder is on the disk, not only in the system's memory."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        return load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise ModelFolderError(
-            f"{path} is damaged or cut short ({error}); copy the folder again"
-        ) from error
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
-def fill_weights(model: Transformer, weights: Mapping[str, Tensor], source: Path) -> None:
-    """Copies weights into the model, in the model's dtype.
-
-    Raises:
-        ModelFolderError: names or shapes that do not fit; `source` is named in it.
-    """
-    expected = untied_weights(model)
-    for complaint, names in (
-        ("lacks", expected.keys() - weights.keys()),
-        ("has the unknown", weights.keys() - expected.keys()),
-    ):
-        if names:
-            raise ModelFolderError(
-                f"{source} does not fit its config: it {complaint} {min(names)} "
-                f"({len(names)} such); config and weights must come from one model"
-            )
-    for name, tensor in expected.items():
-        if weights[name].shape != tensor.shape:
-            raise ModelFolderError(
-                f"{source} does not fit its config: {name} has the shape "
-                f"{tuple(weights[name].shape)}, the config needs {tuple(tensor.shape)}"
-            )
-        tensor.copy_(weights[name])
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def _locate(name_or_path: str | Path) -> Path:
-    path = Path(name_or_path)
-    if path.is_dir():
-        return path
-    if str(name_or_path) in bundled_models():
-        return Path(str(resources.files("allyouneed") / "models" / str(name_or_path)))
     known = bundled_models()
-    guess = nearest(str(name_or_path), known)
-    raise ModelFolderError(
-        f"there is no model {str(name_or_path)!r}: no folder of that name, and the bundled "
-        f"models are {', '.join(known)}" + (f"; did you mean {guess}?" if guess else "")
+    if isinstance(name_or_path, str) and name_or_path in known:
+        return Path(str(resources.files("allyouneed") / "models" / name_or_path))
+    path = Path(name_or_path)
+    try:
+        if S_ISDIR(path.stat().st_mode):
+            return path
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL in it
+        raise ModelFolderError(_no_such_model(path, known)) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    raise ModelFolderError(f"{path} is a file; give the model folder, perhaps {path.parent}")
+
+
+def _no_such_model(path: Path, known: list[str]) -> str:
+    if path.name and "\0" not in path.name and _aside(path).is_dir():
+        return (
+            f"{path} is missing: a process was killed while replacing it; the earlier model is "
+            f"whole in {_aside(path)}, rename that to {path.name}"
+        )
+    guess = nearest(str(path), known)
+    return (
+        f"there is no model {str(path)!r}: no folder of that name, and the bundled models are "
+        + (", ".join(known) or "none")
+        + (f"; did you mean {guess}?" if guess else "")
     )
 
 
-def _transformer_config(path: Path, values: object) -> TransformerConfig:
-    known = {field.name for field in fields(TransformerConfig)}
-    if not isinstance(values, dict):
-        raise ModelFolderError(f'{path} has no table "model" with the shape of the Transformer')
-    for key in values:
-        if key not in known:
-            guess = nearest(key, known)
-            raise ModelFolderError(
-                f"{path}: unknown key model.{key}" + (f"; did you mean {guess}?" if guess else "")
-            )
+def _unreadable(path: Path, error: OSError) -> ModelFolderError:
+    return ModelFolderError(f"{path} cannot be read ({error.strerror}); check its permissions")
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """What config.json holds, its format and the keys outside "model" checked."""
+    file = path / CONFIG
+    try:
+        config = json.loads(file.read_bytes().decode())
+    except FileNotFoundError as error:
+        inside = sorted(str(found.parent) for found in path.glob(f"*/{CONFIG}"))
+        hint = f"; did you mean {' or '.join(inside)}?" if inside else ""
+        raise ModelFolderError(f"{path} is no model folder: {CONFIG} is missing{hint}") from error
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    except (ValueError, RecursionError) as error:
+        raise ModelFolderError(
+            f"{file} is no JSON ({error}); copy it again from where the model came from"
+        ) from error
+    if not isinstance(config, dict) or config.get("format") != "allyouneed":
+        raise ModelFolderError(
+            f"{file} is not of the format 'allyouneed'; "
+            "models of other toolkits have to be imported first"
+        )
+    version = config.get("format_version")
+    if type(version) is int and version > FORMAT_VERSION:
+        raise ModelFolderError(
+            f"{file} has format version {version}; this allyouneed reads up to "
+            f"{FORMAT_VERSION}: upgrade it with pip install -U allyouneed"
+        )
+    if type(version) is not int or version < 1:
+        raise ModelFolderError(f"{file}: format_version={json.dumps(version)} must be 1 or more")
+    _check_keys(file, "", {"model": None} | config, CONFIG_KEYS)
+    return config
+
+
+def _transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
+    kinds = {  # of a Literal the configuration itself knows the choices
+        name: (str,) if get_origin(kind) is Literal else get_args(kind) or (kind,)
+        for name, kind in get_type_hints(TransformerConfig).items()
+    }
+    _check_keys(file, "model.", values, kinds)
     try:
         return TransformerConfig(**values)
-    except (ConfigError, TypeError) as error:
-        raise ModelFolderError(f"{path}: {error}") from error
+    except ConfigError as error:
+        raise ModelFolderError(f"{file}: {error}") from error
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelFolderError(f"{path} cannot be read as JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise ModelFolderError(f"{path} must hold a JSON object")
-    return content
+def _check_keys(
+    file: Path, prefix: str, values: Mapping[str, Any], kinds: Mapping[str, tuple[Any, ...]]
+) -> None:
+    """Raises ModelFolderError for a key that is not known or whose value is of another type."""
+    for key, value in values.items():
+        if key not in kinds:
+            guess = nearest(key, kinds)
+            raise ModelFolderError(
+                f"{file}: unknown key {prefix}{key}"
+                + (f"; did you mean {prefix}{guess}?" if guess else "; leave it out")
+            )
+        if type(value) not in kinds[key] and not (type(value) is int and float in kinds[key]):
+            words = " or ".join(KINDS_IN_WORDS[kind] for kind in kinds[key])
+            raise ModelFolderError(f"{file}: {prefix}{key}={json.dumps(value)} must be {words}")
 
 
-def _replace_folder(new: Path, path: Path) -> None:
-    """`path` becomes `new`. A kill between the renames leaves the old one as `.NAME.old`."""
-    old = path.with_name(f".{path.name}.old")
+def _check_replaceable(path: Path) -> None:
+    """Raises ModelFolderError for all but a model folder, an empty one, or none."""
+    if path.exists() and not (
+        path.is_dir() and ((path / CONFIG).is_file() or not any(path.iterdir()))
+    ):
+        raise ModelFolderError(
+            f"{path} holds other things than a model and is left as it is; choose another folder"
+        )
+
+
+def _aside(path: Path) -> Path:
+    """Where the folder that is being replaced waits until the new one stands in its place."""
+    return path.with_name(f".{path.name}.old")
+
+
+def _settle(path: Path) -> None:
+    """Ends a replacement, wherever it broke off: the old folder goes back into its place if that
+    is empty, else it is removed, but for files that are no part of a model."""
+    old = _aside(path)
+    if not old.is_dir():
+        return
+    if not path.exists():
+        old.rename(path)
+        return
+    for entry in old.iterdir():
+        if entry.name not in FILES and not (path / entry.name).exists():
+            entry.rename(path / entry.name)
     shutil.rmtree(old, ignore_errors=True)
-    if path.exists():
-        path.rename(old)
-    new.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
+
+
+def _tidy(path: Path) -> None:
+    """Clears away what processes that were killed while writing `path` have left beside it."""
+    _settle(path)
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        if time.time() - leftover.stat().st_mtime > ABANDONED:
+            shutil.rmtree(leftover, ignore_errors=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 FLOORS = [
     "errors",
     "core",
-    "text",
-    "data decoding",
-    "model_folder",
+    "text device",
+    "data decoding weights translation",
+    "model_folder segments",
     "engine evaluation interop",
     "translator",
     "training insight",

@@ -1,0 +1,71 @@
+"""What translating and scoring give back."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How probable the tokens of a translation are to the model, the end token counted.
+
+    `token_log_probabilities` are natural logarithms, one for each of `tokens`.
+    """
+
+    tokens: tuple[str, ...]
+    token_log_probabilities: tuple[float, ...]
+
+    @property
+    def log_probability(self) -> float:
+        """Of the whole translation, in nats."""
+        return math.fsum(self.token_log_probabilities)
+
+    @property
+    def average_log_likelihood(self) -> float:
+        """H, in nats per token; 0 where there is no token."""
+        return self.log_probability / len(self.tokens) if self.tokens else 0.0
+
+    @property
+    def probability(self) -> float:
+        """exp(H), the geometric mean of the tokens' probabilities."""
+        return math.exp(self.average_log_likelihood)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it by name, as JSON can hold it."""
+        return {
+            "log_probability": self.log_probability,
+            "average_log_likelihood": self.average_log_likelihood,
+            "probability": self.probability,
+            "tokens": list(self.tokens),
+            "token_log_probabilities": list(self.token_log_probabilities),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation(Score):
+    """One translated text and its score.
+
+    `source` is what was given. `tokens` are those of all parts that the text was translated in,
+    each part's end token among them; a blank text has none.
+    `alternatives` are the n best, this one first, where more than one was asked for.
+    `alignment` links words of the source to words of the text as Pharaoh pairs "i-j", words being
+    what white space separates; None where it was not asked for, and for alternatives.
+    `notes` say what was done to the text beyond translating it.
+    """
+
+    source: str
+    text: str
+    alternatives: tuple["Translation", ...] = ()
+    alignment: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it by name, as JSON can hold it; alternatives likewise."""
+        return {
+            "source": self.source,
+            "text": self.text,
+            **Score.to_dict(self),
+            "alignment": self.alignment,
+            "notes": list(self.notes),
+            "alternatives": [alternative.to_dict() for alternative in self.alternatives],
+        }
