@@ -96,6 +96,53 @@ def test_n_best_begins_with_the_best_and_fills_up(kit, batch) -> None:
     assert [len(hypotheses) for hypotheses in five] == [5] * 6
 
 
+def plain_beam_search(rule, source, limit, options) -> tuple[list[tuple[float, tuple]], int]:
+    """One sentence, lists only: (score, ids) of what is found, best first, and steps taken."""
+    penalty, alive, finished = options.length_penalty, [(0.0, ())], []
+    for length in range(1, limit + 1):
+        candidates = []
+        for log_p, ids in alive:
+            log_p_V = rule(source, ids).log_softmax(-1).tolist()
+            allowed = range(2 if ids else 3, len(log_p_V))
+            candidates += [(log_p + log_p_V[i], (*ids, i)) for i in allowed]
+        candidates = sorted(candidates, reverse=True)[: 2 * options.beam]
+        ended = [c for c in candidates[: options.beam] if c[1][-1] == 2]
+        finished += [(log_p / penalty(length), ids) for log_p, ids in ended]
+        finished = sorted(finished, reverse=True)[: options.beam]
+        alive = [c for c in candidates if c[1][-1] != 2][: options.beam]
+        lengths = [length] if options.stop == "common" else range(length + 1, limit + 1)
+        hopes = [alive[0][0] / penalty(n) for n in lengths]
+        if len(finished) == options.beam and finished[-1][0] >= max(hopes, default=0.0):
+            break
+    cut_off = [(log_p / penalty(length), ids) for log_p, ids in alive]
+    return (finished or cut_off)[: options.n_best], length
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    beam=st.integers(1, 4),
+    penalty=st.sampled_from([*PENALTIES, Wu(3.0)]),
+    stop=st.sampled_from(["common", "exact"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_many_sentences_at_once_are_searched_like_one_with_lists(
+    seed, beam, penalty, stop, kit, batch
+) -> None:
+    rule = kit.noise(7, seed=seed, end=seed % 4)
+    sources = [(3, 2), (4, 5, 6, 6, 3, 2), (5, 5, 5, 2)]
+    options = BeamOptions(
+        beam=beam, n_best=beam, length_penalty=penalty, stop=stop, extra_length=5, loop_guard=False
+    )
+    model = kit.model(rule)
+    found = beam_search(model, batch(sources), options)
+    plain = [plain_beam_search(rule, s, len(s) - 1 + 5, options) for s in sources]
+    for ours, (theirs, _) in zip(found, plain, strict=True):
+        assert [h.ids for h in ours] == [ids for _, ids in theirs]
+        assert [h.score for h in ours] == pytest.approx([score for score, _ in theirs], abs=1e-4)
+    steps = [step for _, step in plain]
+    assert model.batch_sizes == [sum(s > t for s in steps) for t in range(max(steps))]
+
+
 LATE_BLOOMER = {
     (): {3: 1.0},
     (3,): {2: 0.55, 4: 0.45},
@@ -167,6 +214,14 @@ def test_hypotheses_cut_off_come_only_without_finished_ones(kit, batch) -> None:
     assert none[0].ids == (3, 3, 3)
     assert len({h.ids for h in none}) == 3
     assert none[0].score == pytest.approx(none[0].log_probability / Wu()(3))
+
+
+def test_places_in_the_beam_that_were_never_filled_are_no_hypotheses(kit, batch) -> None:
+    model = kit.model(kit.table(4, {(): {3: 0.5, 2: 0.5}}))
+    options = BeamOptions(beam=3, n_best=3, min_length=9, extra_length=2)
+    [found] = beam_search(model, batch([[3, 2]]), options)
+    assert [h.ids for h in found] == [(3, 3, 3)]
+    assert not found[0].finished
 
 
 def test_a_beam_wider_than_the_vocabulary(kit, batch) -> None:

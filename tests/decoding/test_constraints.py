@@ -68,25 +68,17 @@ def test_no_ngram_is_repeated(tokens: list[int], n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("loop", "copies"),
-    [
-        ([3], 8),
-        ([3, 4], 6),
-        ([3, 3, 4], 5),
-        ([3, 4, 5, 6], 5),
-        ([3, 4, 5, 6, 7], 4),
-        ([3, 4, 5, 6, 7, 8, 9, 10], 4),
-    ],
+    "loop", [[3], [3, 4], [3, 3, 4], [3, 4, 5, 6], [3, 4, 5, 6, 7], [3, 4, 5, 6, 7, 8, 9, 10]]
 )
-def test_the_guard_ends_a_loop(loop: list[int], copies: int) -> None:
+def test_the_guard_ends_a_loop(loop: list[int]) -> None:
     guard = LoopGuard(PLAIN, 0)
-    assert banned(guard, [11, *loop * copies][:-1]) == set()
-    assert banned(guard, [11, *loop * copies]) == {loop[0]}
-    assert banned(guard, loop * copies) == {loop[0]}
-    assert banned(guard, [11, *loop * copies, 11]) == set()  # it has been left
+    assert banned(guard, [11, *loop * 5][:-1]) == set()
+    assert banned(guard, [11, *loop * 5]) == {loop[0]}
+    assert banned(guard, loop * 5) == {loop[0]}
+    assert banned(guard, [11, *loop * 5, 11]) == set()  # it has been left
 
 
-@pytest.mark.parametrize("said", [[3] * 3, [3, 4] * 3, [5, *[3] * 5, 5], [3, 4, 5] * 3])
+@pytest.mark.parametrize("said", [[3] * 3, [3, 4] * 3, [5, *[3] * 4, 5], [3, 4, 5] * 3])
 def test_people_may_repeat_themselves(said: list[int]) -> None:
     """ "ha ha ha", "nein, nein, nein"; at no point does the guard stop them."""
     guard = LoopGuard(PLAIN, 0)
@@ -105,7 +97,7 @@ def repeats(tokens: list[int], period: int, times: int) -> bool:
 @settings(max_examples=200, deadline=None)
 def test_the_guard_is_its_definition(tokens: list[int]) -> None:
     periods = range(1, 9)
-    expected = {tokens[-n] for n in periods if repeats(tokens, n, 4 + 4 // n)}
+    expected = {tokens[-n] for n in periods if repeats(tokens, n, 5)}
     assert banned(LoopGuard(PLAIN, 0), tokens) == expected
 
 
@@ -135,7 +127,7 @@ def test_a_source_that_repeats_allows_it_twice_as_often() -> None:
 def test_each_sentence_has_its_own_allowance() -> None:
     guard = LoopGuard(torch.tensor([[*[7] * 9, 2], [*range(3, 12), 2]]), 0)
     log_p_BNV = torch.zeros(2, 1, VOCABULARY)
-    guard(log_p_BNV, torch.full((2, 1, 9), 3), torch.tensor([1, 0]))
+    guard(log_p_BNV, torch.full((2, 1, 6), 3), torch.tensor([1, 0]))
     assert (log_p_BNV[:, 0, 3] == float("-inf")).tolist() == [True, False]
 
 
@@ -155,7 +147,7 @@ def test_an_endless_loop_ends(search, kit, batch) -> None:
     model = kit.model(kit.table(6, {(): {3: 0.9, 2: 0.06, 4: 0.04}}))
     guarded = search(model, batch([[5, 2]]))[0][0]
     assert guarded.finished
-    assert guarded.ids.count(3) == 8 or len(guarded.ids) < 9
+    assert "333333" not in "".join(map(str, guarded.ids))
     endless = greedy_search(model, batch([[5, 2]]), SearchOptions(loop_guard=False))[0][0]
     assert endless.ids == (3,) * 51
 

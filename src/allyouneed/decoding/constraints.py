@@ -98,23 +98,23 @@ class LoopGuard:
     """No endless repetition: bans the token that would go on with a loop, so that other words or
     the end come.
 
-    A loop is a sequence of n = 1 … 8 tokens that stands at the end of a hypothesis 4 + 4/n times
-    (rounded down) in a row: 8 times one token, 6 times two, 5 times three or four, 4 times more.
-    People write "ha ha ha" and "sehr, sehr, sehr", but hardly more of it than that; where the
-    source does ("........", "ha ha ha ha ha ha ha ha ha"), the hypothesis may have twice as many
-    repetitions in a row as the source has.
+    A loop is a sequence of 1 … 8 tokens that stands at the end of a hypothesis 5 times in a row.
+    People write "ha ha ha" and "sehr, sehr, sehr", but no more of it unless the source does too
+    ("........", "555-555-5555"): then the hypothesis may have twice as many as the source. (None
+    of the 186,000 German sentences of Tatoeba and Multi30k repeats anything 4 times in a row.)
     """
 
     PERIODS = 8
+    TIMES = 5
 
     def __init__(self, source_BS: Tensor, pad: int) -> None:
         self.pad = pad
         # Row i of what `unfold` gives below looks PERIODS - i tokens back.
         periods_M = torch.arange(self.PERIODS, 0, -1, device=source_BS.device)
         in_source_B1 = self.repetitions(source_BS, pad)[:, None]
-        allowed_BM = torch.maximum(4 + 4 // periods_M, 2 * in_source_B1)
+        allowed_B1 = (2 * in_source_B1).clamp(min=self.TIMES)
         # n repeated r times: each of the last n·(r - 1) tokens equals the one n before it.
-        self.matches_BM = periods_M * (allowed_BM - 1)
+        self.matches_BM = periods_M * (allowed_B1 - 1)
         self.longest = int(self.matches_BM.max()) if len(source_BS) else 0
 
     @classmethod
@@ -131,7 +131,7 @@ class LoopGuard:
 
     def __call__(self, log_p_BNV: Tensor, tokens_BNT: Tensor, sentences_B: Tensor) -> None:
         length = tokens_BNT.size(-1)
-        if length < self.PERIODS:  # the shortest loop: one token, 8 times
+        if length < self.TIMES:  # the shortest loop is of one token
             return
         look_back = min(self.longest, length)
         nothing = (self.PERIODS + look_back - length, 0)
