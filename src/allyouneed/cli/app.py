@@ -47,10 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str], settings: Settings) -> int:
     """One call of the command line; its exit code. Errors are raised."""
     command = typer.main.get_command(build())
-    code = command.main(
-        arguments or ["--help"], prog_name="allyouneed", standalone_mode=False, obj=settings
-    )
-    return code if isinstance(code, int) else 0
+    try:
+        with command.make_context("allyouneed", arguments or ["--help"], obj=settings) as context:
+            command.invoke(context)
+    except typer.Exit as ended:
+        return ended.exit_code
+    return 0
 
 
 def build() -> typer.Typer:

@@ -13,7 +13,7 @@ from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Threads
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.pairs import file_lines, file_pairs
 from allyouneed.cli.search import beam_options
-from allyouneed.cli.tables import comparison_table, evaluation_table, print_table
+from allyouneed.cli.tables import comparison_table, evaluation_table, print_result
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,17 +102,20 @@ def evaluate(
         output.write_text("".join(f"{line}\n" for line in system), encoding="utf-8", newline="\n")
     outcome: Evaluation | Comparison
     if against or (hypothesis and model):
-        outcome = compare(translated(against) if against else ready, system, references)
+        baseline = translated(against) if against else ready
+        outcome = compare(baseline, system, references)
         table = comparison_table(outcome, against or str(hypothesis), name or str(hypothesis))
+        scores = [one.system for one in outcome.metrics]
     else:
         outcome = scored(system, references)
         for text in outcome.notes:
             note(text)
         table = evaluation_table(outcome, name or str(hypothesis))
+        scores = list(outcome.scores)
     if json:
         result(as_json(outcome.to_dict()))
     else:
-        print_table(table)
+        print_result(table, scores)
 
 
 def read_test_set(
@@ -136,7 +139,10 @@ def translate_all(
     """A translation of one line for each source, with a word on how far it is and on the notes."""
     texts: list[str] = []
     notes: Counter[str] = Counter()
-    with Progress(*COLUMNS, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(
+        *COLUMNS, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
         for translation in progress.track(
             translator.stream(sources, options=options), len(sources), description="translating"
         ):

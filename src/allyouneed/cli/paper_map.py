@@ -142,9 +142,9 @@ def _score(query: str, row: Row) -> float:
     """At least 1 when every word of the query begins a word of the row, more when it is a name of
     the row; below 1 when words are only alike; 0 when a word of the query is not to be found."""
     names = [normalise(n) for n in (row.symbol, row.paper, *row.paper.split(", "), *row.words)]
-    if query in names or query in row.symbol.lower().split("."):
+    if query in names:
         return 3.0
-    if any(f" {query} " in f" {name} " for name in names):
+    if query in row.symbol.lower().split(".") or any(f" {query} " in f" {name} " for name in names):
         return 2.0
     there = set(normalise(" ".join((*names, row.idea, row.file))).replace(".", " ").split())
     there |= {row.symbol.lower(), *names}

@@ -1,0 +1,41 @@
+"""Calls of the command line within the test's own process."""
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from allyouneed.cli.app import main
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a call left behind: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of standard output; they end at newlines alone."""
+        return self.out.split("\n")[:-1]
+
+
+Call = Callable[..., Called]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """`call("translate", "Hello.", stdin=b"...")` runs the command line."""
+
+    def run(*arguments: object, stdin: bytes = b"") -> Called:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Called(int(str(ended.value.code)), captured.out, captured.err)
+
+    return run
