@@ -1,4 +1,4 @@
-"""What tests of several floors share: a small tokenizer, and a model with random weights."""
+"""What tests of several floors share: a small tokenizer, models with random weights, a folder."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,9 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.model_folder import save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.translator import Translator, load
 
+GOLDEN = Path(__file__).parent / "golden"
 SENTENCES = [
     "A man rides a bike.",
     "Two women are talking to each other in the street.",
@@ -25,44 +27,37 @@ SENTENCES = [
 ]
 
 
-def shout(model: Transformer, *, seed: int = 0, end: float = 0.0) -> Transformer:
-    """Gives a model random weights far from their first values, so that its logits differ by more
-    than 1 and nothing agrees by accident; `end` is added to the bias of the end token."""
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            drawn = torch.randn(weight.shape, generator=generator)
-            if weight.dim() > 1:
-                weight.copy_(drawn * 1.5 * weight.size(-1) ** -0.5)
-            else:
-                weight.copy_(drawn * 0.3 + (0 if name.endswith("bias") else 1))
-        if model.config.output_bias:
-            model.output.bias[model.config.end] += end
-    return model.eval()
-
-
 @pytest.fixture(scope="session")
 def small_tokenizer() -> Tokenizer:
-    """320 pieces, learnt from a few English and German sentences."""
-    return Tokenizer.train(SENTENCES * 2, vocabulary=320)
+    """300 pieces, learnt from a few English and German sentences."""
+    return Tokenizer.train(SENTENCES * 2, vocabulary=300)
 
 
 @pytest.fixture(scope="session")
 def small_model(small_tokenizer: Tokenizer) -> Callable[..., Transformer]:
-    """Makes a small Transformer for that tokenizer, with random weights; `end` makes it brief."""
+    """Makes a small Transformer for that tokenizer. Its weights are random and far from their
+    first values, biases and norms included: at first values everything agrees with everything."""
 
-    def make(seed: int = 0, end: float = 4.0, **changes: object) -> Transformer:
+    def make(**changes: object) -> Transformer:
         shape: dict[str, object] = {
             "vocabulary": len(small_tokenizer),
-            "d_model": 32,
-            "heads": 4,
-            "d_ff": 48,
-            "encoder_layers": 2,
-            "decoder_layers": 2,
-            "max_positions": 128,
-            "output_bias": True,
+            "d_model": 16,
+            "heads": 2,
+            "d_ff": 24,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "max_positions": 64,
         }
-        return shout(Transformer(TransformerConfig(**{**shape, **changes})), seed=seed, end=end)
+        model = Transformer(TransformerConfig(**{**shape, **changes}))
+        generator = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for name, weight in model.named_parameters():
+                drawn = torch.randn(weight.shape, generator=generator)
+                if weight.dim() > 1:
+                    weight.copy_(drawn * 2 * weight.size(-1) ** -0.5)
+                else:
+                    weight.copy_(drawn * 0.3 + (0 if name.endswith("bias") else 1))
+        return model.eval()
 
     return make
 
@@ -73,7 +68,12 @@ def model_folder(
 ) -> Path:
     """A whole model folder, to be read or broken."""
     path = tmp_path / "model"
-    save_model_folder(
-        path, small_model(), small_tokenizer, languages=("en", "de"), trained_length=40
-    )
+    save_model_folder(path, small_model(), small_tokenizer, trained_length=24)
     return path
+
+
+@pytest.fixture(scope="session")
+def copier() -> Translator:
+    """The frozen model, which gives back what it is given: parts of up to 32 tokens, of which it
+    calls 24 known."""
+    return load(GOLDEN / "model-v1")

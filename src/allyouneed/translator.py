@@ -298,7 +298,7 @@ def batches_of_like_length(
 
 def _options(beam: int, n_best: int, options: Options | None) -> Options:
     if options is None:
-        return BeamOptions(beam=max(beam, n_best), n_best=n_best)
+        return BeamOptions(beam=n_best if 0 < beam < n_best else beam, n_best=n_best)
     if (beam, n_best) != (4, 1):
         raise UsageError(
             f"beam={beam}, n_best={n_best} and options were given; say it in options alone"
