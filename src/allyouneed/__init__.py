@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from allyouneed.errors import AllYouNeedError
     from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.run import train
-    from allyouneed.translator import Translation, Translator, load
+    from allyouneed.translation import Translation
+    from allyouneed.translator import Translator, load
 else:
     _HOME = {
         "AllYouNeedError": "allyouneed.errors",
@@ -40,7 +41,7 @@ else:
         "train": "allyouneed.training.run",
         "Transformer": "allyouneed.core.transformer",
         "TransformerConfig": "allyouneed.core.config",
-        "Translation": "allyouneed.translator",
+        "Translation": "allyouneed.translation",
         "Translator": "allyouneed.translator",
     }
 

@@ -4,16 +4,18 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from allyouneed.cli.options import Debug, Device, Engine, Json, Model, Threads
 from allyouneed.cli.output import as_json, result, shown
+from allyouneed.cli.pairs import file_pairs
+from allyouneed.errors import DataError
 
 if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair
-    from allyouneed.translator import Score
+    from allyouneed.translation import Score
 
 PAIRS_AT_ONCE = 512
 
@@ -41,12 +43,9 @@ def score(
     Columns, separated by tabs: log-probability (natural), H (the same per token, the end token
     counted), the probability exp(H), the translation.
     """
-    from allyouneed.data.corpus import Corpus
-    from allyouneed.data.readers import read_pairs
-    from allyouneed.errors import DataError
     from allyouneed.translator import load
 
-    pairs = read_pairs(Corpus(source=source, target=target, format="text"))
+    pairs = file_pairs(source, target, None)
     translator = load(model, engine, device, threads)
     while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
         try:
@@ -56,28 +55,15 @@ def score(
             raise DataError(f"{place}: of these lines, {error}") from error
         for pair, one in zip(chunk, scores, strict=True):
             if json:
-                result(as_json(as_dict(pair, one)))
+                result(as_json({"source": pair.source, "target": pair.target, **one.to_dict()}))
             else:
                 result("\n".join(lines(pair, one, tokens)))
 
 
 def lines(pair: "Pair", score: "Score", tokens: bool) -> Iterator[str]:
     """A line for the pair and, if wanted, one for each of its tokens."""
-    h = score.average_log_likelihood
-    yield f"{score.log_probability:.4f}\t{h:.4f}\t{math.exp(h):.4f}\t{pair.target}"
+    numbers = (score.log_probability, score.average_log_likelihood, score.probability)
+    yield "\t".join([*(f"{number:.4f}" for number in numbers), pair.target])
     if tokens:
         for token, value in zip(score.tokens, score.token_log_probabilities, strict=True):
             yield f"\t{value:.4f}\t{math.exp(value):.4f}\t{shown(token)}"
-
-
-def as_dict(pair: "Pair", score: "Score") -> dict[str, Any]:
-    """A scored pair as JSON holds it."""
-    return {
-        "source": pair.source,
-        "target": pair.target,
-        "log_probability": score.log_probability,
-        "average_log_likelihood": score.average_log_likelihood,
-        "probability": math.exp(score.average_log_likelihood),
-        "tokens": list(score.tokens),
-        "token_log_probabilities": list(score.token_log_probabilities),
-    }

@@ -1,9 +1,7 @@
 """`allyouneed translate`: text as arguments, or lines on standard input."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,11 +10,6 @@ from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Model, T
 from allyouneed.cli.output import note, result
 from allyouneed.cli.search import beam_options, check_choice, sampling_options
 from allyouneed.cli.translation_lines import Form
-
-if TYPE_CHECKING:
-    from allyouneed.decoding.beam import BeamOptions
-    from allyouneed.decoding.sampling import SamplingOptions
-    from allyouneed.translator import Translation, Translator
 
 SAMPLING = "Sampling"
 
@@ -118,32 +111,11 @@ def translate(
     )
     translator = load(model, engine, device, threads)
     chunks = iter([texts]) if texts else arriving_lines(standard_input(), note)
-    found = translations(translator, chunks, options, prefix, alignments)
-    for number, translation in enumerate(found, start=1):
-        for text in translation.notes:
-            note(f"{'text' if texts else 'line'} {number}: {text}")
-        for line in form.lines(translator, translation, number):
-            result(line)
-
-
-def translations(
-    translator: "Translator",
-    chunks: Iterable[list[str]],
-    options: "BeamOptions | SamplingOptions",
-    prefix: str,
-    alignments: bool,
-) -> Iterator["Translation"]:
-    """The translation of every text, in order; a chunk is searched at once.
-
-    Text n is sampled alone, from seed + n, so that how the texts arrived makes no difference.
-    """
-    from allyouneed.decoding.sampling import SamplingOptions
-
-    numbers = count()
+    numbers = count(1)
     for chunk in chunks:
-        if not isinstance(options, SamplingOptions):
-            yield from translator(chunk, options=options, prefix=prefix, alignments=alignments)
-            continue
-        for text, number in zip(chunk, numbers, strict=False):
-            drawn = replace(options, seed=options.seed + number)
-            yield translator(text, options=drawn, prefix=prefix, alignments=alignments)
+        found = translator(chunk, options=options, prefix=prefix, alignments=alignments)
+        for translation, number in zip(found, numbers, strict=False):
+            for text in translation.notes:
+                note(f"{'text' if texts else 'line'} {number}: {text}")
+            for line in form.lines(translator, translation, number):
+                result(line)

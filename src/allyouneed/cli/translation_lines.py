@@ -10,7 +10,8 @@ from allyouneed.cli.picture import attention_picture
 from allyouneed.errors import AllYouNeedError
 
 if TYPE_CHECKING:
-    from allyouneed.translator import Translation, Translator
+    from allyouneed.translation import Translation
+    from allyouneed.translator import Translator
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,12 @@ class Form:
     ) -> Iterator[str]:
         """The lines for the translation of text `number`, with its alternatives."""
         if self.json:
-            values = as_dict(translation)
+            values = translation.to_dict()
             if self.attention:
                 values["attention"] = attention_weights(translator, translation, number)
             yield as_json(values)
             return
-        for rank, one in enumerate(translation.alternatives or [translation], start=1):
+        for rank, one in enumerate([translation, *translation.alternatives[1:]], start=1):
             yield self._columns(one, number, rank)
         if self.attention and (seen := attention_weights(translator, translation, number)):
             width = shutil.get_terminal_size((100, 24)).columns
@@ -53,26 +54,6 @@ class Form:
         if self.alignments:
             columns.append(translation.alignment or "")
         return "\t".join(columns)
-
-
-def as_dict(translation: "Translation") -> dict[str, Any]:
-    """A translation as JSON holds it; alternatives only where more than one was asked for."""
-    values: dict[str, Any] = {
-        "source": translation.source,
-        "text": translation.text,
-        "log_probability": translation.log_probability,
-        "average_log_likelihood": translation.average_log_likelihood,
-        "probability": translation.probability,
-        "tokens": list(translation.tokens),
-        "token_log_probabilities": list(translation.token_log_probabilities),
-    }
-    if translation.alternatives:
-        values["alternatives"] = [as_dict(one) for one in translation.alternatives]
-    if translation.alignment is not None:
-        values["alignment"] = translation.alignment
-    if translation.notes:
-        values["notes"] = list(translation.notes)
-    return values
 
 
 def attention_weights(

@@ -1,0 +1,171 @@
+"""`allyouneed translate`, with a model that gives back what it is given."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "translate"]
+
+
+def test_text_as_arguments(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, "A man rides a bike.", "Der Hund schläft.")
+    assert (done.code, done.err) == (0, "")
+    assert done.lines == ["A man rides a bike.", "Der Hund schläft."]
+
+
+def test_every_line_gives_one_line(call, copier_folder: Path) -> None:
+    text = "A man.\n\n  \nA\x0bB\u2028C\n</s>\r\nlast"
+    done = call("translate", "--model", copier_folder, stdin=text.encode())
+    assert done.code == 0
+    assert done.lines == text.split("\n")
+
+
+def test_no_lines_give_none(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, stdin=b"")
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "line", ["a\x00b", "שלום world", "👩‍👩‍👧 emoji", "e\u0301 ligature ﬁ", "\ufffd"]
+)
+def test_odd_lines_come_through(call, copier_folder: Path, line: str) -> None:
+    assert call("translate", "--model", copier_folder, stdin=line.encode()).lines == [line]
+
+
+def test_what_is_no_utf8_is_noted_with_its_line(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, stdin=b"one\nt\xffo\n")
+    assert done.lines == ["one", "t\ufffdo"]
+    assert done.err.startswith("note: line 2: byte 2 (0xFF) is not UTF-8")
+
+
+def test_a_lone_surrogate_is_noted(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, "a\udcffb")
+    assert done.lines == ["a\ufffdb"]
+    assert done.err.startswith("note: text 1: 1 lone surrogate")
+
+
+def test_a_line_longer_than_the_model_is_translated_in_parts(call, copier_folder: Path) -> None:
+    line = "A man rides a bike. " * 200
+    done = call("translate", "--model", copier_folder, stdin=line.encode())
+    assert done.lines == [line]
+    assert "note: line 1: longer than" in done.err
+
+
+def test_an_answer_comes_before_the_next_line(copier_folder: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--model", copier_folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        for line in ("A man.\n", "\n", "A dog.\n"):
+            running.stdin.write(line)
+            running.stdin.flush()
+            assert running.stdout.readline() == line
+        running.stdin.close()
+        assert running.stdout.read() == ""
+    assert running.returncode == 0
+
+
+def test_scores_stand_before_the_text(call, copier_folder: Path) -> None:
+    (line,) = call("translate", "--model", copier_folder, "--scores", "A man.").lines
+    h, probability, text = line.split("\t")
+    assert text == "A man."
+    assert -0.01 < float(h) < 0
+    assert float(probability) == pytest.approx(math.exp(float(h)), abs=1e-4)
+
+
+def test_n_best_are_numbered_and_links_follow(call, copier_folder: Path) -> None:
+    done = call(
+        "translate", "--model", copier_folder, "--n-best", 5, "--alignments", stdin=b"a b\nc"
+    )
+    rows = [line.split("\t") for line in done.lines]
+    assert [row[:2] for row in rows] == [[str(n), str(r)] for n in (1, 2) for r in range(1, 6)]
+    assert rows[0][2:] == ["a b", "0-0 1-1"]
+    assert len({row[2] for row in rows[:5]}) == 5
+
+
+def test_json_holds_everything(call, copier_folder: Path) -> None:
+    done = call(
+        *("translate", "--model", copier_folder, "--json", "--n-best", 2, "--attention"),
+        *("--alignments", "A bike.", ""),
+    )
+    first, blank = map(json.loads, done.lines)
+    assert first["text"] == "A bike."
+    assert first["average_log_likelihood"] == pytest.approx(
+        first["log_probability"] / len(first["tokens"])
+    )
+    assert first["probability"] == pytest.approx(math.exp(first["average_log_likelihood"]))
+    assert first["alignment"] == "0-0 1-1"
+    assert len(first["alternatives"]) == 2
+    assert first["alternatives"][0]["text"] == "A bike."
+    weights = first["attention"]["weights"]
+    assert len(weights) == len(first["attention"]["target"]) == len(first["tokens"])
+    assert all(sum(row) == pytest.approx(1, abs=1e-4) for row in weights)
+    assert (blank["text"], blank["tokens"], blank["attention"]) == ("", [], None)
+
+
+def test_the_picture_shows_what_was_looked_at(call, copier_folder: Path) -> None:
+    text, head, *rows = call("translate", "--model", copier_folder, "--attention", "A dog").lines
+    assert text == "A dog"
+    assert head.split()[-2:] == ["g", "</s>"]
+    marks = [row.index("█") for row in rows]
+    assert marks == sorted(marks)  # a copy is read from left to right
+    assert len(set(marks)) == len(marks)
+
+
+def test_a_prefix_is_what_it_begins_with(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, "--prefix", "The", "A dog.")
+    assert done.lines[0].startswith("The")
+
+
+def test_lengths_are_kept(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, "--json", "--max-length", 4, "A man rides.")
+    assert len(json.loads(done.lines[0])["tokens"]) <= 4
+    done = call("translate", "--model", copier_folder, "--json", "--min-length", 12, "A dog")
+    assert len(json.loads(done.lines[0])["tokens"]) >= 12
+
+
+def test_samples_follow_from_the_seed_however_they_arrive(call, model_folder: Path) -> None:
+    options = ("translate", "--model", model_folder, "--json", "--sample", "--temperature", 3)
+
+    def drawn(seed: int, *texts: str, stdin: bytes = b"") -> list[str]:
+        lines = call(*options, "--seed", seed, *texts, stdin=stdin).lines
+        return [json.loads(line)["text"] for line in lines]
+
+    one = drawn(1, "Hello.", "Bye.")
+    assert drawn(1, stdin=b"Hello.\nBye.\n") == one
+    assert drawn(1, "Bye.") == one[1:]
+    assert drawn(2, "Hello.", "Bye.") != one
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--temperature", "2"], "--temperature is for sampling"),
+        (["--top-k", "2"], "--top-k is for sampling"),
+        (["--sample", "--beam", "3"], "--beam is for beam search"),
+        (["--sample", "--length-penalty", "1"], "--length-penalty is for beam search"),
+        (["--beam", "2", "--n-best", "3"], "n_best=3"),
+        (["--beam", "0"], "beam=0"),
+        (["--length-penalty", "-1"], "alpha=-1"),
+        (["--sample", "--top-p", "2"], "top_p=2"),
+        (["--max-length", "1"], "max_length=1"),
+        (["--device", "abacus"], "abacus"),
+        (["--engine", "steam"], "steam"),
+    ],
+)
+def test_options_that_contradict_or_do_not_exist(
+    call, copier_folder: Path, options: list[str], said: str
+) -> None:
+    ended = call("translate", "--model", copier_folder, *options, "x")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: ")
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
