@@ -82,6 +82,8 @@ def test_samples_of_a_sentence_differ(kit, batch) -> None:
     model = kit.model(kit.noise(9, loudness=0.5))
     found = sample(model, batch([[3, 2], [3, 2]]), SamplingOptions(samples=8))
     assert len({h.ids for hypotheses in found for h in hypotheses}) > 12
+    assert all(h.finished for hypotheses in found for h in hypotheses)
+    assert len({len(h.ids) for h in found[0]}) > 2  # each goes on until its own end
 
 
 def test_a_sample_does_not_depend_on_its_companions(kit, batch) -> None:

@@ -32,15 +32,15 @@ def test_batch_size_order_and_padding_change_nothing(search, transformer, batch,
     order = torch.randperm(len(sentences), generator=torch.Generator().manual_seed(3)).tolist()
     shuffled = search(model, batch([sentences[i] for i in order], width=30), order)
     backwards = [shuffled[order.index(i)] for i in everyone]
-    alone = [search(model, batch([sentences[i]]), [i])[0] for i in everyone]
-    for others in (backwards, alone):
+    alone = [search(model, batch([sentences[i]]), [i])[0] for i in everyone[::3]]
+    for ours, theirs in ((together, backwards), (together[::3], alone)):
         same = [
-            [h.ids for h in ours] == [h.ids for h in theirs]
-            for ours, theirs in zip(together, others, strict=True)
+            [h.ids for h in one] == [h.ids for h in other]
+            for one, other in zip(ours, theirs, strict=True)
         ]
         assert sum(same) >= 0.999 * len(same)
-        for ours, theirs in zip(together, others, strict=True):
-            assert [h.score for h in ours] == pytest.approx([h.score for h in theirs], abs=1e-4)
+        for one, other in zip(ours, theirs, strict=True):
+            assert [h.score for h in one] == pytest.approx([h.score for h in other], abs=1e-4)
     assert len({len(found[0].ids) for found in together}) > 3  # lengths worth the test
 
 
@@ -55,6 +55,17 @@ def test_cached_search_equals_whole_decoding(transformer, batch, sentences) -> N
             log_p_V[[0, 1, *([2] if len(target) == 1 else [])]] = -math.inf
             target.append(int(log_p_V.argmax()))
         assert h.ids == tuple(target[1:])
+
+
+def test_searches_record_nothing_for_gradients(transformer, batch, sentences) -> None:
+    model, source_BS = transformer(), batch(sentences[:2])
+    memories: list[torch.Tensor] = []
+    encode = model.encode
+    model.encode = lambda source_BS: memories.append(encode(source_BS)) or memories[-1]
+    for search in SEARCHES.values():
+        search(model, source_BS, [0, 1])
+    assert len(memories) == len(SEARCHES)
+    assert not any(memory.states_BSD.requires_grad for memory in memories)
 
 
 def test_beam_1_is_greedy(transformer, batch, sentences) -> None:

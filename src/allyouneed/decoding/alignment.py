@@ -23,7 +23,7 @@ def cross_attention_map(
 
     Row t is the attention of the step that produced target token t. `layer` counts from 0, or
     from the last with negative numbers. With two decoder layers the last tells best; with six it
-    is often the last but one (Garg et al. 2019, section 3).
+    is often the last but one (Garg et al. 2019).
 
     Raises:
         UsageError: a layer that the decoder does not have.

@@ -14,6 +14,7 @@ from allyouneed.decoding.protocol import Decodable, Hypothesis
 from allyouneed.decoding.search import Search, check_found, hypothesis
 
 
+@torch.inference_mode()
 def greedy_search(
     model: Decodable,
     source_BS: Tensor,
@@ -30,7 +31,6 @@ def greedy_search(
     return follow(search, lambda log_p_BNV: log_p_BNV.argmax(dim=-1))
 
 
-@torch.inference_mode()
 def follow(search: Search, choose: Callable[[Tensor], Tensor]) -> list[list[Hypothesis]]:
     """Extends each hypothesis by the token that `choose(log_p_BNV) → ids_BN` picks, until it ends
     or is as long as it may be. Returns all hypotheses of all sentences, in order."""
