@@ -38,16 +38,16 @@ class TrainingProgress:
         text = describe(record)
         if record["event"] == "step" and self._live:
             self._progress.update(self._task, completed=record["share_done"], description=text)
-        else:
+        elif text:
             self.console.print(text, markup=False)
 
 
 def describe(record: Record) -> str:
-    """A record in one line."""
+    """A record in one line; nothing for one that is only for the log."""
     match record["event"]:
         case "step":
             return (
-                f"step {record['step']:,}  epoch {record['epoch'] + 1}  loss {record['loss']:.3f}  "
+                f"step {record['step']:,}  epochs {record['epoch']}  loss {record['loss']:.3f}  "
                 f"rate {record['learning_rate']:.2e}  {record['tokens_per_second']:,.0f} tokens/s"
                 f"  {time_left(record['seconds'], record['share_done'])}"
             )
@@ -59,8 +59,10 @@ def describe(record: Record) -> str:
                 f"{record['event']}: step {record['step']:,}  "
                 f"loss {record['loss']:.3f}{bleu}{best}{which}"
             )
+        case "note":
+            return f"note: {record['text']}"
         case _:
-            return f"note: {record.get('text', record['event'])}"
+            return ""
 
 
 def time_left(seconds: float, share_done: float) -> str:

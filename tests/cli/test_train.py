@@ -1,0 +1,154 @@
+"""`allyouneed train`: dry runs, a small run, a run that is stopped and goes on."""
+
+import io
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from allyouneed.cli.progress import TrainingProgress, describe, time_left
+
+COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "train", "reverse"]
+SMALL = [
+    *("data.train.0.pairs=120", "data.valid.0.pairs=10", "model.d_model=16", "model.d_ff=16"),
+    *("model.encoder_layers=1", "model.decoder_layers=1", "training.batch_tokens=256"),
+    *("training.log_every=1", "validation.sentences=4"),
+]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_dry_run_shows_the_recipe_and_writes_nothing(call, here: Path) -> None:
+    done = call("train", "reverse", "model.d_model=32", "--dry-run")
+    assert done.code == 0
+    assert tomllib.loads(done.out)["model"]["d_model"] == 32
+    assert done.lines[-3].startswith("# ")
+    assert "parameters, vocabulary of 300" in done.lines[-3]
+    assert done.lines[-2:] == ["# train: made:reverse:1", "# valid: made:reverse:2"]
+    assert list(here.iterdir()) == []
+
+
+def test_a_dry_run_finds_the_files(call, here: Path) -> None:
+    (here / "pairs.tsv").write_text("a\tb\n")
+    recipe = '[training]\nsteps = 1\n[[data.train]]\nsource = "pairs.tsv"\n'
+    (here / "mine.toml").write_text(
+        f'name = "mine"\n{recipe}[[data.valid]]\nsource = "pairs.tsv"\n'
+    )
+    (line,) = call("train", "mine.toml", "--dry-run", "--json").lines
+    planned = json.loads(line)
+    assert planned["parameters"] > 40_000_000  # the base model, with the default vocabulary
+    assert [corpus["part"] for corpus in planned["data"]] == ["train", "valid"]
+    assert list(planned["data"][0]["files"].values()) == [4]
+
+
+def test_a_small_run_prints_its_model_and_says_how_it_goes(call, here: Path) -> None:
+    done = call("train", "reverse", *SMALL, "training.steps=3", "--threads", 1)
+    assert done.code == 0, done.err
+    assert done.lines == ["runs/reverse/model"]
+    assert (here / "runs/reverse/model/model.safetensors").is_file()
+    assert "step 3  " in done.err
+    assert "validation: step 3" in done.err
+    assert done.err.splitlines()[-1] == "note: curves and samples: runs/reverse/report.html"
+    again = call("translate", "--model", "runs/reverse/model", "a b c")
+    assert again.code == 0
+
+
+def test_records_as_json(call, here: Path) -> None:
+    done = call("train", "reverse", *SMALL, "training.steps=2", "--into", "x", "--json")
+    assert (done.code, done.err) == (0, "")
+    events = [json.loads(line)["event"] for line in done.lines]
+    assert events.count("step") == 2
+    assert events[-1] == "final"
+
+
+def test_a_stopped_run_goes_on(call, here: Path) -> None:
+    arguments = [*SMALL, "training.steps=100000", "--into", "run"]
+    with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        said = ""
+        while not said.startswith("step "):
+            said = running.stderr.readline()
+            assert said
+        running.send_signal(2)
+        rest = running.stderr.read()
+    assert running.returncode == 130
+    assert "the same command with --resume goes on" in rest.splitlines()[-1]
+    kept = [path.name for path in (here / "run/checkpoints").iterdir()]
+    assert len(kept) == 1
+
+    step = int(kept[0].rpartition("-")[2])
+    ended = call("train", "reverse", *SMALL, f"training.steps={step + 1}", "--into", "run")
+    assert ended.code == 1
+    assert "go on with it by --resume" in ended.err
+    ended = call(
+        "train", "reverse", *SMALL, f"training.steps={step + 1}", "--into", "run", "--resume"
+    )
+    assert (ended.code, ended.lines) == (0, ["run/model"]), ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["revers"], 2, "did you mean reverse?"),
+        (["reverse", "model.d_modl=3"], 2, "unknown key model.d_modl; did you mean model.d_model?"),
+        (["reverse", "model.heads=5"], 2, "heads=5"),
+        (["absent.toml"], 2, "absent.toml"),
+        (["reverse", "--device", "abacus"], 2, "abacus"),
+        (["reverse", "vocabulary.tokenizer=absent.json"], 1, "absent.json"),
+    ],
+)
+def test_what_cannot_be_trained(
+    call, here: Path, arguments: list[str], code: int, said: str
+) -> None:
+    ended = call("train", *arguments)
+    assert (ended.code, ended.out) == (code, "")
+    assert said in ended.err
+    assert ended.err.splitlines()[-1].startswith("error: ")
+
+
+STEP = {
+    "event": "step",
+    "step": 1200,
+    "epoch": 2,
+    "loss": 3.14159,
+    "learning_rate": 0.0005,
+    "tokens_per_second": 4321.0,
+    "seconds": 60.0,
+    "share_done": 0.25,
+}
+
+
+def test_a_step_in_one_line() -> None:
+    assert describe(STEP) == (
+        "step 1,200  epochs 2  loss 3.142  rate 5.00e-04  4,321 tokens/s  0:03:00 left"
+    )
+    assert time_left(10, 0.0) == "time left unknown"
+
+
+def test_other_records_in_one_line() -> None:
+    validation = {"event": "validation", "step": 7, "loss": 2.0, "bleu": 12.34, "best": True}
+    assert describe(validation) == "validation: step 7  loss 2.000  BLEU 12.3  (best so far)"
+    final = {"event": "final", "step": 7, "loss": 2.0, "bleu": None, "origin": "the average"}
+    assert describe(final) == "final: step 7  loss 2.000  the average"
+    assert describe({"event": "note", "text": "half [a] word"}) == "note: half [a] word"
+    assert describe({"event": "data"}) == ""
+
+
+def test_on_a_terminal_steps_are_one_live_line() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    with TrainingProgress(console) as progress:
+        progress.show({"event": "note", "text": "begins"})
+        progress.show(STEP)
+    shown = screen.getvalue()
+    assert "note: begins\n" in shown
+    assert " 25%" in shown
+    assert "3:00 left" in shown
