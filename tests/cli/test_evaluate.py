@@ -98,6 +98,7 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
             2,
             "two base",
         ),
+        (["--hypothesis", "wrong", "--reference", "r", "--output", "x/y"], 2, "no folder x"),
         (["--hypothesis", "wrong", "--reference", "absent"], 1, "absent: no such file"),
         (["--tsv", "s"], 1, "s:1: has 1 columns"),
         (["--hypothesis", "short", "--reference", "r"], 1, "1 hypotheses but 6 references"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,15 @@ def test_every_line_gives_one_line(call, copier_folder: Path) -> None:
     done = call("translate", "--model", copier_folder, stdin=text.encode())
     assert done.code == 0
     assert done.lines == text.split("\n")
+
+
+def test_a_closed_standard_input(copier_folder: Path) -> None:
+    command = " ".join(map(shlex.quote, [*COMMAND, "--model", str(copier_folder)]))
+    run = subprocess.run(
+        ["sh", "-c", f"{command} <&-"], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("error: standard input is closed")
 
 
 def test_no_lines_give_none(call, copier_folder: Path) -> None:

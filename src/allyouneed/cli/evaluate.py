@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Threads
+from allyouneed.cli.options import DEFAULT_MODEL, SEARCH, Debug, Device, Engine, Json, Threads
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.pairs import file_lines, file_pairs
 from allyouneed.cli.search import beam_options
@@ -42,7 +42,7 @@ def evaluate(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="The model to evaluate (en-de).", metavar="NAME|FOLDER"),
+        typer.Option(help=f"The model to evaluate ({DEFAULT_MODEL}).", metavar="NAME|FOLDER"),
     ] = None,
     hypothesis: Annotated[
         Path | None,
@@ -81,12 +81,14 @@ def evaluate(
     """
     if hypothesis and against and model:
         raise UsageError("--against and --hypothesis are two baselines for --model; leave one out")
+    if output and not output.parent.is_dir():
+        raise UsageError(f"--output {output}: there is no folder {output.parent}")
     from allyouneed.evaluation.comparison import compare
     from allyouneed.evaluation.metrics import check_line_counts
     from allyouneed.evaluation.report import evaluate as scored
 
     options = beam_options(1, {"beam": beam, "length_penalty": length_penalty}, {})
-    name = model or ("" if hypothesis else "en-de")
+    name = model or ("" if hypothesis else DEFAULT_MODEL)
     sources, references = read_test_set(source, reference, tsv, translated=bool(name or against))
     ready = file_lines(hypothesis) if hypothesis else []
     if hypothesis:

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from allyouneed.errors import UsageError
+
 READ_BYTES = 1 << 15
 """Taken from a pipe at a time, at most: lines of like length meet in a batch, and memory stays
 small however long the input is."""
@@ -12,7 +14,13 @@ BOM = b"\xef\xbb\xbf"
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes; a person at a terminal is told what is awaited."""
+    """Standard input as bytes; a person at a terminal is told what is awaited.
+
+    Raises:
+        UsageError: a standard input that is closed.
+    """
+    if sys.stdin is None:
+        raise UsageError("standard input is closed; give the text as arguments, in quotes")
     if sys.stdin.isatty():
         sys.stderr.write("Type a line and press Enter; Ctrl-D ends.\n")
     return sys.stdin.buffer

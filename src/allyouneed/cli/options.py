@@ -19,6 +19,7 @@ def _remember_debug(context: typer.Context, value: bool) -> bool:
     return value
 
 
+DEFAULT_MODEL = "en-de"
 RUNNING = "How it runs"
 SEARCH = "Search"
 

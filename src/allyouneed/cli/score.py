@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allyouneed.cli.options import Debug, Device, Engine, Json, Model, Threads
+from allyouneed.cli.options import DEFAULT_MODEL, Debug, Device, Engine, Json, Model, Threads
 from allyouneed.cli.output import as_json, result, shown
 from allyouneed.cli.pairs import file_pairs
 from allyouneed.errors import DataError
@@ -23,7 +23,7 @@ PAIRS_AT_ONCE = 512
 def score(
     source: Annotated[Path, typer.Option(help="Sentences, one a line; .gz, .xz, .zst too.")],
     target: Annotated[Path, typer.Option(help="Their translations, line by line.")],
-    model: Model = "en-de",
+    model: Model = DEFAULT_MODEL,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Also each token with its log-probability.")
     ] = False,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from allyouneed.cli.lines import arriving_lines, standard_input
-from allyouneed.cli.options import Debug, Json, Model
+from allyouneed.cli.options import DEFAULT_MODEL, Debug, Json, Model
 from allyouneed.cli.output import as_json, note, result, shown
 
 
@@ -17,7 +17,7 @@ def tokenize(
         list[str] | None,
         typer.Argument(help="What to tokenise, each in quotes. Without it: standard input."),
     ] = None,
-    model: Model = "en-de",
+    model: Model = DEFAULT_MODEL,
     json: Json = False,
     debug: Debug = False,
 ) -> None:

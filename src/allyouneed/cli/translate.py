@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from allyouneed.cli.lines import arriving_lines, standard_input
-from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Model, Threads
+from allyouneed.cli.options import (
+    DEFAULT_MODEL,
+    SEARCH,
+    Debug,
+    Device,
+    Engine,
+    Json,
+    Model,
+    Threads,
+)
 from allyouneed.cli.output import note, result
 from allyouneed.cli.search import beam_options, check_choice, sampling_options
 from allyouneed.cli.translation_lines import Form
@@ -19,7 +28,7 @@ def translate(
         list[str] | None,
         typer.Argument(help="What to translate, each in quotes. Without it: standard input."),
     ] = None,
-    model: Model = "en-de",
+    model: Model = DEFAULT_MODEL,
     beam: Annotated[
         int | None,
         typer.Option(help="Hypotheses kept at each step (4); 1 is greedy.", rich_help_panel=SEARCH),
