@@ -9,7 +9,16 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from allyouneed.cli.options import DEFAULT_MODEL, SEARCH, Debug, Device, Engine, Json, Threads
+from allyouneed.cli.options import (
+    DEFAULT_MODEL,
+    Beam,
+    Debug,
+    Device,
+    Engine,
+    Json,
+    LengthPenalty,
+    Threads,
+)
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.pairs import file_lines, file_pairs
 from allyouneed.cli.search import beam_options
@@ -53,14 +62,8 @@ def evaluate(
         typer.Option(help="A model as the baseline to compare with.", metavar="NAME|FOLDER"),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write the translations there.")] = None,
-    beam: Annotated[
-        int | None,
-        typer.Option(help="Hypotheses kept at each step (4).", rich_help_panel=SEARCH),
-    ] = None,
-    length_penalty: Annotated[
-        float | None,
-        typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is none.", rich_help_panel=SEARCH),
-    ] = None,
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
     json: Json = False,
     device: Device = None,
     threads: Threads = None,

@@ -26,6 +26,14 @@ SEARCH = "Search"
 Model = Annotated[
     str, typer.Option(help="A bundled model by name, or a model folder.", metavar="NAME|FOLDER")
 ]
+Beam = Annotated[
+    int | None,
+    typer.Option(help="Hypotheses kept at each step (4); 1 is greedy.", rich_help_panel=SEARCH),
+]
+LengthPenalty = Annotated[
+    float | None,
+    typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is none.", rich_help_panel=SEARCH),
+]
 Device = Annotated[
     str | None,
     typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...", rich_help_panel=RUNNING),

@@ -9,10 +9,12 @@ from allyouneed.cli.lines import arriving_lines, standard_input
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
     SEARCH,
+    Beam,
     Debug,
     Device,
     Engine,
     Json,
+    LengthPenalty,
     Model,
     Threads,
 )
@@ -29,17 +31,11 @@ def translate(
         typer.Argument(help="What to translate, each in quotes. Without it: standard input."),
     ] = None,
     model: Model = DEFAULT_MODEL,
-    beam: Annotated[
-        int | None,
-        typer.Option(help="Hypotheses kept at each step (4); 1 is greedy.", rich_help_panel=SEARCH),
-    ] = None,
+    beam: Beam = None,
     n_best: Annotated[
         int, typer.Option(min=1, help="Translations of each text.", rich_help_panel=SEARCH)
     ] = 1,
-    length_penalty: Annotated[
-        float | None,
-        typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is none.", rich_help_panel=SEARCH),
-    ] = None,
+    length_penalty: LengthPenalty = None,
     min_length: Annotated[
         int, typer.Option(help="Tokens before the end, at least.", rich_help_panel=SEARCH)
     ] = 1,
