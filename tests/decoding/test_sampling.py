@@ -53,6 +53,24 @@ def test_what_is_banned_is_never_drawn(chance: float, top_p: float) -> None:
     assert drawn.item() in (1, 3, 4)
 
 
+@pytest.mark.parametrize("top_p", [0.5, 0.9, 1.0])
+def test_the_greatest_chance_there_is_draws_the_last_of_those_kept(top_p: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    log_p_BNV = torch.randn(1, 500, 40, generator=generator).log_softmax(-1)
+    chance_BN = torch.full((1, 500), 1 - 2**-53, dtype=torch.float64)
+    drawn_BN = draw(log_p_BNV, chance_BN, SamplingOptions(top_p=top_p))
+    p_BNV, ids_BNV = log_p_BNV.double().softmax(-1).sort(descending=True)
+    kept_BN1 = (p_BNV.cumsum(-1) - p_BNV < top_p).sum(-1, keepdim=True)
+    assert torch.equal(drawn_BN, ids_BNV.gather(-1, kept_BN1 - 1).squeeze(-1))
+
+
+@pytest.mark.parametrize(("chance", "drawn"), [(0.0, 1), (0.4999, 1), (0.5, 3), (0.9999, 3)])
+def test_a_token_owns_the_chances_from_the_sum_before_it_on(chance: float, drawn: int) -> None:
+    log_p_BNV = torch.tensor([[[0.0, 0.5, 0.0, 0.5]]]).log()
+    chance_BN = torch.tensor([[chance]], dtype=torch.float64)
+    assert draw(log_p_BNV, chance_BN, SamplingOptions()).item() == drawn
+
+
 @pytest.mark.parametrize("temperature", [1e-3, 1e-30, 1e-300])
 def test_cold_samples_are_greedy(temperature: float, kit, batch) -> None:
     model, source_BS = kit.model(kit.noise(9, end=1.0)), batch([[k, 2] for k in range(3, 9)])
