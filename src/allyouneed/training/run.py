@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allyouneed.errors import TrainingError, UsageError
+from allyouneed.device import named_device
+from allyouneed.errors import TrainingError
 from allyouneed.model_folder import WEIGHTS
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.card import model_card
@@ -105,17 +106,10 @@ def train(
 
 
 def choose_device(name: str | None) -> torch.device:
-    """The device asked for, else a GPU if there is one, else the CPU.
-
-    Raises UsageError when the one asked for is not there.
-    """
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(f"device={name!r} cannot be used: {reason}") from error
+    """The device asked for, else a GPU if there is one, else the CPU."""
+    if name is not None:
+        return named_device(name)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""Runs of a tiny model on made letters: milliseconds a step, dropout and BPE dropout on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allyouneed.training.log import Report, nobody, read_log
+from allyouneed.training.recipe import Recipe, load_recipe
+from allyouneed.training.run import TrainingResult, train
+
+TINY = """
+name = "tiny"
+
+[[data.train]]
+made = "reverse"
+pairs = 120
+seed = 1
+
+[[data.valid]]
+made = "reverse"
+pairs = 20
+seed = 2
+
+[vocabulary]
+size = 280
+dropout = 0.1
+
+[model]
+preset = "tiny"
+encoder_layers = 1
+decoder_layers = 1
+d_model = 16
+d_ff = 32
+heads = 2
+dropout = 0.1
+max_positions = 64
+
+[schedule]
+name = "inverse-sqrt"
+learning_rate = 0.01
+warmup = 5
+
+[training]
+steps = 10
+batch_tokens = 256          # 4 updates an epoch
+average_last = 2
+log_every = 1
+
+[validation]
+sentences = 0
+"""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Starts runs of the tiny recipe, each in a folder of its own, and reads what they left."""
+
+    root: Path
+
+    def recipe(self, *overrides: str) -> Recipe:
+        path = self.root / "tiny.toml"
+        path.write_text(TINY, encoding="utf-8")
+        return load_recipe(path, overrides)
+
+    def start(
+        self, name: str, *overrides: str, resume: bool = False, report: Report = nobody
+    ) -> TrainingResult:
+        recipe = self.recipe(*overrides)
+        return train(recipe, self.root / name, resume=resume, report=report)
+
+    def records(self, name: str, event: str) -> list[dict[str, Any]]:
+        return [record for record in read_log(self.root / name) if record["event"] == event]
+
+    def losses(self, name: str) -> dict[int, float]:
+        """The loss of every step, in the order of the log; each step is there once."""
+        steps = [(record["step"], record["loss"]) for record in self.records(name, "step")]
+        assert len(steps) == len(dict(steps))
+        return dict(steps)
+
+    def weights(self, name: str, part: str = "model") -> bytes:
+        return (self.root / name / part / "model.safetensors").read_bytes()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)

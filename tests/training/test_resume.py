@@ -1,0 +1,277 @@
+"""A run that was killed or stopped goes on as if nothing had happened, to the last bit."""
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allyouneed.errors import TrainingError
+from allyouneed.training import checkpoint
+from allyouneed.training.checkpoint import checkpoints
+from allyouneed.training.log import Record, read_log
+from allyouneed.training.recipe import load_recipe
+
+KILLED = """
+import os, signal, sys
+from allyouneed.training.recipe import load_recipe
+from allyouneed.training.run import train
+
+def kill(record):
+    if record["event"] == "step" and record["step"] == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+train(load_recipe(sys.argv[1], sys.argv[3:]), sys.argv[2], report=kill)
+"""
+OFTEN = "training.checkpoint_every_steps=3"
+
+
+class PowerCut(BaseException):
+    """Ends a run with nothing done after it, as a kill does."""
+
+
+def cut_at(event: str, step: int) -> Callable[[Record], None]:
+    def watch(record: Record) -> None:
+        if (record["event"], record["step"]) == (event, step):
+            raise PowerCut
+
+    return watch
+
+
+def validations(runs: Any, name: str) -> list[tuple[int, float]]:
+    return [(record["step"], record["loss"]) for record in runs.records(name, "validation")]
+
+
+def same_run(runs: Any, name: str, other: str) -> None:
+    """Every loss and every final weight, bit for bit."""
+    assert runs.losses(name) == runs.losses(other)
+    assert validations(runs, name) == validations(runs, other)
+    assert runs.weights(name) == runs.weights(other)
+
+
+def test_after_kill_9_every_loss_is_that_of_an_undisturbed_run(runs: Any) -> None:
+    runs.start("whole", OFTEN)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, runs.root / "tiny.toml", runs.root / "killed", OFTEN]
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert list(runs.losses("killed")) == [1, 2, 3, 4, 5, 6, 7]
+    # step 6 is the second of an epoch's four; step 7 is lost with its line of the log
+    assert [path.name for path in checkpoints(runs.root / "killed")][-1] == "step-00000006"
+    assert not (runs.root / "killed" / "model").exists()
+    result = runs.start("killed", OFTEN, resume=True)
+    assert result.model == runs.root / "killed" / "model"
+    assert list(runs.losses("killed")) == list(range(1, 11))
+    same_run(runs, "killed", "whole")
+
+
+@pytest.mark.parametrize(
+    ("event", "step"),
+    [
+        ("note", 0),  # while the vocabulary is learnt
+        ("step", 1),  # before there is any checkpoint
+        ("validation", 4),  # best/ is written, the checkpoint of this step is not
+        ("step", 5),
+        ("note", 10),  # all steps done, the final model not yet made
+        ("final", 10),
+    ],
+)
+def test_it_does_not_matter_where_it_is_cut(runs: Any, event: str, step: int) -> None:
+    runs.start("whole", OFTEN)
+    with pytest.raises(PowerCut):
+        runs.start("cut", OFTEN, report=cut_at(event, step))
+    runs.start("cut", OFTEN, resume=True)
+    same_run(runs, "cut", "whole")
+
+
+def test_a_run_with_groups_of_batches_is_cut_within_an_epoch(runs: Any) -> None:
+    groups = ("training.accumulate=2", "training.batch_tokens=128", OFTEN)
+    runs.start("whole", *groups)
+    with pytest.raises(PowerCut):
+        runs.start("cut", *groups, report=cut_at("step", 8))
+    runs.start("cut", *groups, resume=True)
+    same_run(runs, "cut", "whole")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_cleanly(runs: Any, number: signal.Signals) -> None:
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+
+    def interrupt(record: Record) -> None:
+        if record["event"] == "step" and record["step"] == 6:
+            os.kill(os.getpid(), number)
+
+    result = runs.start("stopped", report=interrupt)
+    assert (result.model, result.validation, result.steps) == (None, None, 6)
+    assert result.reason == f"stopped by {number.name}"
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [path.name for path in checkpoints(runs.root / "stopped")][-1] == "step-00000006"
+    assert not (runs.root / "stopped" / "model").exists()
+    assert (runs.root / "stopped" / "report.html").is_file()  # with what there is so far
+    assert runs.records("stopped", "note")[-1]["text"] == result.reason
+    assert runs.start("stopped", resume=True).steps == 10
+    runs.start("whole")
+    assert runs.losses("stopped") == runs.losses("whole")
+    assert validations(runs, "stopped") == validations(runs, "whole")
+
+
+def test_a_second_signal_ends_it_at_once(runs: Any) -> None:
+    def insist(record: Record) -> None:
+        if record["event"] == "step" and record["step"] == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.start("stopped", report=insist)
+    assert [path.name for path in checkpoints(runs.root / "stopped")] == ["step-00000004"]
+    runs.start("stopped", resume=True)
+    runs.start("whole")
+    assert runs.losses("stopped") == runs.losses("whole")
+
+
+def test_a_second_run_in_the_same_folder_is_refused(runs: Any) -> None:
+    refusals = []
+
+    def start_another(record: Record) -> None:
+        if record["event"] == "step" and not refusals:
+            with pytest.raises(TrainingError, match="is in use by process") as refusal:
+                runs.start("one", resume=True)
+            refusals.append(refusal)
+
+    runs.start("one", report=start_another)
+    assert refusals
+    runs.start("undisturbed")
+    same_run(runs, "one", "undisturbed")
+
+
+def test_a_folder_that_holds_a_run_is_left_alone_without_resume(runs: Any) -> None:
+    runs.start("old")
+    before = {path: path.read_bytes() for path in (runs.root / "old").rglob("*") if path.is_file()}
+    with pytest.raises(TrainingError, match=r"old holds a run already; .*--resume"):
+        runs.start("old", "seed=2")
+    shutil.rmtree(runs.root / "old" / "checkpoints")  # to save space: the model is still one
+    with pytest.raises(TrainingError, match=r"old holds a run already; .*--resume"):
+        runs.start("old", "seed=2")
+    for path, content in before.items():
+        assert "checkpoints" in path.parts or path.name == ".lock" or path.read_bytes() == content
+
+
+def test_a_damaged_checkpoint_is_passed_over_with_a_note(runs: Any) -> None:
+    runs.start("whole", OFTEN)
+    with pytest.raises(PowerCut):
+        runs.start("cut", OFTEN, report=cut_at("step", 8))
+    newest = checkpoints(runs.root / "cut")[-1]
+    with (newest / "optimizer.safetensors").open("r+b") as file:
+        file.truncate(100)
+    runs.start("cut", OFTEN, resume=True)
+    same_run(runs, "cut", "whole")
+    notes = [record["text"] for record in runs.records("cut", "note")]
+    assert any(f"{newest} is passed over" in note for note in notes)
+    assert "goes on from step-00000003" in notes
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_whole(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = checkpoint.save_file
+
+    def fill_up(tensors: Any, path: Path) -> None:
+        save(tensors, path)
+        if "step-00000006" in str(path) and path.name == "optimizer.safetensors":
+            os.truncate(path, 200)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(checkpoint, "save_file", fill_up)
+    with pytest.raises(
+        TrainingError,
+        match=r"step 6 could not be written .*No space left.*last good one is step-00000003.*"
+        r"make room .*--resume",
+    ):
+        runs.start("full", OFTEN)
+    monkeypatch.undo()
+    runs.start("full", OFTEN, resume=True)
+    runs.start("whole", OFTEN)
+    same_run(runs, "full", "whole")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "keys"),
+    [
+        (["seed=2"], "seed"),
+        (["model.dropout=0.2", "data.train.0.pairs=121"], "data.train, model.dropout"),
+        (
+            ["optimizer.epsilon=1e-8", "training.batch_tokens=300"],
+            "optimizer.epsilon, training.batch_tokens",
+        ),
+        (["training.accumulate=2"], "training.accumulate"),
+    ],
+)
+def test_a_resumed_run_keeps_its_values(runs: Any, overrides: list[str], keys: str) -> None:
+    runs.start("old", "training.steps=4")
+    kept = (runs.root / "old" / "recipe.toml").read_bytes()
+    with pytest.raises(TrainingError, match=f"was started with other values of {keys}; .*--into"):
+        runs.start("old", *overrides, resume=True)
+    assert (runs.root / "old" / "recipe.toml").read_bytes() == kept
+    assert len(runs.losses("old")) == 4
+
+
+def test_a_finished_run_goes_on_for_longer(runs: Any) -> None:
+    assert runs.start("short", "training.steps=6").reason == "6 steps done"
+    result = runs.start("short", "validation.samples=3", resume=True)
+    assert (result.reason, result.steps) == ("10 steps done", 10)
+    runs.start("long")
+    assert runs.losses("short") == runs.losses("long")
+    assert load_recipe(runs.root / "short" / "recipe.toml").training.steps == 10
+    notes = [record["text"] for record in runs.records("short", "note")]
+    assert "other than before: training.steps, validation.samples" in notes
+
+
+def test_a_finished_run_has_nothing_left_to_do(runs: Any) -> None:
+    runs.start("done")
+    weights, losses = runs.weights("done"), runs.losses("done")
+    saved = [path.stat().st_mtime_ns for path in checkpoints(runs.root / "done")]
+    result = runs.start("done", resume=True)
+    assert result.steps == 10
+    assert (runs.weights("done"), runs.losses("done")) == (weights, losses)
+    assert [path.stat().st_mtime_ns for path in checkpoints(runs.root / "done")] == saved
+
+
+def test_resume_starts_where_there_is_nothing(runs: Any) -> None:
+    assert runs.start("new", resume=True).steps == 10
+    assert list(runs.losses("new")) == list(range(1, 11))
+
+
+def test_other_pairs_than_before_are_refused(runs: Any) -> None:
+    corpus = runs.root / "pairs.tsv"
+    lines = [f"{n} one\tein {n}\n" for n in range(40)]
+    corpus.write_text("".join(lines), encoding="utf-8")
+    files = f'data.train=[{{source = "{corpus}"}}]'
+    runs.start("old", files, "training.steps=4")
+    corpus.write_text("".join(lines) + "more\tmehr\n", encoding="utf-8")
+    with pytest.raises(TrainingError, match=r"old was trained on other pairs than its corpora"):
+        runs.start("old", files, resume=True)
+    corpus.write_text("".join(lines), encoding="utf-8")
+    assert runs.start("old", files, resume=True).steps == 10
+
+
+def test_what_is_reported_is_what_is_logged(runs: Any) -> None:
+    reported: list[Record] = []
+
+    def watch(record: Record) -> None:
+        reported.append(record)
+        cut_at("step", 5)(record)
+
+    with pytest.raises(PowerCut):
+        runs.start("run", "validation.sentences=2", report=watch)
+    assert reported == read_log(runs.root / "run")
+    lost = [record for record in reported if record["step"] > 4]
+    again: list[Record] = []
+    runs.start("run", "validation.sentences=2", resume=True, report=again.append)
+    assert [*reported[: -len(lost)], *again] == read_log(runs.root / "run")
+    assert {record["event"] for record in again} == {"note", "step", "validation", "final"}
