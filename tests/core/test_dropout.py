@@ -89,3 +89,10 @@ def test_a_rate_next_to_one_drops_nearly_all() -> None:
     result = dropped_ones(0.999999, size=1000)
     assert result.isfinite().all()
     assert (result == 0).sum() > 990
+
+
+def test_the_least_rate_is_exact() -> None:
+    """One draw in 65,536, neither none nor two."""
+    size = 2**23
+    dropped = int((dropped_ones(2**-16, size=size) == 0).sum())
+    assert abs(dropped - size / 2**16) < 5 * (size / 2**16) ** 0.5

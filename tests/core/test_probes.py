@@ -214,7 +214,7 @@ def test_without_a_probe_the_weights_never_arise(
         model(source_BS, target_BT)
 
 
-def test_probes_see_the_weights_before_dropout(config: TransformerConfig) -> None:
+def test_probes_see_the_weights_before_dropout() -> None:
     part = MultiHeadAttention(16, 4, dropout=0.5).train()
     tape: Tape = []
     part.probes.append(record(tape))
@@ -240,7 +240,7 @@ def test_gradients_go_through_the_weights_a_probe_saw(
     assert gradient.abs().max() > 1e-3
 
 
-def test_copies_have_probes_of_their_own(model: Transformer) -> None:
+def test_probes_belong_to_one_model(model: Transformer) -> None:
     watch(model)
     other = Transformer(replace(model.config, decoder_layers=1))
     assert all(not part.probes for part in heads(other))

@@ -170,6 +170,16 @@ def test_each_rate_reaches_its_place(
     assert all(value == (0.25 if name.endswith(suffix) else 0) for name, value in rates.items())
 
 
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+def test_epsilon_and_scale_reach_their_places(config: TransformerConfig, norm: str) -> None:
+    changes: dict[str, Any] = {"norm": norm, "norm_epsilon": 0.01, "normalise_embeddings": True}
+    model = Transformer(replace(config, residual="pre-norm", scale_embeddings=False, **changes))
+    epsilons = [part.eps for part in model.modules() if hasattr(part, "eps")]
+    assert epsilons == [0.01] * (2 * 2 + 2 * 3 + 2 + 2)  # sub-layers, final norms, embeddings
+    assert model.encoder.embeddings.scale == model.decoder.embeddings.scale == 1
+    assert Transformer(config).decoder.embeddings.scale == 4
+
+
 def test_dropout_before_the_activation(config: TransformerConfig) -> None:
     parts = {"activation_dropout": 0.25, "activation": "gelu"}
     for before, kinds in ((False, ["GELU", "Dropout"]), (True, ["Dropout", "GELU"])):
