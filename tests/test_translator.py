@@ -15,6 +15,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.beam import BeamOptions
 from allyouneed.decoding.sampling import SamplingOptions
 from allyouneed.errors import DataError, ShapeError
+from allyouneed.segments import Segmenter
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translator import (
     Score,
@@ -284,6 +285,14 @@ def test_alignment_counts_words_through_split_texts(text: str, copier: Translato
     assert translation.alignment is not None
     links = {tuple(map(int, link.split("-"))) for link in translation.alignment.split()}
     assert links == {(n, n) for n in range(len(text.split()))}
+
+
+def test_alignment_sees_the_space_that_a_cut_leaves_to_the_next_part(copier: Translator) -> None:
+    segmenter = Segmenter(copier.tokenizer, known_length=24, most_tokens=32)
+    texts = (f"{'x' * k} {'y' * 20}" for k in range(20, 32))
+    text = next(t for t in texts if any(s.before == " " for s in segmenter.cut(t)[0]))
+    links = (copier(text, alignments=True).alignment or "").split()
+    assert set(links) == {"0-0", "1-1"}
 
 
 def test_alignment_stays_within_the_words(babbler: Translator) -> None:
