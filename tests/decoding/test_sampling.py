@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from allyouneed.decoding.greedy import greedy_search
 from allyouneed.decoding.sampling import SamplingOptions, draw, sample
-from allyouneed.errors import UsageError
+from allyouneed.errors import AllYouNeedError, UsageError
 
 COIN = {(): {3: 0.5, 4: 0.3, 5: 0.15, 6: 0.05}, **{(i,): {2: 1.0} for i in (3, 4, 5, 6)}}
 
@@ -118,6 +118,12 @@ def test_a_sample_does_not_depend_on_its_companions(kit, batch) -> None:
         indices=[2, 0, 3, 1],
     )
     assert shuffled == [together[i] for i in (2, 0, 3, 1)]
+
+
+def test_a_model_of_nan_is_an_error(kit, batch) -> None:
+    model = kit.model(lambda source, target: torch.full((6,), float("nan")))
+    with pytest.raises(AllYouNeedError, match=r"sentence 0: .* not finite"):
+        sample(model, batch([[5, 2]]), SamplingOptions(max_length=3))
 
 
 def test_each_sentence_has_an_index(kit, batch) -> None:

@@ -104,5 +104,5 @@ def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tens
     cumulative_BNk = p_BNk.cumsum(dim=-1)
     drawn_BN1 = chance_BN[..., None] * cumulative_BNk[..., -1:]
     rank_BN1 = torch.searchsorted(cumulative_BNk, drawn_BN1, right=True)
-    last_BN1 = (p_BNk > 0).sum(dim=-1, keepdim=True) - 1  # rounding must not reach the cut-off
-    return ids_BNk.gather(-1, rank_BN1.minimum(last_BN1).clamp(min=0)).squeeze(-1)
+    in_range_BN1 = rank_BN1.clamp(max=ids_BNk.size(-1) - 1)  # for NaN, which `follow` reports
+    return ids_BNk.gather(-1, in_range_BN1).squeeze(-1)
