@@ -27,16 +27,6 @@ seed = 2
 size = 280
 dropout = 0.1
 
-[model]
-preset = "tiny"
-encoder_layers = 1
-decoder_layers = 1
-d_model = 16
-d_ff = 32
-heads = 2
-dropout = 0.1
-max_positions = 64
-
 [schedule]
 name = "inverse-sqrt"
 learning_rate = 0.01
@@ -53,6 +43,19 @@ sentences = 0
 """
 
 
+MODEL = """
+[model]
+preset = "tiny"
+encoder_layers = 1
+decoder_layers = 1
+d_model = 16
+d_ff = 32
+heads = 2
+dropout = 0.1
+max_positions = 64
+"""
+
+
 @dataclass(frozen=True)
 class Runs:
     """Starts runs of the tiny recipe, each in a folder of its own, and reads what they left."""
@@ -61,7 +64,8 @@ class Runs:
 
     def recipe(self, *overrides: str) -> Recipe:
         path = self.root / "tiny.toml"
-        path.write_text(TINY, encoding="utf-8")
+        from_weights = any(key.startswith("training.init=") for key in overrides)
+        path.write_text(TINY if from_weights else TINY + MODEL, encoding="utf-8")
         return load_recipe(path, overrides)
 
     def start(
@@ -86,3 +90,9 @@ class Runs:
 @pytest.fixture
 def runs(tmp_path: Path) -> Runs:
     return Runs(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Runs that the tests of one file only read."""
+    return Runs(tmp_path_factory.mktemp("shared"))

@@ -108,8 +108,8 @@ def _tokenizer(
     if kept.is_file():
         try:
             return Tokenizer.load(kept)
-        except ModelFolderError as error:
-            note(f"{error}; training it anew")
+        except ModelFolderError:
+            note(f"{kept} is damaged and is made anew")
     note(f"learning a vocabulary of {recipe.vocabulary.size:,} from the training text")
     tokenizer = Tokenizer.train(_texts(corpora), recipe.vocabulary.size)
     if len(tokenizer) < recipe.vocabulary.size:

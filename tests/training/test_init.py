@@ -1,0 +1,89 @@
+"""Fine-tuning: training starts from the weights and the vocabulary of a model folder."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allyouneed.errors import ModelFolderError, RecipeError
+from allyouneed.model_folder import open_model_folder
+from allyouneed.training.preparation import prepare
+from allyouneed.training.recipe import load_recipe
+
+EXACT = ("model.dropout=0.0", "vocabulary.dropout=0.0")
+# every training pair in one batch, and validation on the same pairs
+SAME_PAIRS = (
+    'data.valid=[{made = "reverse", pairs = 120, seed = 1}]',
+    "training.batch_tokens=4096",
+    "training.label_smoothing=0.0",
+)
+
+
+@pytest.fixture(scope="module")
+def trained(shared_runs: Any) -> Path:
+    shared_runs.start("first", *SAME_PAIRS, *EXACT, "training.steps=8")
+    return Path(shared_runs.root / "first" / "model")
+
+
+def test_it_starts_at_that_models_loss(runs: Any, shared_runs: Any, trained: Path) -> None:
+    (final,) = shared_runs.records("first", "final")
+    runs.start("second", f"training.init={trained}", *SAME_PAIRS, *EXACT, "training.steps=2")
+    losses = runs.losses("second")
+    assert losses[1] == pytest.approx(final["loss"], rel=1e-5)
+    assert losses[2] != losses[1]
+    notes = [record["text"] for record in runs.records("second", "note")]
+    assert f"weights and vocabulary (276 entries) are those of {trained}" in notes
+    first, second = open_model_folder(trained), open_model_folder(runs.root / "second" / "model")
+    assert second.tokenizer.fingerprint() == first.tokenizer.fingerprint()
+    assert second.config == first.config
+
+
+def test_dropout_and_computed_positions_are_free(runs: Any, trained: Path) -> None:
+    free = ("model.dropout=0.3", "model.attention_dropout=0.1", "model.max_positions=99")
+    runs.start("second", f"training.init={trained}", *free, "training.steps=1")
+    config = open_model_folder(runs.root / "second" / "best").config
+    assert (config.dropout, config.attention_dropout, config.max_positions) == (0.3, 0.1, 99)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "model.d_model=32",
+        "model.encoder_layers=2",
+        "model.norm=rms",
+        "model.heads=4",  # from here on the weights would fit, but mean something else
+        "model.positions=rotary",
+        "model.residual=pre-norm",
+    ],
+)
+def test_another_model_is_refused(runs: Any, trained: Path, override: str) -> None:
+    recipe = runs.recipe(f"training.init={trained}", override)
+    with pytest.raises(RecipeError, match=f"^{override}: the weights of {trained}, .*free are"):
+        prepare(recipe, runs.root / "second", lambda note: None)
+
+
+def test_no_such_model(runs: Any) -> None:
+    with pytest.raises(ModelFolderError, match="there is no model 'nowhere'"):
+        runs.start("run", "training.init=nowhere")
+
+
+def test_a_model_beside_the_recipe_is_found_from_anywhere(
+    runs: Any, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(trained, runs.root / "first")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert runs.recipe("training.init=first").training.init == str(runs.root / "first")
+    assert runs.recipe("training.init=elsewhere/none").training.init == "elsewhere/none"
+
+
+def test_a_resumed_fine_tuning_does_not_start_over(runs: Any, trained: Path) -> None:
+    init = (f"training.init={trained}",)
+    runs.start("whole", *init)
+    runs.start("parts", *init, "training.steps=5")
+    runs.start("parts", *init, resume=True)
+    assert runs.losses("parts") == runs.losses("whole")
+    kept = load_recipe(runs.root / "parts" / "recipe.toml")
+    assert kept.training.init == str(trained)
