@@ -178,11 +178,13 @@ def test_no_repeated_ngrams_in_a_search(search, n: int, kit, batch) -> None:
 
 @searches
 def test_prefixes_of_different_lengths_are_forced(search, kit, batch) -> None:
-    model = kit.model(kit.noise(9))
-    prefixes = [(5, 5, 5), (), (8,), (4, 3)]
+    """Also when sentences before them have left the batch."""
+    model = kit.model(kit.noise(9, end=3.0))
+    prefixes = [(), (5, 5, 5), (8,), (4, 3, 4, 5, 6, 7, 8, 8, 3, 8), (4, 4, 6, 6, 7, 7, 3, 3, 5)]
     found = search(
-        model, batch([[3, 2], [4, 2], [5, 2], [6, 2]]), prefixes=prefixes, no_repeat_ngram=2
+        model, batch([[k, 2] for k in range(3, 8)]), prefixes=prefixes, no_repeat_ngram=2
     )
+    assert len(found[0][-1].ids) < 8
     for prefix, hypotheses in zip(prefixes, found, strict=True):
         assert all(h.ids[: len(prefix)] == prefix for h in hypotheses)
         assert all(len(h.ids) > len(prefix) for h in hypotheses)
