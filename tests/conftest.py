@@ -74,6 +74,5 @@ def model_folder(
 
 @pytest.fixture(scope="session")
 def copier() -> Translator:
-    """The frozen model, which gives back what it is given: parts of up to 32 tokens, of which it
-    calls 24 known."""
+    """The frozen model, which gives back what it is given; it knows up to 24 tokens."""
     return load(GOLDEN / "model-v1")

@@ -288,7 +288,7 @@ STRANGE = {
     "nothing but NUL": "\0",
     "right to left": "שלום לך עולם",
     "right to left marks": "\u202eabc\u202c \u200fx",
-    "emoji": "😀👩‍👧🇩🇪",
+    "emoji": "😀👩‍👧",
     "combining": "Z̸̢̛a\u0301l\u0300g\u0308o",
     "special pieces": "</s> <pad> <s> <unk>",
     "control": "\x01\x07\x1b[31m",
@@ -340,11 +340,11 @@ ENDLESS = {
 @pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
 def test_endless_line_is_split_into_what_the_model_can_take(text: str, copier: Translator) -> None:
     assert len(text) == LONG
-    segmenter = Segmenter(copier.tokenizer, known_length=24, most_tokens=32)
+    segmenter = Segmenter(copier.tokenizer, known_length=24)
     segments, notes = segmenter.cut(text)
     assert "".join(s.before + s.text + s.after for s in segments) == text
     ids = copier.tokenizer.encode_ids([segment.text for segment in segments])
-    assert max(map(len, ids)) <= 32
+    assert max(map(len, ids)) <= 24
     assert bool(notes) == bool(text.strip())
 
 

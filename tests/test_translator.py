@@ -121,7 +121,7 @@ def test_text_that_fits_is_not_split_when_nobody_knows_better(copier: Translator
     text = "Stop. Go. Stop. Go. Stop."
     assert 24 < len(copier.tokenizer.encode(text).ids) <= 32
     assert translator(text).tokens.count("</s>") == 1
-    assert copier(text).tokens.count("</s>") == 5
+    assert copier(text).tokens.count("</s>") == 3  # a sentence of two letters goes with the next
 
 
 def test_what_is_cut_off_by_a_limit_has_a_note(copier: Translator) -> None:
@@ -288,8 +288,8 @@ def test_alignment_counts_words_through_split_texts(text: str, copier: Translato
 
 
 def test_alignment_sees_the_space_that_a_cut_leaves_to_the_next_part(copier: Translator) -> None:
-    segmenter = Segmenter(copier.tokenizer, known_length=24, most_tokens=32)
-    texts = (f"{'x' * k} {'y' * 20}" for k in range(20, 32))
+    segmenter = Segmenter(copier.tokenizer, known_length=24)
+    texts = (f"{'x' * k} {'y' * 20}" for k in range(12, 24))
     text = next(t for t in texts if any(s.before == " " for s in segmenter.cut(t)[0]))
     links = (copier(text, alignments=True).alignment or "").split()
     assert set(links) == {"0-0", "1-1"}
@@ -320,8 +320,9 @@ def test_attention_is_a_distribution(copier: Translator) -> None:
 
 
 def test_score_is_what_the_search_found(copier: Translator) -> None:
-    sources = [*lines(20), "The dog sleeps."]
+    sources = [line for line in lines(40) if len(copier.tokenizer.encode(line).ids) <= 24]
     translations = copier(sources)
+    assert not any(translation.notes for translation in translations), "none is split"
     scores = copier.score(sources, [translation.text for translation in translations])
     for score, translation in zip(scores, translations, strict=True):
         assert isinstance(score, Score)

@@ -9,7 +9,7 @@ from allyouneed.decoding.beam import BeamOptions
 from allyouneed.decoding.protocol import Hypothesis
 from allyouneed.decoding.sampling import SamplingOptions
 from allyouneed.text.clean import clean
-from allyouneed.text.sentences import split_long, split_sentences
+from allyouneed.text.sentences import split_long
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation import Translation
 
@@ -42,14 +42,14 @@ class Segmenter:
     """Cuts texts where their lines end, and lines that are longer than the model knows where
     their sentences end.
 
-    A line of more than `known_length` tokens is cut into sentences; a sentence is cut only where
-    it has more than `most_tokens`. Both count the end token.
+    A line of more than `known_length` tokens, the end token among them, is cut into sentences,
+    and a sentence that is still longer at clause marks or spaces: a model translates a clause
+    better than a sentence of a length that it has never seen.
     """
 
-    def __init__(self, tokenizer: Tokenizer, known_length: int, most_tokens: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, known_length: int) -> None:
         self.tokenizer = tokenizer
         self.known_length = known_length
-        self.most_tokens = most_tokens
 
     def cut(self, text: str) -> tuple[list[Segment], list[str]]:
         """The parts, which joined are the (clean) text, and notes about what was done to it."""
@@ -58,7 +58,7 @@ class Segmenter:
         parts_of_long_lines = 0
         for line in text.split("\n"):
             whole = Segment.of(line)
-            parts = [Segment.of(part) for part in self._parts(whole.text)]
+            parts = [Segment.of(part) for part in split_long(whole.text, self._fits) or [""]]
             if len(parts) > 1:
                 parts_of_long_lines += len(parts)
             parts[0].before = whole.before
@@ -72,19 +72,10 @@ class Segmenter:
             )
         return segments, notes
 
-    def _parts(self, line: str) -> list[str]:
-        if self._fits(line, self.known_length):
-            return [line]
-        return [
-            part
-            for sentence in split_sentences(line)
-            for part in split_long(sentence, lambda part: self._fits(part, self.most_tokens))
-        ]
-
-    def _fits(self, part: str, limit: int) -> bool:
-        if len(part.encode()) + 2 <= limit:  # at most a token a byte, the space before, the end
+    def _fits(self, part: str) -> bool:
+        if len(part.encode()) + 2 <= self.known_length:  # a token a byte, the space before, the end
             return True
-        return len(self.tokenizer.encode_ids([part])[0]) <= limit
+        return len(self.tokenizer.encode_ids([part])[0]) <= self.known_length
 
 
 def put_together(

@@ -53,7 +53,7 @@ class Translator:
         self.tokenizer = tokenizer
         self.engine = "core"
         longest = model.config.max_positions // 2  # leaves a translation room to be longer
-        self._segmenter = Segmenter(tokenizer, min(trained_length or longest, longest), longest)
+        self._segmenter = Segmenter(tokenizer, min(trained_length or longest, longest))
 
     @property
     def config(self) -> TransformerConfig:
