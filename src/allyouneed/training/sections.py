@@ -339,5 +339,4 @@ class ValidationSection(Section):
         default=200, description="sentences translated for BLEU; 0 for the loss alone"
     )
     beam: Count = Field(default=4, description="hypotheses kept per sentence")
-    batch_size: Count = Field(default=32, description="sentences translated at once")
     samples: NaturalNumber = Field(default=5, description="translations shown in the report")
