@@ -1,0 +1,63 @@
+"""The model that comes with the package does what its card says it is for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from allyouneed.interop.huggingface import to_marian
+from allyouneed.model_folder import open_model_folder
+from allyouneed.translator import Translator, load
+
+EVERYDAY = {
+    "Good morning!": "Guten Morgen!",
+    "Where is the train station?": "Wo ist der Bahnhof?",
+    "My sister lives in Berlin.": "Meine Schwester lebt in Berlin.",
+    "The children are playing in the garden.": "Die Kinder spielen im Garten.",
+    "I have two brothers and one sister.": "Ich habe zwei Brüder und eine Schwester.",
+}
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return load("en-de")
+
+
+def test_everyday_sentences_come_out_as_german(translator: Translator) -> None:
+    found = translator([*EVERYDAY])
+    assert [translation.text for translation in found] == [*EVERYDAY.values()]
+    assert all(translation.probability > 0.5 for translation in found)
+    assert not any(translation.notes for translation in found)
+
+
+def test_nonsense_is_less_probable_than_a_translation(translator: Translator) -> None:
+    source = "Where is the train station?"
+    right, wrong = translator.score([source] * 2, [EVERYDAY[source], "Der Bahnhof isst Wo."])
+    assert right.average_log_likelihood > wrong.average_log_likelihood + 1
+
+
+def test_paragraph_is_translated_sentence_by_sentence(translator: Translator) -> None:
+    paragraph = " ".join([*EVERYDAY] * 2)
+    assert translator(paragraph).text == " ".join([*EVERYDAY.values()] * 2)
+
+
+def test_folder_is_small_and_whole() -> None:
+    folder = open_model_folder("en-de").path
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 16 * 2**20
+    assert {file.name for file in folder.iterdir()} == {
+        "config.json", "model.safetensors", "tokenizer.json", "README.md", "training.json"
+    }  # fmt: skip
+
+
+def test_card_names_licence_command_scores_and_signatures() -> None:
+    card = Path(open_model_folder("en-de").path / "README.md").read_text("utf-8")
+    for words in ("CC BY 2.0", "MIT", "allyouneed train en-de", "case:mixed", "case:lc"):
+        assert words in card
+    for name in ("Tatoeba", "Multi30k", "newstest2013"):
+        assert re.search(rf"\| {name}.*\| \d+\.\d ± \d+\.\d \|", card)
+
+
+def test_marian_can_express_it(translator: Translator) -> None:
+    config, weights = to_marian(translator.model)
+    assert config["d_model"] == translator.config.d_model
+    assert weights
