@@ -9,7 +9,7 @@ import math
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,45 +34,8 @@ from allyouneed.training.preparation import Material
 from allyouneed.training.recipe import Recipe
 from allyouneed.training.schedule import learning_rate
 from allyouneed.training.signals import StopRequest, stop_on_signals
+from allyouneed.training.state import Ending, Interval, State
 from allyouneed.training.validation import validate
-
-
-@dataclass
-class State:
-    """Where a run stands; a checkpoint holds it.
-
-    `data` is the key of the token store, which follows from all that the pairs follow from;
-    `position` counts updates within the epoch.
-    """
-
-    data: str
-    step: int = 0
-    epoch: int = 0
-    position: int = 0
-    seconds: float = 0.0
-    tokens: int = 0
-    best_loss: float = math.inf
-    best_step: int = 0
-    validations_since_best: int = 0
-    validated_step: int = 0
-
-
-@dataclass
-class Interval:
-    """What has gathered since the last line of the log."""
-
-    loss: float = 0.0
-    tokens: int = 0
-    steps: int = 0
-    began: float = field(default_factory=time.monotonic)
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why a run ended; it is not `complete` when a signal stopped it."""
-
-    reason: str
-    complete: bool = True
 
 
 class Loop:
@@ -131,6 +94,7 @@ class Loop:
                     self._updates = self._plan(self.state.epoch)
                 if self._validation_due(epoch_ends):
                     self._validate()
+                self.state.seconds = time.monotonic() - self._began
                 if self._checkpoint_due(epoch_ends):
                     self.checkpoint()
         if ending.complete and self.state.validated_step < self.state.step:
@@ -149,7 +113,6 @@ class Loop:
 
     def checkpoint(self) -> None:
         """Writes the state so that `resume` goes on from here to the bit."""
-        self.state.seconds = time.monotonic() - self._began
         self._log_interval()
         save_checkpoint(
             self.folder,
@@ -165,14 +128,13 @@ class Loop:
 
     def _ending(self, stop: StopRequest) -> Ending | None:
         training, state = self.recipe.training, self.state
-        minutes = (time.monotonic() - self._began) / 60
         if stop.name:
             return Ending(f"stopped by {stop.name}", complete=False)
         if training.steps is not None and state.step >= training.steps:
             return Ending(f"{training.steps} steps done")
         if training.epochs is not None and state.epoch >= training.epochs:
             return Ending(f"{training.epochs} epochs done")
-        if training.max_minutes is not None and minutes >= training.max_minutes:
+        if training.max_minutes is not None and state.seconds >= 60 * training.max_minutes:
             return Ending(f"{training.max_minutes:g} minutes are over")
         if training.patience is not None and state.validations_since_best >= training.patience:
             return Ending(f"no better for {training.patience} validations")
