@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.data.report import DataReport
@@ -239,6 +239,7 @@ def test_a_line_is_drawn_to_scale() -> None:
     values=st.lists(st.floats(-1e9, 1e9) | st.sampled_from([math.nan, math.inf]), min_size=1),
     from_zero=st.booleans(),
 )
+@example(values=[0.0, 5e-324], from_zero=False)  # no room between the two
 @settings(max_examples=50, deadline=None)
 def test_any_values_stay_on_the_page(values: list[float], from_zero: bool) -> None:
     points = list(enumerate(values))

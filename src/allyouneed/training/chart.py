@@ -94,8 +94,8 @@ def number(value: float) -> str:
 
 def _axis(low: float, high: float, start: float, end: float, *, outwards: bool) -> Axis:
     """`outwards` widens the range to its outer ticks; without it those outside are left out."""
-    if high - low <= abs(high) * 1e-9:
-        spread = abs(high) / 2 or 1.0
+    if high - low <= max(abs(high) * 1e-9, 1e-300):  # below, floats are too coarse to divide
+        spread = abs(high) / 2 if abs(high) > 1e-290 else 1.0
         low, high = low - spread, high + spread
     ticks = round_ticks(low, high)
     if outwards:
