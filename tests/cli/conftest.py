@@ -2,11 +2,12 @@
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 from allyouneed.cli.app import main
 
@@ -26,6 +27,14 @@ class Called:
 
 
 Call = Callable[..., Called]
+
+
+@pytest.fixture(autouse=True)
+def threads_as_they_were() -> Iterator[None]:
+    """--threads is for a process, and other tests compare runs of several to the bit."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture
