@@ -6,6 +6,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,27 +216,33 @@ def in_a_process(work: Callable[[], None]) -> int:
 
 
 def test_failing_save_puts_back_what_a_kill_had_moved(
-    model_folder: Path, small_model: Make, small_tokenizer: Tokenizer, no_room: None
+    model_folder: Path, small_model: Make, small_tokenizer: Tokenizer
 ) -> None:
     model_folder.rename(model_folder.with_name(".model.old"))
-    with pytest.raises(ModelFolderError):
+    with no_room(), pytest.raises(ModelFolderError):
         save_model_folder(model_folder, other(small_model), small_tokenizer)
     assert saved_width(model_folder) == 24
 
 
-@pytest.fixture
+@contextmanager
 def no_room() -> Iterator[None]:
-    """No file may grow beyond 2,000 bytes, as if the disk were full."""
+    """No file may grow beyond 2,000 bytes, as if the disk were full.
+
+    Not a fixture: pytest's own output may be such a file, and it writes before a fixture ends.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_full_disk_leaves_the_old_folder(
-    model_folder: Path, small_model: Make, small_tokenizer: Tokenizer, no_room: None
+    model_folder: Path, small_model: Make, small_tokenizer: Tokenizer
 ) -> None:
-    with pytest.raises(ModelFolderError, match=r"model could not be written: .*make room") as error:
+    said = r"model could not be written: .*make room"
+    with no_room(), pytest.raises(ModelFolderError, match=said) as error:
         save_model_folder(model_folder, other(small_model), small_tokenizer)
     assert "\n" not in str(error.value)
     assert saved_width(model_folder) == 24
