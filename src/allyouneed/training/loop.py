@@ -1,7 +1,8 @@
 """The training loop: a recipe in, a model folder out.
 
 What a step does follows from (seed, step) and (seed, epoch, position) alone, so a run that was
-killed and resumed gives the losses of one that was not, to the last bit on a CPU.
+killed and resumed gives the losses of one that was not: on a CPU to the last bit, with the same
+number of threads.
 """
 
 import hashlib

@@ -98,7 +98,7 @@ def train(
         recipe = load_recipe(recipe, overrides)
     folder = Path(into) if into is not None else Path("runs") / recipe.name
     place = choose_device(device)
-    # Said outright, the number is kept; otherwise MKL may take fewer, and sums come out otherwise.
+    # Said outright, the number is kept; MKL may otherwise take fewer, and rounding is another.
     torch.set_num_threads(torch.get_num_threads())
     _make(folder)
     with RunLock(folder):
