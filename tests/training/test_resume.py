@@ -262,13 +262,18 @@ def test_other_pairs_than_before_are_refused(runs: Any) -> None:
 
 def test_what_is_reported_is_what_is_logged(runs: Any) -> None:
     reported: list[Record] = []
+    preparing: list[Record] = []
 
     def watch(record: Record) -> None:
-        reported.append(record)
+        (preparing if record["event"] == "preparing" else reported).append(record)
         cut_at("step", 5)(record)
 
     with pytest.raises(PowerCut):
         runs.start("run", "validation.sentences=2", report=watch)
+    assert [(record["stage"], record["done"], record["total"]) for record in preparing] == [
+        ("tokenising", 120, 120),
+        ("tokenising", 20, 20),
+    ]
     assert reported == read_log(runs.root / "run")
     lost = [record for record in reported if record["step"] > 4]
     again: list[Record] = []

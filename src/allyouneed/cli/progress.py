@@ -38,6 +38,10 @@ class TrainingProgress:
         text = describe(record)
         if record["event"] == "step" and self._live:
             self._progress.update(self._task, completed=record["share_done"], description=text)
+        elif record["event"] == "preparing":
+            share = record["done"] / record["total"] if record["total"] else 0.0
+            doing = f"{record['stage']}: {record['done']:,} pairs"
+            self._progress.update(self._task, completed=share, description=doing)
         elif text:
             self.console.print(text, markup=False)
 

@@ -17,6 +17,7 @@ from allyouneed.data.filters import Filters
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.data.store import TokenStore, build_store, described
+from allyouneed.data.store_writer import Progress
 from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.text.tokenizer import Tokenizer
@@ -53,7 +54,7 @@ class Material:
         return model
 
 
-def prepare(recipe: Recipe, folder: Path, note: Note) -> Material:
+def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None = None) -> Material:
     """Reads, filters and tokenises the corpora of a recipe; `folder` is the run's.
 
     The tokenizer is `init`'s, the recipe's file, the one an earlier start of this run trained, or
@@ -73,9 +74,9 @@ def prepare(recipe: Recipe, folder: Path, note: Note) -> Material:
     keep_all = Filters(
         max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False
     )
-    train_store = build_store(train, tokenizer, filters, cache)
+    train_store = build_store(train, tokenizer, filters, cache, progress)
     note(f"train: {train_store.report}")
-    valid_store = build_store(valid, tokenizer, keep_all, cache)
+    valid_store = build_store(valid, tokenizer, keep_all, cache, progress)
     note(f"valid: {valid_store.report}")
     return Material(
         tokenizer,

@@ -86,7 +86,7 @@ def train(
 
     `into` is the run's folder (runs/NAME by default); `overrides` are "section.key=value";
     `resume` goes on from the newest checkpoint, or starts when there is none; `report` is called
-    with every record of the log as it is written.
+    with every record of the log as it is written, and with how far the preparation is.
 
     Raises:
         RecipeError, DataError: a recipe or corpus that cannot be used.
@@ -139,7 +139,11 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
         note(text)
     if newest is not None and changed:
         note(f"other than before: {', '.join(changed)}")
-    material = prepare(run.recipe, folder, note)
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        report({"step": step, "event": "preparing", "stage": stage, "done": done, "total": total})
+
+    material = prepare(run.recipe, folder, note, progress)
     loop = Loop(run.recipe, folder, material, run.device, log)
     if newest is not None:
         loop.resume(newest)
