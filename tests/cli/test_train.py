@@ -146,14 +146,19 @@ def test_on_a_terminal_steps_are_one_live_line() -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)
     with TrainingProgress(console) as progress:
-        for done, total in ((2048, None), (4096, 8192)):
-            stage = {"stage": "tokenising", "done": done, "total": total}
-            progress.show({"event": "preparing", **stage})
-        progress.show({"event": "note", "text": "begins"})  # draws the line below it anew
+        progress.show({"event": "note", "text": "begins"})
         progress.show(STEP)
     shown = screen.getvalue()
     assert "note: begins\n" in shown
-    assert " 50%" in shown
-    assert "tokenising: 4,096 pairs" in shown
     assert " 25%" in shown
     assert "3:00 left" in shown
+
+
+@pytest.mark.parametrize(("total", "share"), [(8192, " 50%"), (None, "  0%")])
+def test_on_a_terminal_the_preparation_is_seen(total: int | None, share: str) -> None:
+    screen = io.StringIO()
+    with TrainingProgress(Console(file=screen, force_terminal=True, width=120)) as progress:
+        progress.show({"event": "preparing", "stage": "tokenising", "done": 4096, "total": total})
+    last = screen.getvalue().rsplit("\r", 1)[-1]
+    assert share in last
+    assert "tokenising: 4,096 pairs" in last
