@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from allyouneed.errors import TrainingError
 from allyouneed.training import checkpoint
@@ -258,6 +259,23 @@ def test_other_pairs_than_before_are_refused(runs: Any) -> None:
         runs.start("old", files, resume=True)
     corpus.write_text("".join(lines), encoding="utf-8")
     assert runs.start("old", files, resume=True).steps == 10
+
+
+def test_another_number_of_threads_is_told(runs: Any) -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        runs.start("run", "training.steps=4")
+        runs.start("run", "training.steps=6", resume=True)
+        assert not any("threads" in note["text"] for note in runs.records("run", "note"))
+        torch.set_num_threads(1)
+        runs.start("run", resume=True)
+    finally:
+        torch.set_num_threads(before)
+    told = [note["text"] for note in runs.records("run", "note") if "threads" in note["text"]]
+    assert len(told) == 1
+    assert told[0].startswith("with 1 threads, 2 before")
+    assert told[0].endswith("--threads 2 gives them to the bit")
 
 
 def test_what_is_reported_is_what_is_logged(runs: Any) -> None:

@@ -61,7 +61,7 @@ class Loop:
         )
         self.bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
         self.log = log
-        self.state = State(data=material.train.folder.name)
+        self.state = State(data=material.train.folder.name, threads=torch.get_num_threads())
         self._saved: State | None = None
         self._interval = Interval()
         self._updates: Sequence[Sequence[Indices]] = self._plan(0)
@@ -71,16 +71,22 @@ class Loop:
     def resume(self, checkpoint: Path) -> None:
         """Goes on from a checkpoint. Raises TrainingError when it is of other data."""
         loaded = load_checkpoint(checkpoint, self.model, self.optimizer)
-        data = self.state.data
-        self.state = State(**{"data": data, **loaded})
-        if self.state.data != data:
+        now = self.state
+        self.state = State(**{"data": now.data, "threads": now.threads, **loaded})
+        if self.state.data != now.data:
             raise TrainingError(
                 f"{self.folder} was trained on other pairs than its corpora hold now: a file or "
                 "the tokenizer has changed since; put it back, or start anew in another folder"
             )
+        before, self.state.threads = self.state.threads, now.threads
         self._saved = replace(self.state)
         self._updates = self._plan(self.state.epoch)
         self.note(f"goes on from {checkpoint.name}")
+        if before != now.threads:
+            self.note(
+                f"with {now.threads} threads, {before} before: losses are those of an undisturbed "
+                f"run but for rounding; --threads {before} gives them to the bit"
+            )
 
     def run(self) -> Ending:
         """Trains until the recipe's end, or a signal."""

@@ -10,10 +10,12 @@ class State:
     """Where a run stands; a checkpoint holds it.
 
     `data` is the key of the token store, which follows from all that the pairs follow from;
-    `position` counts updates within the epoch.
+    `position` counts updates within the epoch; `threads` are those of the CPU, on whose number
+    the last bit of a loss depends.
     """
 
     data: str
+    threads: int
     step: int = 0
     epoch: int = 0
     position: int = 0
