@@ -1,19 +1,22 @@
 """Tiny random Marian models: the same logits both ways, the same words by greedy search."""
 
+import runpy
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
-from transformers import MarianConfig, MarianMTModel
+from transformers import AutoTokenizer, MarianConfig, MarianMTModel
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ShapeError
-from allyouneed.interop.huggingface import from_marian, to_marian
+from allyouneed.interop.huggingface import export_huggingface, from_marian, to_marian
+from allyouneed.model_folder import open_model_folder, save_model_folder
 
 PAD, END, VOCABULARY = 30, 0, 31
 MARIAN: dict[str, Any] = {
@@ -268,6 +271,34 @@ def test_saved_and_loaded_by_transformers(tmp_path: Any) -> None:
     randomise(ours)
     become_marian(ours).save_pretrained(tmp_path)
     assert_same_logits(ours, MarianMTModel.from_pretrained(tmp_path))
+
+
+@pytest.mark.parametrize("sharing", ["all", "output", "none"])
+def test_exported_folder_is_loaded_by_transformers(
+    sharing: str, small_model: Any, small_tokenizer: Any, tmp_path: Path
+) -> None:
+    ours = small_model(shared_embeddings=sharing, output_bias=True)
+    save_model_folder(tmp_path / "ours", ours, small_tokenizer)
+    export_huggingface(open_model_folder(tmp_path / "ours"), tmp_path / "theirs")
+    theirs, report = MarianMTModel.from_pretrained(tmp_path / "theirs", output_loading_info=True)
+    assert not any(report.values())
+    assert_same_logits(ours, theirs)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "theirs")
+    for text in ("A man rides a bike.", " Ein  Mann\n"):
+        assert tokenizer(text).input_ids == small_tokenizer.encode(text).ids
+        assert tokenizer.decode(tokenizer(text).input_ids, skip_special_tokens=True) == text
+    assert (tokenizer.pad_token_id, tokenizer.eos_token_id) == (0, 2)
+
+
+def test_exported_readme_translates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export_huggingface(open_model_folder("en-de"), tmp_path / "theirs")
+    readme = (tmp_path / "theirs" / "README.md").read_text("utf-8")
+    (tmp_path / "program.py").write_text(readme.split("```python\n")[1].split("```")[0], "utf-8")
+    monkeypatch.chdir(tmp_path / "theirs")
+    runpy.run_path(str(tmp_path / "program.py"))
+    assert capsys.readouterr().out == "Guten Morgen!\n"
 
 
 def test_shared_weights_come_as_one_tensor() -> None:

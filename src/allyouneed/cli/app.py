@@ -11,6 +11,7 @@ import typer
 
 from allyouneed import __version__
 from allyouneed.cli.evaluate import evaluate
+from allyouneed.cli.export import export
 from allyouneed.cli.options import Settings
 from allyouneed.cli.score import score
 from allyouneed.cli.tokenize import tokenize
@@ -59,7 +60,7 @@ def build() -> typer.Typer:
     """The verbs, ready to be called."""
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     app.callback()(allyouneed)
-    for verb in (translate, tokenize, train, evaluate, score, where):
+    for verb in (translate, tokenize, train, evaluate, score, export, where):
         app.command()(verb)
     return app
 

@@ -1,6 +1,6 @@
 """Hugging Face's Marian models become ours, and ours Marian's.
 
-Works on state dicts and plain configs, so `transformers` itself is not needed. Marian, as
+Works on state dicts, plain configs and folders, so `transformers` itself is not needed. Marian, as
 `MarianMTModel` has it, is the paper's post-norm Transformer with three habits of its own: its
 targets begin with the pad id, its positions lay all sines before all cosines, and its logits have
 a bias, `final_logits_bias`.
@@ -8,17 +8,23 @@ a bias, `final_logits_bias`.
 D d_model · V vocabulary
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from allyouneed.core.config import SharedEmbeddings, TransformerConfig
 from allyouneed.core.positions import sinusoidal_encoding
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ShapeError
+from allyouneed.interop.new_folder import new_folder
+from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
+from allyouneed.text.tokenizer_file import SPECIALS
 
 MODULES = {
     "embeddings.tokens": "embed_tokens",
@@ -47,6 +53,44 @@ SHARING: dict[tuple[bool, bool], SharedEmbeddings] = {
 }
 FIXED = {"residual": "post-norm", "norm": "layer", "norm_epsilon": 1e-5}
 """What every Marian model has in common."""
+TOKENIZER_CONFIG = {
+    "tokenizer_class": "PreTrainedTokenizerFast",
+    **dict(zip(("pad_token", "bos_token", "eos_token", "unk_token"), SPECIALS, strict=True)),
+}
+README = """\
+# {name} for transformers
+
+Exported by allyouneed; loads with `pip install transformers torch`.
+
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained(".")
+model = AutoModelForSeq2SeqLM.from_pretrained(".")
+source = tokenizer("Good morning!", return_tensors="pt", return_token_type_ids=False)
+found = model.generate(**source, num_beams=4, max_new_tokens=100)
+print(tokenizer.decode(found[0], skip_special_tokens=True))
+```
+"""
+
+
+def export_huggingface(folder: ModelFolder, path: Path) -> None:
+    """Writes the model of `folder` to `path`, which must be empty or not there, as a folder for
+    `MarianMTModel.from_pretrained`, its tokenizer and a README.md beside it.
+
+    Raises:
+        ConfigError: a model that Marian has no room for.
+        ModelFolderError: weights that cannot be read, or a `path` that cannot be written.
+        UsageError: a `path` in use.
+    """
+    with new_folder(path) as beside:
+        config, weights = to_marian(folder.load_model())
+        owners = {weight.data_ptr(): name for name, weight in weights.items()}  # the last one wins
+        owned = {name: weights[name].contiguous() for name in owners.values()}
+        save_file(owned, beside / WEIGHTS, metadata={"format": "pt"})
+        (beside / CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+        folder.tokenizer.save(beside / TOKENIZER)
+        (beside / "tokenizer_config.json").write_text(json.dumps(TOKENIZER_CONFIG) + "\n", "utf-8")
+        (beside / CARD).write_text(README.format(name=folder.path.resolve().name), "utf-8")
 
 
 def from_marian(

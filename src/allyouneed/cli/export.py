@@ -1,0 +1,51 @@
+"""`allyouneed export`: a model for other toolkits."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from allyouneed.cli.options import DEFAULT_MODEL, Debug, Model
+from allyouneed.cli.output import note
+from allyouneed.errors import UsageError
+
+TARGETS = ("ctranslate2", "huggingface")
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="The folder to write; it must not be in use.")],
+    to: Annotated[str, typer.Option(help=f"The toolkit: {' or '.join(TARGETS)}.")],
+    model: Model = DEFAULT_MODEL,
+    quantization: Annotated[
+        str | None,
+        typer.Option(help="ctranslate2 only: store weights as float32, float16 or int8 (float32)."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a model as a folder that another toolkit loads, with the same translations.
+
+    **Examples**
+
+    - `allyouneed export --to ctranslate2 en-de-ct2`
+    - `allyouneed export --model runs/mine/model --to ctranslate2 --quantization int8 mine-ct2`
+    - `allyouneed export --to huggingface en-de-marian`
+
+    CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'. Hugging Face's is for
+    MarianMTModel. The README.md inside says how to translate with it.
+    """
+    if to not in TARGETS:
+        raise UsageError(f"--to {to} is not one of {', '.join(TARGETS)}")
+    if quantization is not None and to != "ctranslate2":
+        raise UsageError(f"--quantization is for --to ctranslate2; leave it out with --to {to}")
+    from allyouneed.model_folder import open_model_folder
+
+    opened = open_model_folder(model)
+    if to == "ctranslate2":
+        from allyouneed.interop.ctranslate2 import export_ctranslate2
+
+        export_ctranslate2(opened, folder, quantization or "float32")
+    else:
+        from allyouneed.interop.huggingface import export_huggingface
+
+        export_huggingface(opened, folder)
+    note(f"written to {folder}; its README.md says how to translate with it")
