@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from allyouneed.decoding.beam import BeamOptions
-from allyouneed.decoding.sampling import SamplingOptions
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
 from allyouneed.segments import Segmenter
 from allyouneed.text.tokenizer import Tokenizer

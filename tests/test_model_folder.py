@@ -27,7 +27,7 @@ from allyouneed.model_folder import (
 )
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translator import load
-from allyouneed.weights import read_weights
+from allyouneed.weights.model import read_weights
 
 GOLDEN = Path(__file__).parent / "golden"
 SHAPES = {

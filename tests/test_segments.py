@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from allyouneed.decoding.protocol import Hypothesis
+from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.segments import Segmenter, WordCounter, best_combinations, word_numbers
 from allyouneed.text.tokenizer import Tokenizer
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import allyouneed
 from allyouneed import translator as module
 from allyouneed.core.transformer import Transformer
-from allyouneed.decoding.beam import BeamOptions
-from allyouneed.decoding.sampling import SamplingOptions
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import DataError, ShapeError
 from allyouneed.segments import Segmenter
 from allyouneed.text.tokenizer import Tokenizer

@@ -14,39 +14,24 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Any, Literal, get_args, get_origin, get_type_hints
-
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import save_file
+from typing import TYPE_CHECKING, Any
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.core.transformer import Transformer
-from allyouneed.errors import ConfigError, ModelFolderError, nearest
+from allyouneed.errors import ModelFolderError, nearest
+from allyouneed.model_config import FORMAT_VERSION, read_config, transformer_config, unreadable
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.weights import WeightsLeftUnset, fill_weights, read_weights, untied_weights
 
-FORMAT_VERSION = 1
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+    from allyouneed.core.transformer import Transformer
+
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 CARD, TRAINING = "README.md", "training.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
 ABANDONED = 24 * 3600  # seconds after which a half-written folder is nobody's any more
-CONFIG_KEYS: dict[str, tuple[type, ...]] = {
-    "format": (str,),
-    "format_version": (int,),
-    "source_language": (str,),
-    "target_language": (str,),
-    "trained_length": (int, type(None)),
-    "model": (dict,),
-}
-KINDS_IN_WORDS = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "a text",
-    dict: "a table",
-    type(None): "null",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +48,16 @@ class ModelFolder:
     languages: tuple[str, str] = ("", "")
     trained_length: int | None = None
 
-    def load_model(self) -> Transformer:
+    def load_model(self) -> "Transformer":
         """The Transformer with this folder's weights, in float32, ready to translate (`eval`).
 
         Raises:
             ModelFolderError: weights that are missing, damaged, pickled or of another shape, or a
                 configuration too large for this machine.
         """
+        from allyouneed.core.transformer import Transformer
+        from allyouneed.weights.model import WeightsLeftUnset, fill_weights, read_weights
+
         weights = read_weights(self.path / WEIGHTS)
         try:
             with WeightsLeftUnset():
@@ -81,6 +69,19 @@ class ModelFolder:
             ) from error
         fill_weights(model, weights, self.path / WEIGHTS)
         return model.eval()
+
+    def load_arrays(self) -> "dict[str, NDArray[np.float32]]":
+        """All weights by name, as read-only NumPy arrays in float32, without torch.
+
+        Names that are tied to one matrix have the same array. What the file holds in float32 is
+        mapped into memory, not copied.
+
+        Raises:
+            ModelFolderError: weights that are missing, damaged, pickled or of another shape.
+        """
+        from allyouneed.weights.arrays import read_arrays
+
+        return read_arrays(self.path / WEIGHTS, self.config)
 
 
 def bundled_models() -> list[str]:
@@ -102,8 +103,8 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
             not read; the message says what to do.
     """
     path = _locate(name_or_path)
-    document = _read_config(path)
-    config = _transformer_config(path / CONFIG, document["model"])
+    document = read_config(path / CONFIG)
+    config = transformer_config(path / CONFIG, document["model"])
     tokenizer = Tokenizer.load(path / TOKENIZER)
     check_fit(config, tokenizer, path)
     languages = (document.get("source_language", ""), document.get("target_language", ""))
@@ -112,25 +113,32 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
 
 def save_model_folder(
     path: Path,
-    model: Transformer,
+    model: "Transformer",
     tokenizer: Tokenizer,
     *,
     languages: tuple[str, str] = ("", ""),
     trained_length: int | None = None,
     card: str = "",
     training: Mapping[str, Any] | None = None,
-    dtype: torch.dtype = torch.float32,
+    dtype: "torch.dtype | None" = None,
 ) -> None:
     """Writes the folder beside `path` and renames it into place, replacing an older one.
 
     Of tied weights the file holds the one that `Transformer.tied_weights` points to. `card` is
-    the README, `training` the content of training.json, `dtype` that of the stored weights.
+    the README, `training` the content of training.json, `dtype` that of the stored weights
+    (float32 where it is None).
     Files in an older folder that are no part of a model are kept.
 
     Raises:
         ModelFolderError: a tokenizer that does not fit the model, a `path` that holds other things
             than a model, or one that cannot be written; an older folder is intact then.
     """
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    from allyouneed.weights.model import untied_weights
+
     path = Path(path).resolve()
     check_fit(model.config, tokenizer, path)
     config = {
@@ -141,7 +149,8 @@ def save_model_folder(
         "trained_length": trained_length,
         "model": asdict(model.config),
     }
-    weights = {name: w.to(dtype).contiguous() for name, w in untied_weights(model).items()}
+    kind = dtype or torch.float32
+    weights = {name: w.to(kind).contiguous() for name, w in untied_weights(model).items()}
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         _tidy(path)
@@ -210,7 +219,7 @@ def _locate(name_or_path: str | Path) -> Path:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL in it
         raise ModelFolderError(_no_such_model(path, known)) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     raise ModelFolderError(f"{path} is a file; give the model folder, perhaps {path.parent}")
 
 
@@ -226,70 +235,6 @@ def _no_such_model(path: Path, known: list[str]) -> str:
         + (", ".join(known) or "none")
         + (f"; did you mean {guess}?" if guess else "")
     )
-
-
-def _unreadable(path: Path, error: OSError) -> ModelFolderError:
-    return ModelFolderError(f"{path} cannot be read ({error.strerror}); check its permissions")
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    """What config.json holds, its format and the keys outside "model" checked."""
-    file = path / CONFIG
-    try:
-        config = json.loads(file.read_bytes().decode())
-    except FileNotFoundError as error:
-        inside = sorted(str(found.parent) for found in path.glob(f"*/{CONFIG}"))
-        hint = f"; did you mean {' or '.join(inside)}?" if inside else ""
-        raise ModelFolderError(f"{path} is no model folder: {CONFIG} is missing{hint}") from error
-    except OSError as error:
-        raise _unreadable(file, error) from error
-    except (ValueError, RecursionError) as error:
-        raise ModelFolderError(
-            f"{file} is no JSON ({error}); copy it again from where the model came from"
-        ) from error
-    if not isinstance(config, dict) or config.get("format") != "allyouneed":
-        raise ModelFolderError(
-            f"{file} is not of the format 'allyouneed'; "
-            "models of other toolkits have to be imported first"
-        )
-    version = config.get("format_version")
-    if type(version) is int and version > FORMAT_VERSION:
-        raise ModelFolderError(
-            f"{file} has format version {version}; this allyouneed reads up to "
-            f"{FORMAT_VERSION}: upgrade it with pip install -U allyouneed"
-        )
-    if type(version) is not int or version < 1:
-        raise ModelFolderError(f"{file}: format_version={json.dumps(version)} must be 1 or more")
-    _check_keys(file, "", {"model": None} | config, CONFIG_KEYS)
-    return config
-
-
-def _transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
-    kinds = {  # of a Literal the configuration itself knows the choices
-        name: (str,) if get_origin(kind) is Literal else get_args(kind) or (kind,)
-        for name, kind in get_type_hints(TransformerConfig).items()
-    }
-    _check_keys(file, "model.", values, kinds)
-    try:
-        return TransformerConfig(**values)
-    except ConfigError as error:
-        raise ModelFolderError(f"{file}: {error}") from error
-
-
-def _check_keys(
-    file: Path, prefix: str, values: Mapping[str, Any], kinds: Mapping[str, tuple[Any, ...]]
-) -> None:
-    """Raises ModelFolderError for a key that is not known or whose value is of another type."""
-    for key, value in values.items():
-        if key not in kinds:
-            guess = nearest(key, kinds)
-            raise ModelFolderError(
-                f"{file}: unknown key {prefix}{key}"
-                + (f"; did you mean {prefix}{guess}?" if guess else "; leave it out")
-            )
-        if type(value) not in kinds[key] and not (type(value) is int and float in kinds[key]):
-            words = " or ".join(KINDS_IN_WORDS[kind] for kind in kinds[key])
-            raise ModelFolderError(f"{file}: {prefix}{key}={json.dumps(value)} must be {words}")
 
 
 def _check_replaceable(path: Path) -> None:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from allyouneed.decoding.beam import BeamOptions
-from allyouneed.decoding.protocol import Hypothesis
-from allyouneed.decoding.sampling import SamplingOptions
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
 from allyouneed.text.sentences import split_long
 from allyouneed.text.tokenizer import Tokenizer

@@ -12,8 +12,9 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment import cross_attention_map, pharaoh
-from allyouneed.decoding.beam import BeamOptions, beam_search
-from allyouneed.decoding.sampling import SamplingOptions, sample
+from allyouneed.decoding.beam import beam_search
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.sampling import sample
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.device import named_device
 from allyouneed.errors import DataError, UsageError

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 FLOORS = [
     "errors",
     "core",
-    "text device",
-    "data decoding weights translation",
+    "text device weights model_config",
+    "data decoding translation",
     "model_folder segments",
     "engine evaluation interop",
     "translator",

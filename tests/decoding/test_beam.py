@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allyouneed.decoding.beam import BeamOptions, beam_search
+from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.greedy import greedy_search
 from allyouneed.decoding.length_penalty import Average, NoPenalty, Wu
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import AllYouNeedError, UsageError
 
 SHORT = BeamOptions(beam=2, max_length=15)

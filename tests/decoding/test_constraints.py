@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.decoding.beam import BeamOptions, beam_search
+from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.constraints import (
     LoopGuard,
     MinLength,
@@ -18,7 +18,7 @@ from allyouneed.decoding.constraints import (
     constraints_for,
 )
 from allyouneed.decoding.greedy import greedy_search
-from allyouneed.decoding.options import SearchOptions
+from allyouneed.decoding.options import BeamOptions, SearchOptions
 from allyouneed.errors import UsageError
 
 VOCABULARY = 12

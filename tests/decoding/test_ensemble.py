@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from allyouneed.decoding.beam import BeamOptions, beam_search
+from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.ensemble import Ensemble
 from allyouneed.decoding.greedy import greedy_search
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.errors import ConfigError, UsageError
 

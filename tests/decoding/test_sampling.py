@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allyouneed.decoding.greedy import greedy_search
-from allyouneed.decoding.sampling import SamplingOptions, draw, sample
+from allyouneed.decoding.options import SamplingOptions
+from allyouneed.decoding.sampling import draw, sample
 from allyouneed.errors import AllYouNeedError, UsageError
 
 COIN = {(): {3: 0.5, 4: 0.3, 5: 0.15, 6: 0.05}, **{(i,): {2: 1.0} for i in (3, 4, 5, 6)}}

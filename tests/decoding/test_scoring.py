@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from allyouneed.decoding.beam import BeamOptions, beam_search
+from allyouneed.decoding.beam import beam_search
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.scoring import score_targets, teacher_input
 from allyouneed.errors import ShapeError, UsageError
 

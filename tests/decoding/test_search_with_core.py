@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from allyouneed.decoding.beam import BeamOptions, beam_search
+from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.greedy import greedy_search
-from allyouneed.decoding.options import SearchOptions
-from allyouneed.decoding.sampling import SamplingOptions, sample
+from allyouneed.decoding.options import BeamOptions, SamplingOptions, SearchOptions
+from allyouneed.decoding.sampling import sample
 from allyouneed.decoding.scoring import score_targets
 
 SEARCHES = {

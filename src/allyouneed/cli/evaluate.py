@@ -26,7 +26,7 @@ from allyouneed.cli.tables import comparison_table, evaluation_table, print_resu
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.decoding.beam import BeamOptions
+    from allyouneed.decoding.options import BeamOptions
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.evaluation.report import Evaluation
     from allyouneed.translator import Translator

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.decoding.beam import BeamOptions
-    from allyouneed.decoding.sampling import SamplingOptions
+    from allyouneed.decoding.options import BeamOptions, SamplingOptions
 
 Typed = Mapping[str, Any]
 """Options by their name in `decoding`; None where nothing was typed."""
@@ -26,8 +25,8 @@ def check_choice(sample: bool, searching: Typed, drawing: Typed) -> None:
 
 def beam_options(n_best: int, searching: Typed, lengths: Typed) -> "BeamOptions":
     """Beam search with the typed options, as wide as `n_best` where no width was typed."""
-    from allyouneed.decoding.beam import BeamOptions
     from allyouneed.decoding.length_penalty import Wu
+    from allyouneed.decoding.options import BeamOptions
 
     options = {**given(searching), **given(lengths), "n_best": n_best}
     if "beam" not in options:
@@ -39,7 +38,7 @@ def beam_options(n_best: int, searching: Typed, lengths: Typed) -> "BeamOptions"
 
 def sampling_options(n_best: int, drawing: Typed, lengths: Typed) -> "SamplingOptions":
     """Sampling with the typed options, `n_best` samples of each text."""
-    from allyouneed.decoding.sampling import SamplingOptions
+    from allyouneed.decoding.options import SamplingOptions
 
     return SamplingOptions(samples=n_best, **given(drawing), **given(lengths))
 

@@ -82,6 +82,15 @@ class TransformerConfig:
             return self.head_width
         return width_of_head(self.d_model, self.heads)
 
+    def tied_weights(self) -> dict[str, str]:
+        """Names of weights that are shared, each with the name that a file holds it under."""
+        source, target = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
+        return {
+            "all": {target: source, "output.weight": source},
+            "output": {"output.weight": target},
+            "none": {},
+        }[self.shared_embeddings]
+
     def _check_sizes(self) -> None:
         for name in ("vocabulary", "d_model", "heads", "d_ff", "max_positions"):
             if getattr(self, name) < 1:

@@ -71,12 +71,7 @@ class Transformer(nn.Module):
 
     def tied_weights(self) -> dict[str, str]:
         """Names of weights that are shared, each with the name that a file holds it under."""
-        source, target = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
-        return {
-            "all": {target: source, "output.weight": source},
-            "output": {"output.weight": target},
-            "none": {},
-        }[self.config.shared_embeddings]
+        return self.config.tied_weights()
 
     def _share_embeddings(self) -> None:
         """One matrix for source, target and output (section 3.4)."""

@@ -3,48 +3,16 @@
 B sentences still running · N hypotheses of each (the beam) · C = 2N candidates · V vocabulary
 """
 
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from allyouneed.decoding.constraints import Prefixes
-from allyouneed.decoding.length_penalty import LengthPenalty, Wu
-from allyouneed.decoding.options import SearchOptions, at_least
-from allyouneed.decoding.protocol import Decodable, Hypothesis
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
-from allyouneed.errors import UsageError
-
-Stop = Literal["common", "exact"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BeamOptions(SearchOptions):
-    """Beam search in the paper's setting (section 6.1): beam 4, length penalty alpha 0.6.
-
-    `n_best` hypotheses are returned. A sentence is done when the best hypothesis still alive
-    cannot overtake the `beam` best finished ones: with `stop="common"` judged by the length
-    penalty of its length now; with "exact" by the most favourable one up to the longest length,
-    which takes more steps and now and then finds a better hypothesis.
-
-    Raises:
-        UsageError: a value out of range, with the range.
-    """
-
-    beam: int = 4
-    n_best: int = 1
-    length_penalty: LengthPenalty = field(default_factory=Wu)
-    stop: Stop = "common"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least("beam", self.beam, 1)
-        at_least("n_best", self.n_best, 1)
-        if self.n_best > self.beam:
-            raise UsageError(f"n_best={self.n_best} needs a beam at least as wide, not {self.beam}")
-        if self.stop not in get_args(Stop):
-            raise UsageError(f"stop={self.stop!r} is not one of {', '.join(get_args(Stop))}")
 
 
 @torch.inference_mode()

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from allyouneed.decoding.constraints import Prefixes
+from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import SearchOptions
-from allyouneed.decoding.protocol import Decodable, Hypothesis
+from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
 
 

@@ -1,14 +1,14 @@
-"""What every search can be told.
+"""What searches can be told."""
 
-B batch · S source length
-"""
-
-from dataclasses import dataclass
-
-from torch import Tensor
+import math
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.errors import UsageError
+
+Stop = Literal["common", "exact"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +41,71 @@ class SearchOptions:
                 f"tokens and the end; it must be at least {self.min_length + 1}"
             )
 
-    def limits(self, source_BS: Tensor, config: TransformerConfig) -> Tensor:
-        """The most tokens that each sentence's hypotheses may have, B."""
-        if self.max_length is not None:
-            limits_B = source_BS.new_full((source_BS.size(0),), self.max_length)
-        else:
-            counted_BS = (source_BS != config.pad) & (source_BS != config.end)
-            limits_B = counted_BS.sum(dim=1) + self.extra_length
-        return limits_B.clamp(max=config.max_positions)
+    def limit(self, source_tokens: int, config: TransformerConfig) -> int:
+        """The most tokens that a hypothesis may have, its end among them, for a source of so many
+        tokens, its end not counted."""
+        wanted = self.max_length or source_tokens + self.extra_length
+        return min(wanted, config.max_positions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamOptions(SearchOptions):
+    """Beam search in the paper's setting (section 6.1): beam 4, length penalty alpha 0.6.
+
+    `n_best` hypotheses are returned. A sentence is done when the best hypothesis still alive
+    cannot overtake the `beam` best finished ones: with `stop="common"` judged by the length
+    penalty of its length now; with "exact" by the most favourable one up to the longest length,
+    which takes more steps and now and then finds a better hypothesis.
+
+    Raises:
+        UsageError: a value out of range, with the range.
+    """
+
+    beam: int = 4
+    n_best: int = 1
+    length_penalty: LengthPenalty = field(default_factory=Wu)
+    stop: Stop = "common"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least("beam", self.beam, 1)
+        at_least("n_best", self.n_best, 1)
+        if self.n_best > self.beam:
+            raise UsageError(f"n_best={self.n_best} needs a beam at least as wide, not {self.beam}")
+        if self.stop not in get_args(Stop):
+            raise UsageError(f"stop={self.stop!r} is not one of {', '.join(get_args(Stop))}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions(SearchOptions):
+    """How to draw: `samples` of each sentence.
+
+    `temperature` divides the log-probabilities: near 0 the samples become the greedy hypothesis.
+    `top_k` draws from the k most probable tokens only (0: all); `top_p` from the smallest set of
+    most probable ones that together reach this probability (nucleus sampling, Holtzman et al.
+    2020, section 3.1).
+
+    Raises:
+        UsageError: a value out of range, with the range.
+    """
+
+    samples: int = 1
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least("samples", self.samples, 1)
+        at_least("top_k", self.top_k, 0)
+        if not 0.0 < self.temperature < math.inf:
+            raise UsageError(
+                f"temperature={self.temperature} must be above 0; for the most probable token "
+                "each time, search greedily instead"
+            )
+        if not 0.0 < self.top_p <= 1.0:
+            raise UsageError(f"top_p={self.top_p} must be above 0 and at most 1")
 
 
 def at_least(name: str, value: int, least: int) -> None:

@@ -1,9 +1,8 @@
-"""What search needs from a model, and what it gives back.
+"""What search needs from a model.
 
 B batch · S source length · T target length · N hypotheses · V vocabulary
 """
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -45,19 +44,3 @@ class TeacherForced(Protocol):
 
     def __call__(self, source_BS: Tensor, target_BT: Tensor, /) -> Tensor:
         """Logits BTV of what follows each position of the (shifted) target."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """One way to continue: ids without `start`, ending in `end` if it is finished.
-
-    `token_log_probabilities` (natural logarithm) has one value for each id, the end's and those
-    of a forced prefix among them; `log_probability` is their sum. `score` is what hypotheses are
-    ranked by: with beam search `log_probability` over the length penalty, else the same number.
-    """
-
-    ids: tuple[int, ...]
-    token_log_probabilities: tuple[float, ...]
-    log_probability: float
-    score: float
-    finished: bool

@@ -3,52 +3,19 @@
 B sentences · N samples of each · V vocabulary · k tokens drawn from · L longest length
 """
 
-import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from allyouneed.decoding.constraints import Prefixes
 from allyouneed.decoding.greedy import follow
-from allyouneed.decoding.options import SearchOptions, at_least
-from allyouneed.decoding.protocol import Decodable, Hypothesis
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import SamplingOptions
+from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search
 from allyouneed.errors import UsageError
-
-
-@dataclass(frozen=True, kw_only=True)
-class SamplingOptions(SearchOptions):
-    """How to draw: `samples` of each sentence.
-
-    `temperature` divides the log-probabilities: near 0 the samples become the greedy hypothesis.
-    `top_k` draws from the k most probable tokens only (0: all); `top_p` from the smallest set of
-    most probable ones that together reach this probability (nucleus sampling, Holtzman et al.
-    2020, section 3.1).
-
-    Raises:
-        UsageError: a value out of range, with the range.
-    """
-
-    samples: int = 1
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least("samples", self.samples, 1)
-        at_least("top_k", self.top_k, 0)
-        if not 0.0 < self.temperature < math.inf:
-            raise UsageError(
-                f"temperature={self.temperature} must be above 0; for the most probable token "
-                "each time, search greedily instead"
-            )
-        if not 0.0 < self.top_p <= 1.0:
-            raise UsageError(f"top_p={self.top_p} must be above 0 and at most 1")
 
 
 @torch.inference_mode()

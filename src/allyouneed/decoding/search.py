@@ -9,9 +9,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.constraints import Prefixes, constraints_for
+from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import SearchOptions
-from allyouneed.decoding.protocol import Decodable, Hypothesis
+from allyouneed.decoding.protocol import Decodable
 from allyouneed.errors import AllYouNeedError, ShapeError, UsageError
 
 
@@ -39,7 +41,7 @@ class Search:
         if getattr(model, "training", False):
             raise UsageError("the model is in training mode: dropout is on; call model.eval()")
         self.model = model
-        self.limits_B = options.limits(source_BS, model.config)
+        self.limits_B = limits(source_BS, options, model.config)
         self.constraints = constraints_for(options, model.config, source_BS, prefixes)
         check_room(prefixes or (), self.limits_B)
         shape, device = (source_BS.size(0), hypotheses), source_BS.device
@@ -113,6 +115,13 @@ class Search:
                 strict=True,
             )
         )
+
+
+def limits(source_BS: Tensor, options: SearchOptions, config: TransformerConfig) -> Tensor:
+    """The most tokens that each sentence's hypotheses may have, B."""
+    counted_BS = (source_BS != config.pad) & (source_BS != config.end)
+    rows = [options.limit(count, config) for count in counted_BS.sum(dim=1).tolist()]
+    return torch.tensor(rows, dtype=torch.long, device=source_BS.device)
 
 
 def hypothesis(

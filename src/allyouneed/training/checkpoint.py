@@ -25,7 +25,7 @@ from torch.optim import Optimizer
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
 from allyouneed.model_folder import to_disk
-from allyouneed.weights import fill_weights, untied_weights
+from allyouneed.weights.model import fill_weights, untied_weights
 
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 LOCK = ".lock"

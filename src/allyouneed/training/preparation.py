@@ -23,7 +23,7 @@ from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.recipe import Recipe
 from allyouneed.training.sections import CorpusSection
-from allyouneed.weights import fill_weights, read_weights
+from allyouneed.weights.model import fill_weights, read_weights
 
 Note = Callable[[str], None]
 

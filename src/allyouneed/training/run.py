@@ -28,7 +28,7 @@ from allyouneed.training.preparation import Material, prepare
 from allyouneed.training.recipe import Recipe, load_recipe, to_toml
 from allyouneed.training.report import write_report
 from allyouneed.training.validation import Validation, validate
-from allyouneed.weights import fill_weights, read_weights
+from allyouneed.weights.model import fill_weights, read_weights
 
 RECIPE = "recipe.toml"
 

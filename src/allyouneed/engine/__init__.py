@@ -1,0 +1,1 @@
+"""Runtimes of a trained model: the fast roads, chosen by name."""

@@ -1,0 +1,61 @@
+"""What an engine is: a trained model, ready to search translations of any number of sentences."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+
+if TYPE_CHECKING:
+    from allyouneed.decoding.protocol import Decodable
+
+
+class Engine(Protocol):
+    """One way to run a model.
+
+    `name` is what `load(engine=...)` calls it; `description` says in words what runs. `notes` are
+    what its user should know about searches that were done, such as memory that ran short;
+    whoever tells them takes them out.
+    """
+
+    @property
+    def name(self) -> str:
+        """As `load(engine=...)` takes it: "core", "cpu-float32", "cpu-int8", "cuda"."""
+
+    @property
+    def description(self) -> str:
+        """What runs, in words, such as "int8, native (AVX-512 VNNI), 2 workers"."""
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The shape of the model."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What nobody has been told yet."""
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: BeamOptions | SamplingOptions,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Hypotheses of each sentence, best first or in the order drawn, in the order given.
+
+        `sources` are ids that end in the model's `end`; `prefixes` what each translation has to
+        begin with; `numbers`, with sampling, what each sentence's random numbers follow from
+        beside the seed (None: its place). Lengths may differ and there may be any number: the
+        engine makes batches as they suit it.
+
+        Raises:
+            UsageError: prefixes that do not fit.
+            ShapeError: a source longer than the model's positions.
+            AllYouNeedError: a model that gives no finite probabilities, or a sentence that does
+                not fit into memory.
+        """
+
+    @property
+    def decodable(self) -> "Decodable":
+        """The same model for searches written in Python, step by step; needs torch."""

@@ -1,0 +1,103 @@
+"""config.json of a model folder: read, and checked key by key."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.errors import ConfigError, ModelFolderError, nearest
+
+FORMAT_VERSION = 1
+CONFIG_KEYS: dict[str, tuple[type, ...]] = {
+    "format": (str,),
+    "format_version": (int,),
+    "source_language": (str,),
+    "target_language": (str,),
+    "trained_length": (int, type(None)),
+    "model": (dict,),
+}
+KINDS_IN_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    dict: "a table",
+    type(None): "null",
+}
+
+
+def unreadable(path: Path, error: OSError) -> ModelFolderError:
+    """What to raise for a file or folder that the system does not let us read."""
+    return ModelFolderError(f"{path} cannot be read ({error.strerror}); check its permissions")
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """What config.json holds, its format and the keys outside "model" checked.
+
+    Raises:
+        ModelFolderError: it is missing, damaged, or of a format that this version does not read.
+    """
+    try:
+        config = json.loads(file.read_bytes().decode())
+    except FileNotFoundError as error:
+        path = file.parent
+        inside = sorted(str(found.parent) for found in path.glob(f"*/{file.name}"))
+        hint = f"; did you mean {' or '.join(inside)}?" if inside else ""
+        raise ModelFolderError(
+            f"{path} is no model folder: {file.name} is missing{hint}"
+        ) from error
+    except OSError as error:
+        raise unreadable(file, error) from error
+    except (ValueError, RecursionError) as error:
+        raise ModelFolderError(
+            f"{file} is no JSON ({error}); copy it again from where the model came from"
+        ) from error
+    if not isinstance(config, dict) or config.get("format") != "allyouneed":
+        raise ModelFolderError(
+            f"{file} is not of the format 'allyouneed'; "
+            "models of other toolkits have to be imported first"
+        )
+    version = config.get("format_version")
+    if type(version) is int and version > FORMAT_VERSION:
+        raise ModelFolderError(
+            f"{file} has format version {version}; this allyouneed reads up to "
+            f"{FORMAT_VERSION}: upgrade it with pip install -U allyouneed"
+        )
+    if type(version) is not int or version < 1:
+        raise ModelFolderError(f"{file}: format_version={json.dumps(version)} must be 1 or more")
+    _check_keys(file, "", {"model": None} | config, CONFIG_KEYS)
+    return config
+
+
+def transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
+    """The shape of the model, from the key "model" of this config.json.
+
+    Raises:
+        ModelFolderError: a key that is not known, or a value that cannot be built.
+    """
+    kinds = {  # of a Literal the configuration itself knows the choices
+        name: (str,) if get_origin(kind) is Literal else get_args(kind) or (kind,)
+        for name, kind in get_type_hints(TransformerConfig).items()
+    }
+    _check_keys(file, "model.", values, kinds)
+    try:
+        return TransformerConfig(**values)
+    except ConfigError as error:
+        raise ModelFolderError(f"{file}: {error}") from error
+
+
+def _check_keys(
+    file: Path, prefix: str, values: Mapping[str, Any], kinds: Mapping[str, tuple[Any, ...]]
+) -> None:
+    """Raises ModelFolderError for a key that is not known or whose value is of another type."""
+    for key, value in values.items():
+        if key not in kinds:
+            guess = nearest(key, kinds)
+            raise ModelFolderError(
+                f"{file}: unknown key {prefix}{key}"
+                + (f"; did you mean {prefix}{guess}?" if guess else "; leave it out")
+            )
+        if type(value) not in kinds[key] and not (type(value) is int and float in kinds[key]):
+            words = " or ".join(KINDS_IN_WORDS[kind] for kind in kinds[key])
+            raise ModelFolderError(f"{file}: {prefix}{key}={json.dumps(value)} must be {words}")

@@ -1,0 +1,58 @@
+"""Weights as NumPy arrays, for engines that need no torch."""
+
+import json
+import mmap
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.errors import ModelFolderError
+from allyouneed.weights.file import reading
+from allyouneed.weights.shapes import check_shapes, weight_shapes
+
+DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+
+
+def read_arrays(path: Path, config: TransformerConfig) -> dict[str, NDArray[np.float32]]:
+    """All weights of the model by name, in float32 and read-only.
+
+    What is stored in float32 stays in the file, mapped into memory; other dtypes are converted.
+    A name that is tied to another (`TransformerConfig.tied_weights`) has the very same array.
+
+    Raises:
+        ModelFolderError: a file that is missing, damaged or pickled, or tensors that do not fit
+            the configuration.
+    """
+    with reading(path):
+        with safe_open(path, "numpy"):  # checks the header against the size of the file
+            pass
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size))
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    header.pop("__metadata__", None)
+    shapes = {name: tuple(entry["shape"]) for name, entry in header.items()}
+    check_shapes(weight_shapes(config), shapes, path)
+    arrays: dict[str, NDArray[np.float32]] = {}
+    for name, entry in header.items():
+        if entry["dtype"] not in DTYPES:
+            raise ModelFolderError(
+                f"{path}: {name} is stored as {entry['dtype']}, and only {', '.join(DTYPES)} are "
+                "read; save the model again in one of these"
+            )
+        begin, end = entry["data_offsets"]
+        stored = np.frombuffer(memoryview(mapped)[8 + size + begin : 8 + size + end], np.uint8)
+        arrays[name] = _float32(stored, entry["dtype"]).reshape(shapes[name])
+    return arrays | {name: arrays[owner] for name, owner in config.tied_weights().items()}
+
+
+def _float32(stored: NDArray[np.uint8], dtype: str) -> NDArray[np.float32]:
+    values = np.require(stored.view(DTYPES[dtype]), requirements="A")
+    if dtype == "BF16":  # the upper half of a float32
+        values = (values.astype(np.uint32) << 16).view(np.float32)
+    found = values.astype(np.float32, copy=False)
+    found.flags.writeable = False
+    return found

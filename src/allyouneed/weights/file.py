@@ -1,0 +1,51 @@
+"""The safetensors file that weights are kept in. Nothing is unpickled, and torch is not needed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from safetensors import SafetensorError
+
+from allyouneed.errors import ModelFolderError
+
+PICKLES = ("pytorch_model.bin", "model.pt", "model.pth", "model.ckpt", "checkpoint.pt")
+PICKLE_STARTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+LFS_START = b"version https://git-lfs"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What goes wrong inside, while this safetensors file is read, is said in words.
+
+    Raises:
+        ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short.
+    """
+    beginning = b""
+    try:
+        with path.open("rb") as file:  # safetensors calls every file missing that it cannot open
+            beginning = file.read(64)
+        yield
+    except FileNotFoundError as error:
+        pickles = [name for name in PICKLES if (path.parent / name).exists()]
+        why = f"; {pickles[0]} is a pickle and is not loaded" if pickles else ""
+        raise ModelFolderError(
+            f"{path} is missing{why}: weights are kept as safetensors"
+        ) from error
+    except OSError as error:
+        raise ModelFolderError(
+            f"{path} cannot be read ({error.strerror or error}); check its permissions"
+        ) from error
+    except SafetensorError as error:
+        raise ModelFolderError(f"{path} {_what_it_is(beginning, error)}") from error
+
+
+def _what_it_is(beginning: bytes, error: SafetensorError) -> str:
+    """What a file is that safetensors cannot read, by its first bytes, and what to do."""
+    if beginning.startswith(PICKLE_STARTS):
+        return (
+            "is a pickle under another name and is not loaded: it could run any code; "
+            "convert it to safetensors where it came from"
+        )
+    if beginning.startswith(LFS_START):
+        return "is a pointer of Git LFS, not the weights; fetch them with git lfs pull"
+    return f"is damaged or cut short ({error}); copy it again from where the model came from"

@@ -1,0 +1,66 @@
+"""Weights as torch tensors: out of a file, into a model.
+
+Of weights that are shared a file holds one, under the name that `Transformer.tied_weights` says.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.weights.file import reading
+from allyouneed.weights.shapes import check_shapes
+
+
+def untied_weights(model: Transformer) -> dict[str, Tensor]:
+    """The model's weights by name, each shared one once; they are the model's own memory."""
+    tied = model.tied_weights()
+    return {name: tensor for name, tensor in model.state_dict().items() if name not in tied}
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Tensors of a safetensors file, as stored.
+
+    Raises:
+        ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short.
+    """
+    with reading(path):
+        return load_file(path)
+
+
+def fill_weights(model: Transformer, weights: Mapping[str, Tensor], source: Path) -> None:
+    """Copies weights into the model, in the model's dtype; all of them or, on an error, none.
+
+    Raises:
+        ModelFolderError: names or shapes that do not fit; `source` is named in it.
+    """
+    own = untied_weights(model)
+    check_shapes(
+        {name: tuple(tensor.shape) for name, tensor in own.items()},
+        {name: tuple(tensor.shape) for name, tensor in weights.items()},
+        source,
+    )
+    for name, tensor in own.items():
+        tensor.copy_(weights[name])
+
+
+class WeightsLeftUnset(TorchFunctionMode):
+    """Modules made inside leave their weights as the memory was: a file is about to fill them.
+
+    Drawing first values would take longer than everything else about loading, and change the
+    caller's random numbers. What a module computes, such as a table of positions, is not touched.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return kwargs["tensor"] if "tensor" in kwargs else args[0]
+        if func in (Tensor.normal_, Tensor.uniform_):
+            return args[0]
+        return func(*args, **kwargs)

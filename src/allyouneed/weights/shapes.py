@@ -1,0 +1,94 @@
+"""Which weights a model has, and of which shape: read off its configuration, without building it.
+
+V vocabulary · D d_model · F d_ff · W heads times head width · P positions
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.errors import ModelFolderError
+
+Shape = tuple[int, ...]
+
+
+def weight_shapes(config: TransformerConfig) -> dict[str, Shape]:
+    """Names and shapes of what a weights file holds: of tied weights one, as
+    `TransformerConfig.tied_weights` says."""
+    found = dict(_sides(config))
+    return {name: shape for name, shape in found.items() if name not in config.tied_weights()}
+
+
+def check_shapes(own: Mapping[str, Shape], given: Mapping[str, Shape], source: Path) -> None:
+    """Raises ModelFolderError where names or shapes `given` in the file `source` are not the
+    model's own."""
+    for complaint, names in (
+        ("lacks", own.keys() - given.keys()),
+        ("has the unknown", given.keys() - own.keys()),
+    ):
+        if names:
+            raise ModelFolderError(
+                f"{source} does not fit its config: it {complaint} {min(names)} "
+                f"({len(names)} such); config and weights must come from one model"
+            )
+    for name, shape in own.items():
+        if given[name] != shape:
+            raise ModelFolderError(
+                f"{source} does not fit its config: {name} has the shape "
+                f"{given[name]}, the config needs {shape}; "
+                "config and weights must come from one model"
+            )
+
+
+Found = Iterator[tuple[str, Shape]]
+
+
+def _sides(config: TransformerConfig) -> Found:
+    source_vocabulary = config.source_vocabulary or config.vocabulary
+    yield from _embeddings("encoder.embeddings", config, source_vocabulary)
+    for number in range(config.encoder_layers):
+        yield from _layer(f"encoder.layers.{number}", config, ("self_attention",))
+    yield from _embeddings("decoder.embeddings", config, config.vocabulary)
+    for number in range(config.decoder_layers):
+        yield from _layer(f"decoder.layers.{number}", config, ("self_attention", "cross_attention"))
+    if config.residual == "pre-norm":
+        yield from _norm("encoder.norm", config)
+        yield from _norm("decoder.norm", config)
+    shape = (config.vocabulary, config.d_model)
+    yield from _linear("output", shape, config.output_bias)
+
+
+def _embeddings(path: str, config: TransformerConfig, vocabulary: int) -> Found:
+    yield f"{path}.tokens.weight", (vocabulary, config.d_model)
+    stored = {"stored": "table", "learned": "weight"}
+    if config.positions in stored:
+        shape = (config.max_positions, config.d_model)
+        yield f"{path}.positions.{stored[config.positions]}", shape
+    if config.normalise_embeddings:
+        yield from _norm(f"{path}.norm", config)
+
+
+def _layer(path: str, config: TransformerConfig, attentions: tuple[str, ...]) -> Found:
+    width, bias = config.heads * config.width_of_head, config.bias
+    for attention in attentions:
+        for projection in ("W_Q", "W_K", "W_V"):
+            shape = (width, config.d_model)
+            yield from _linear(f"{path}.{attention}.{projection}", shape, bias)
+        yield from _linear(f"{path}.{attention}.W_O", (config.d_model, width), bias)
+        yield from _norm(f"{path}.{attention}_residual.norm", config)
+    gated = ("V_1",) if config.activation == "swiglu" else ()
+    for projection in ("W_1", *gated):
+        shape = (config.d_ff, config.d_model)
+        yield from _linear(f"{path}.feed_forward.{projection}", shape, bias)
+    yield from _linear(f"{path}.feed_forward.W_2", (config.d_model, config.d_ff), bias)
+    yield from _norm(f"{path}.feed_forward_residual.norm", config)
+
+
+def _norm(path: str, config: TransformerConfig) -> Found:
+    yield from _linear(path, (config.d_model,), config.norm == "layer")
+
+
+def _linear(path: str, shape: Shape, bias: bool) -> Found:
+    yield f"{path}.weight", shape
+    if bias:
+        yield f"{path}.bias", shape[:1]
