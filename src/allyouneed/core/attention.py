@@ -118,12 +118,12 @@ class MultiHeadAttention(nn.Module):
         k_BHSK, v_BHSK = self.keys_values(memory_BSD)
         return self.attend(self.queries(x_BTD), k_BHSK, v_BHSK, may_look)
 
-    def queries(self, x_BTD: Tensor, offset: int = 0) -> Tensor:
+    def queries(self, x_BTD: Tensor, offset: int | Tensor = 0) -> Tensor:
         """Q, split into heads: BHTK. `offset` is the position of the first row."""
         q_BHTK = self._split(self.W_Q(x_BTD))
         return self.positions(q_BHTK, offset) if self.positions else q_BHTK
 
-    def keys_values(self, memory_BSD: Tensor, offset: int = 0) -> tuple[Tensor, Tensor]:
+    def keys_values(self, memory_BSD: Tensor, offset: int | Tensor = 0) -> tuple[Tensor, Tensor]:
         """K and V, split into heads: BHSK each. `offset` is the position of the first row."""
         k_BHSK, v_BHSK = self._split(self.W_K(memory_BSD)), self._split(self.W_V(memory_BSD))
         return (self.positions(k_BHSK, offset) if self.positions else k_BHSK), v_BHSK

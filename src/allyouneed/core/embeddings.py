@@ -39,15 +39,18 @@ class Embeddings(nn.Module):
         self.norm = norm or nn.Identity()
         self.dropout = Dropout(dropout)
 
-    def forward(self, ids_BT: Tensor, offset: int = 0) -> Tensor:
+    def forward(self, ids_BT: Tensor, offset: int | Tensor = 0) -> Tensor:
         """Ids BT, the first of which stands at position `offset`, → vectors BTD.
+
+        Whether they fit is not checked with an `offset` that is a tensor: reading it would wait
+        for the device.
 
         Raises:
             ShapeError: ids that are not BT, or more of them than the model has positions.
         """
         if ids_BT.dim() != 2:
             raise ShapeError(f"ids have the axes BT, not {tuple(ids_BT.shape)}")
-        if offset + ids_BT.size(1) > self.max_positions:
+        if isinstance(offset, int) and offset + ids_BT.size(1) > self.max_positions:
             raise ShapeError(
                 f"{offset + ids_BT.size(1)} tokens do not fit into max_positions="
                 f"{self.max_positions}; split the text or build the model with more positions"

@@ -61,9 +61,9 @@ class Rotary(nn.Module):
         self.register_buffer("cos", angles.cos().float(), persistent=False)
         self.register_buffer("sin", angles.sin().float(), persistent=False)
 
-    def forward(self, x_BHTK: Tensor, offset: int = 0) -> Tensor:
+    def forward(self, x_BHTK: Tensor, offset: int | Tensor = 0) -> Tensor:
         """Turns row t as position offset + t. Returns BHTK."""
-        here = slice(offset, offset + x_BHTK.size(2))
+        here = torch.arange(x_BHTK.size(2), device=x_BHTK.device) + offset
         cos_TP, sin_TP = self.cos[here], self.sin[here]  # float32, even where x is not
         even, odd = x_BHTK[..., 0::2], x_BHTK[..., 1::2]
         turned = (even * cos_TP - odd * sin_TP, even * sin_TP + odd * cos_TP)

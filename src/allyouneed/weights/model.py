@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from allyouneed.core.transformer import Transformer
+from allyouneed.errors import ModelFolderError
 from allyouneed.weights.file import reading
 from allyouneed.weights.shapes import check_shapes
 
@@ -46,6 +47,21 @@ def fill_weights(model: Transformer, weights: Mapping[str, Tensor], source: Path
     )
     for name, tensor in own.items():
         tensor.copy_(weights[name])
+
+
+def check_finite(model: Transformer) -> None:
+    """Before an engine packs them.
+
+    Raises:
+        ModelFolderError: weights that hold NaN or infinity, by the first one's name.
+    """
+    for name, tensor in untied_weights(model).items():
+        finite = tensor.isfinite()
+        if not finite.all():
+            raise ModelFolderError(
+                f"{name} holds NaN or infinity ({int((~finite).sum())} of {tensor.numel()} values) "
+                "and no engine can pack it; copy the model again or take another checkpoint"
+            )
 
 
 class WeightsLeftUnset(TorchFunctionMode):

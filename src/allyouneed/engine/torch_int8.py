@@ -1,0 +1,129 @@
+"""int8 with torch: the core's own modules, every linear map of them quantised.
+
+This is the plain road that the native engine is tested against, and what runs in its place where
+that is not built. Only linear maps are int8; all else is as in the core.
+
+M rows · I input width · O output width
+"""
+
+from copy import deepcopy
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.cache import Cache
+from allyouneed.core.encoder import Memory
+from allyouneed.core.transformer import Transformer
+from allyouneed.weights.model import check_finite
+
+LARGEST = 127  # -128 is left out, so that x and -x quantise alike
+
+
+class Int8Transformer:
+    """A model with int8 weights, one scale per output channel, and int8 activations, one scale per
+    row. It speaks the decoding protocol.
+
+    A sentence's logits do not depend on the others in its batch, nor on padding: a row's scale
+    and its products are its own, and attention is computed in float64, which hides the order in
+    which sums of another length are taken. (A float32 that differs in its last bit can round to
+    the next int8, a hundred thousand times as far away.)
+
+    Raises:
+        ModelFolderError: weights that hold NaN or infinity.
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        check_finite(model)
+        self.config = model.config
+        self._model = quantised(model)
+
+    def encode(self, source_BS: Tensor) -> Memory:
+        """Source ids → memory."""
+        return self._model.encode(source_BS)
+
+    def start(self, memory: Memory, hypotheses: int, max_length: int) -> Cache:
+        """A cache for decoding `hypotheses` per sentence, at most `max_length` steps long."""
+        return self._model.start(memory, hypotheses, max_length)
+
+    def step(self, ids_BN: Tensor, cache: Cache) -> Tensor:
+        """Logits BNV of what follows, given each hypothesis' newest id."""
+        return self._model.step(ids_BN, cache)
+
+
+def quantised(model: Transformer) -> Transformer:
+    """A copy of the model whose linear maps are int8. Its embeddings keep their float table, be it
+    tied to the output projection or not."""
+    into_attention = {
+        id(linear)
+        for heads in model.modules()
+        if isinstance(heads, MultiHeadAttention)
+        for linear in (heads.W_Q, heads.W_K, heads.W_V)
+    }
+    in_place_of: dict[int, object] = {
+        id(linear): Int8Linear(
+            linear, torch.float64 if id(linear) in into_attention else torch.float32
+        )
+        for linear in model.modules()
+        if isinstance(linear, nn.Linear)
+    }
+    # deepcopy takes what it finds under an object's id for the copy of that object.
+    return deepcopy(model, in_place_of).float().eval().requires_grad_(False)
+
+
+class Int8Linear(nn.Module):
+    """y = x Wᵀ + b in float32, by an exact product of integers; y is given back as `dtype`."""
+
+    def __init__(self, linear: nn.Linear, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.dtype = dtype
+        weight_OI, scale_O1 = quantise(linear.weight.detach().float())
+        bias_O = None if linear.bias is None else linear.bias.detach().float().clone()
+        self.weight_OI: Tensor
+        self.scale_O: Tensor
+        self.bias_O: Tensor | None
+        self.register_buffer("weight_OI", weight_OI)
+        self.register_buffer("scale_O", scale_O1[:, 0].clone())
+        self.register_buffer("bias_O", bias_O)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any number of axes before the last, I → O."""
+        rows_MI, scale_M1 = quantise(x.flatten(0, -2).float())
+        y_MO = integer_product(rows_MI, self.weight_OI).mul_(scale_M1).mul_(self.scale_O)
+        if self.bias_O is not None:
+            y_MO += self.bias_O
+        return y_MO.view(*x.shape[:-1], -1).to(self.dtype)
+
+
+def quantise(x_MI: Tensor) -> tuple[Tensor, Tensor]:
+    """Each row as int8 times a scale: x ≈ values · scale, the error at most half a scale.
+
+    scale = max|row| / 127, values = x / scale, rounded half to even. Returns MI int8 and M1.
+    """
+    smallest = torch.finfo(x_MI.dtype).tiny  # a row of zeros has to be divided by something
+    scale_M1 = (x_MI.abs().amax(dim=1, keepdim=True) / LARGEST).clamp_(min=smallest)
+    return (x_MI / scale_M1).round_().to(torch.int8), scale_M1
+
+
+def integer_product(a_MI: Tensor, b_OI: Tensor) -> Tensor:
+    """A Bᵀ of int8 tensors, exact until it is rounded to float32: MO."""
+    if int_mm_is_exact():
+        return torch._int_mm(a_MI, b_OI.T).float()
+    return (a_MI.double() @ b_OI.T.double()).float()  # slow; every sum is an integer below 2⁵³
+
+
+@cache
+def int_mm_is_exact() -> bool:
+    """Whether torch's int8 product is there and right on this processor.
+
+    Without VNNI instructions its kernels add pairs of products in 16 bits, which are too few.
+    """
+    signs = torch.tensor([[1], [-1]], dtype=torch.int8).repeat(16, 1)
+    largest_MI = (LARGEST * signs).expand(-1, 256).contiguous()
+    true_MM = LARGEST**2 * 256 * (signs.int() @ signs.int().T)
+    try:
+        products = [torch._int_mm(rows, largest_MI.T) for rows in (largest_MI, largest_MI[:1])]
+    except (AttributeError, RuntimeError):
+        return False
+    return all(torch.equal(product, true_MM[: len(product)]) for product in products)
