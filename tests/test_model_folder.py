@@ -21,6 +21,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ModelFolderError
 from allyouneed.model_folder import (
     FILES,
+    VOCABULARY_SELECTION,
     bundled_models,
     open_model_folder,
     save_model_folder,
@@ -258,6 +259,14 @@ def test_replacing_keeps_other_peoples_files(
     assert saved_width(model_folder) == 8
     assert (model_folder / "notes/mine.txt").read_text() == "keep"
     assert sorted(e.name for e in model_folder.iterdir()) == sorted([*FILES, "notes"])
+
+
+def test_replacing_drops_what_was_learned_for_the_old_model(
+    model_folder: Path, small_model: Make, small_tokenizer: Tokenizer
+) -> None:
+    (model_folder / VOCABULARY_SELECTION).write_bytes(b"of the old one")
+    save_model_folder(model_folder, other(small_model), small_tokenizer)
+    assert sorted(entry.name for entry in model_folder.iterdir()) == sorted(FILES)
 
 
 def test_only_a_model_is_ever_replaced(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 CARD, TRAINING = "README.md", "training.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
+VOCABULARY_SELECTION = "vocabulary_selection.safetensors"  # part of a model that may be missing
 ABANDONED = 24 * 3600  # seconds after which a half-written folder is nobody's any more
 
 
@@ -262,7 +263,8 @@ def _settle(path: Path) -> None:
         old.rename(path)
         return
     for entry in old.iterdir():
-        if entry.name not in FILES and not (path / entry.name).exists():
+        of_the_old_model = entry.name in (*FILES, VOCABULARY_SELECTION)
+        if not of_the_old_model and not (path / entry.name).exists():
             entry.rename(path / entry.name)
     shutil.rmtree(old, ignore_errors=True)
 

@@ -1,0 +1,199 @@
+"""Vocabulary selection: which target ids a source sentence can need.
+
+The output layer is the widest product of a decoding step, and nearly all of its columns are words
+that have nothing to do with the sentence. With a selection it is computed over some hundred of
+them (Jean et al. 2015; L'Hostis et al. 2016).
+
+V vocabulary · C candidates of all source ids together · A ids that any sentence may need
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from allyouneed.errors import ModelFolderError, UsageError
+from allyouneed.model_folder import VOCABULARY_SELECTION, ModelFolder, to_disk
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.weights.file import reading
+
+FORMAT = "allyouneed vocabulary selection"
+FORMAT_VERSION = 1
+DTYPES = {"offsets": "I64", "ids": "I32", "always": "I32"}
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class VocabularySelection:
+    """For each source id the target ids it can need, and those that any sentence may need.
+
+    Source id s can need `ids_C[offsets[s] : offsets[s + 1]]`; `always_A` holds the special ids,
+    the single bytes, so that anything can still be spelled, and the most frequent target ids.
+    """
+
+    offsets: Ids
+    ids_C: NDArray[np.int32]
+    always_A: NDArray[np.int32]
+
+    @property
+    def vocabulary(self) -> int:
+        """How many ids there are."""
+        return len(self.offsets) - 1
+
+    def ids(self, sources: Sequence[Sequence[int]]) -> Ids:
+        """The ids that these sentences can need together, sorted; for one, give it alone.
+
+        `sources` are token ids below `vocabulary`, with or without padding and end.
+        """
+        needed_V = np.zeros(self.vocabulary, bool)
+        needed_V[self.always_A] = True
+        for id_ in {id_ for source in sources for id_ in source}:
+            needed_V[self.ids_C[self.offsets[id_] : self.offsets[id_ + 1]]] = True
+        return needed_V.nonzero()[0]
+
+    def rows(
+        self,
+        sources: Sequence[Sequence[int]],
+        prefixes: Sequence[Sequence[int]] | None = None,
+    ) -> list[Ids]:
+        """Each sentence's own ids, sorted; those of its forced prefix are among them.
+
+        This is what an engine decodes with: log-probabilities are normalised over the row of the
+        sentence (every other id has probability 0), so that a translation does not depend on
+        which sentences it shares a batch with.
+        """
+        rows = [self.ids([source]) for source in sources]
+        if prefixes is None:
+            return rows
+        return [
+            np.union1d(row, np.asarray(prefix, np.int64))
+            for row, prefix in zip(rows, prefixes, strict=True)
+        ]
+
+    def save(self, path: Path, tokenizer: Tokenizer) -> None:
+        """Writes the file beside `path` and renames it into place.
+
+        Raises:
+            ModelFolderError: it cannot be written; a file that was there stays as it was.
+        """
+        beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        arrays: dict[str, NDArray[Any]] = {
+            "offsets": self.offsets,
+            "ids": self.ids_C,
+            "always": self.always_A,
+        }
+        description = {
+            "format": FORMAT,
+            "format_version": str(FORMAT_VERSION),
+            "tokenizer": tokenizer.fingerprint(),
+        }
+        try:
+            beside.touch()  # with the permissions of any new file: safetensors' own are narrower
+            permissions = beside.stat().st_mode
+            save_file(arrays, beside, description)
+            beside.chmod(permissions)
+            to_disk(beside)
+            beside.replace(path)
+            to_disk(path.parent)
+        except OSError as error:
+            raise ModelFolderError(
+                f"{path} could not be written: {error}; make room, or write to another folder"
+            ) from error
+        finally:
+            beside.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path, tokenizer: Tokenizer) -> "VocabularySelection":
+        """Reads what `save` wrote for this tokenizer.
+
+        Raises:
+            ModelFolderError: a file that is missing, damaged, of a later format, or made for
+                another tokenizer.
+        """
+        with reading(path), safe_open(path, "numpy") as file:
+            _check_description(path, file.metadata() or {}, tokenizer)
+            names = file.keys()
+            found = {name: file.get_slice(name).get_dtype() for name in names}
+            if found != DTYPES:
+                raise _damaged(path, f"it holds {found or 'nothing'}, not {DTYPES}")
+            offsets, ids_C, always_A = (file.get_tensor(name) for name in DTYPES)
+        _check_arrays(path, offsets, ids_C, always_A, tokenizer)
+        return cls(offsets, ids_C, always_A)
+
+
+def open_vocabulary_selection(folder: ModelFolder) -> VocabularySelection:
+    """The selection that a model folder holds.
+
+    Raises:
+        UsageError: it holds none.
+        ModelFolderError: as `VocabularySelection.load`.
+    """
+    path = folder.path / VOCABULARY_SELECTION
+    if not path.exists():
+        raise UsageError(
+            f"{folder.path} has no {VOCABULARY_SELECTION}; learn it from pairs of sentences with "
+            "allyouneed select-vocabulary, or translate without vocabulary selection"
+        )
+    return VocabularySelection.load(path, folder.tokenizer)
+
+
+def indispensable(tokenizer: Tokenizer) -> Ids:
+    """The special ids and the single bytes: what every piece is merged from."""
+    return np.array(sorted(set(range(len(tokenizer))) - tokenizer.halves().keys()), np.int64)
+
+
+def _check_description(path: Path, description: dict[str, str], tokenizer: Tokenizer) -> None:
+    if description.get("format") != FORMAT:
+        raise _damaged(path, "it does not say that it is one")
+    version = description.get("format_version", "")
+    if not version.isdecimal() or int(version) < 1:
+        raise _damaged(path, f"its format_version={version!r} must be 1 or more")
+    if int(version) > FORMAT_VERSION:
+        raise ModelFolderError(
+            f"{path} has format version {version}; this allyouneed reads up to {FORMAT_VERSION}: "
+            "upgrade it with pip install -U allyouneed"
+        )
+    if description.get("tokenizer") != tokenizer.fingerprint():
+        raise ModelFolderError(
+            f"{path} was made for another tokenizer; make it anew with allyouneed select-vocabulary"
+        )
+
+
+def _check_arrays(
+    path: Path,
+    offsets: NDArray[np.int64],
+    ids_C: NDArray[np.int32],
+    always_A: NDArray[np.int32],
+    tokenizer: Tokenizer,
+) -> None:
+    if {offsets.ndim, ids_C.ndim, always_A.ndim} != {1}:
+        raise _damaged(path, "its arrays have more than one axis")
+    if len(offsets) != len(tokenizer) + 1 or offsets[0] != 0 or offsets[-1] != len(ids_C):
+        raise _damaged(path, f"its offsets do not part {len(ids_C)} ids by {len(tokenizer)} pieces")
+    if (np.diff(offsets) < 0).any():
+        raise _damaged(path, "its offsets go back")
+    for name, ids in (("ids", ids_C), ("always", always_A)):
+        wrong = ids[(ids < 0) | (ids >= len(tokenizer))]
+        if len(wrong):
+            raise _damaged(
+                path, f"{name} holds {wrong[0]}, which is none of 0 … {len(tokenizer) - 1}"
+            )
+    missing = np.setdiff1d(indispensable(tokenizer), always_A)
+    if len(missing):
+        raise _damaged(
+            path, f"always lacks {len(missing)} special ids or bytes, {missing[0]} first"
+        )
+
+
+def _damaged(path: Path, reason: str) -> ModelFolderError:
+    return ModelFolderError(
+        f"{path} is no vocabulary selection: {reason}; "
+        "make it anew with allyouneed select-vocabulary"
+    )
