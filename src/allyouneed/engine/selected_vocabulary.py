@@ -14,7 +14,20 @@ from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.protocol import Decodable, DecodingCache
+from allyouneed.engine.vocabulary_selection import VocabularySelection
 from allyouneed.errors import ShapeError
+
+
+def for_batch(
+    model: Decodable,
+    selection: VocabularySelection | None,
+    sources: Sequence[Sequence[int]],
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> Decodable:
+    """The model for a batch of these sentences: over what each needs, if there is a selection."""
+    if selection is None:
+        return model
+    return SelectedVocabulary(model, selection.rows(sources, prefixes))
 
 
 class SelectedVocabulary:

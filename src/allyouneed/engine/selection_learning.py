@@ -1,14 +1,20 @@
-"""From lexical translations to a vocabulary selection, and how well it fits pairs of sentences.
+"""Learning a vocabulary selection from pairs of sentences, and measuring how well it fits.
 
 V vocabulary · K distinct links, as in `lexical_translation`
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
-from allyouneed.engine.lexical_translation import LexicalTranslation, TokenPair
+from allyouneed.engine.lexical_translation import (
+    LexicalTranslation,
+    TokenPair,
+    learn_lexical_translation,
+)
 from allyouneed.engine.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.errors import DataError
 from allyouneed.text.tokenizer import Tokenizer
@@ -17,6 +23,99 @@ CANDIDATES = 100
 FREQUENT = 100
 LEAST_PROBABLE = 1e-5
 """What EM drives to nothing is no candidate, however few a source id has."""
+
+HELD_OUT_EVERY = 100
+PAIRS_AT_ONCE = 10_000
+
+TextPair = tuple[str, str]
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How well a selection fits pairs of sentences.
+
+    `selected` is the mean number of ids selected for a sentence, `covered` the share of the
+    target tokens, ends included, that the selection of their own sentence contains.
+    """
+
+    sentences: int
+    selected: float
+    covered: float
+
+
+@dataclass(frozen=True)
+class LearnedSelection:
+    """A selection, and what it was learned from.
+
+    `pairs` were learned from; `left_out` says how many were not, by reason. `held_out` is how
+    well the selection fits every 100th pair, which was not learned from; None where there are
+    fewer.
+    """
+
+    selection: VocabularySelection
+    pairs: int
+    left_out: Mapping[str, int]
+    held_out: Coverage | None
+
+
+def learn_vocabulary_selection(
+    pairs: Iterable[TextPair],
+    tokenizer: Tokenizer,
+    longest: int,
+    candidates: int = CANDIDATES,
+    progress: Progress = lambda stage, done, total: None,
+) -> LearnedSelection:
+    """Learns from sentences and their translations which target ids each source id can need.
+
+    Pairs of which a side is empty or has more than `longest` tokens are left out. `progress`
+    hears the stage ("reading", in pairs, and "learning", in rounds), how much of it is done, and
+    of how much.
+
+    Raises:
+        DataError: no pairs.
+    """
+    held_out: list[TokenPair] = []
+    left_out: Counter[str] = Counter()
+    given = 0
+
+    def words() -> Iterator[TokenPair]:
+        nonlocal given
+        for number, (source, target) in enumerate(tokenised(pairs, tokenizer), start=1):
+            if number % PAIRS_AT_ONCE == 0:
+                progress("reading", number, None)
+            if min(len(source), len(target)) == 1:  # the end
+                left_out["empty"] += 1
+            elif max(len(source), len(target)) > longest:
+                left_out[f"longer than {longest} tokens"] += 1
+            elif number % HELD_OUT_EVERY == 0:
+                held_out.append((source, target))
+            else:
+                given += 1
+                yield source[:-1], target[:-1]
+
+    def learning(done: int, total: int) -> None:
+        progress("learning", done, total)
+
+    lexical = learn_lexical_translation(words(), len(tokenizer), progress=learning)
+    if given > lexical.pairs:
+        left_out["more than can be learned from at once"] = given - lexical.pairs
+    return LearnedSelection(
+        selection := likeliest(lexical, tokenizer, candidates),
+        lexical.pairs,
+        left_out,
+        coverage(selection, held_out) if held_out else None,
+    )
+
+
+def tokenised(
+    pairs: Iterable[TextPair], tokenizer: Tokenizer
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Both sides as ids that end in `end`; white space around the texts is left out."""
+    remaining = iter(pairs)
+    while chunk := list(islice(remaining, PAIRS_AT_ONCE)):
+        sides = (tokenizer.encode_ids([pair[n].strip() for pair in chunk]) for n in (0, 1))
+        yield from zip(*sides, strict=True)
 
 
 def likeliest(
@@ -40,21 +139,8 @@ def likeliest(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How well a selection fits pairs of sentences.
-
-    `selected` is the mean number of ids selected for a sentence, `covered` the share of the
-    target tokens, ends included, that the selection of their own sentence contains.
-    """
-
-    sentences: int
-    selected: float
-    covered: float
-
-
 def coverage(selection: VocabularySelection, pairs: Iterable[TokenPair]) -> Coverage:
-    """Measures a selection on pairs of token ids that it was not learned from.
+    """Measures a selection on pairs of token ids that end in `end`.
 
     Raises:
         DataError: no pairs.
