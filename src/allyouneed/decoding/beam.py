@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from allyouneed.decoding.constraints import Prefixes
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.decoding.prefixes import Prefixes
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
 

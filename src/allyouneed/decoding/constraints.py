@@ -15,10 +15,9 @@ from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.options import SearchOptions
-from allyouneed.errors import UsageError
+from allyouneed.decoding.prefixes import Prefixes, check_prefixes
 
 NEVER = float("-inf")
-Prefixes = Sequence[Sequence[int]]
 
 
 class Constraint(Protocol):
@@ -176,19 +175,3 @@ class ForcedPrefix:
 def ban(log_p_BNV: Tensor, ids_BNX: Tensor, banned_BNX: Tensor, pad: int) -> None:
     """Bans the ids where `banned`; `pad`, banned anyway, stands in for the others."""
     log_p_BNV.scatter_(-1, ids_BNX.where(banned_BNX, pad), NEVER)
-
-
-def check_prefixes(prefixes: Prefixes, sentences: int, config: TransformerConfig) -> None:
-    """Raises UsageError for prefixes that do not fit the batch or hold an impossible id."""
-    if len(prefixes) != sentences:
-        raise UsageError(
-            f"{len(prefixes)} prefixes for {sentences} sentences; give one for each, () for none"
-        )
-    special = {config.pad, config.start, config.end}
-    for number, prefix in enumerate(prefixes):
-        for id_ in prefix:
-            if id_ in special or not 0 <= id_ < config.vocabulary:
-                raise UsageError(
-                    f"prefix of sentence {number}: id {id_} cannot be forced; it must be a word's "
-                    f"(0 … {config.vocabulary - 1}, but none of {sorted(special)})"
-                )

@@ -1,0 +1,14 @@
+"""The native engine: C++ behind a plain C interface, for CPUs."""
+
+from allyouneed.core.config import TransformerConfig
+
+
+def why_not(config: TransformerConfig) -> str | None:
+    """Why the native engine cannot run such a model here; None where it can."""
+    from allyouneed.engine.native.library import NoLibrary, find_library
+
+    try:
+        find_library()
+    except NoLibrary as error:
+        return str(error)
+    return None

@@ -1,0 +1,185 @@
+"""The native engine: a model packed for the processor, and beam search wholly in compiled code."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.prefixes import check_prefixes, check_room
+from allyouneed.engine.batches import BATCH_HYPOTHESES
+from allyouneed.engine.native.library import Library, find_library
+from allyouneed.engine.native.packed import PackedModel, Worker
+from allyouneed.errors import AllYouNeedError, ShapeError
+from allyouneed.model_folder import ModelFolder
+
+if TYPE_CHECKING:
+    from allyouneed.engine.native.decodable import NativeDecodable
+    from allyouneed.engine.torch_engine import TorchEngine
+
+Precision = Literal["int8", "float32"]
+BATCH_TOKENS = 4096  # source tokens in a batch
+
+
+class NativeEngine:
+    """Translates with compiled code: two threads work on a batch each, or both on the only one.
+
+    `batch_tokens` and `batch_hypotheses` limit what is decoded at once; `workers` batches go on at
+    a time, on `threads` threads each (None: as the number of sentences suggests).
+    """
+
+    def __init__(self, model: PackedModel, library: Library, precision: Precision, threads: int):
+        self.model = model
+        self.library = library
+        self.precision = precision
+        self.threads = threads
+        self.batch_tokens = BATCH_TOKENS
+        self.batch_hypotheses = BATCH_HYPOTHESES
+        self.workers: int | None = None
+        self.notes: list[str] = [library.note] if library.note else []
+        self._idle: dict[int, list[Worker]] = {}
+
+    @classmethod
+    def open(
+        cls, folder: ModelFolder, precision: Precision = "int8", threads: int | None = None
+    ) -> "NativeEngine":
+        """Packs the weights of a model folder.
+
+        Raises:
+            NoLibrary: the engine is not compiled and cannot be.
+            ModelFolderError: weights that are missing, damaged or of another shape.
+            AllYouNeedError: weights with NaN, by their name.
+        """
+        library = find_library()
+        arrays = folder.load_arrays()
+        try:
+            model = PackedModel(library.functions, folder.config, arrays, precision == "int8")
+        except AllYouNeedError as error:
+            raise AllYouNeedError(f"{folder.path}: {error}") from error
+        return cls(model, library, precision, threads or processors())
+
+    @property
+    def name(self) -> str:
+        """As `load(engine=...)` takes it."""
+        return f"cpu-{self.precision}"
+
+    @property
+    def description(self) -> str:
+        """What runs, in words."""
+        return f"{self.precision}, native ({self.library.units}), {self.threads} threads"
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The shape of the model."""
+        return self.model.config
+
+    @cached_property
+    def decodable(self) -> "NativeDecodable":
+        """The same model step by step, for searches written in Python; needs torch."""
+        from allyouneed.engine.native.decodable import NativeDecodable
+
+        return NativeDecodable(self.model, self.threads)
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: BeamOptions | SamplingOptions,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """See `engine.Engine`. Samples are drawn in Python, from this engine's probabilities."""
+        if not isinstance(options, BeamOptions):
+            return self._in_python.search(sources, options, prefixes, numbers)
+        for source in sources:
+            if len(source) > self.config.max_positions:
+                raise ShapeError(
+                    f"{len(source)} tokens do not fit into max_positions="
+                    f"{self.config.max_positions}; split the text or build the model with more"
+                )
+        if prefixes is not None:
+            check_prefixes(prefixes, len(sources), self.config)
+            limits = [options.limit(len(source) - 1, self.config) for source in sources]
+            check_room(prefixes, limits)
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        batches = deque(self._batches([len(source) for source in sources], options.beam))
+
+        def work(worker: Worker) -> None:
+            with suppress(IndexError):  # nothing is left to do
+                while True:
+                    batch = batches.popleft()
+                    try:
+                        results = worker.search(
+                            [sources[n] for n in batch],
+                            options,
+                            None if prefixes is None else [prefixes[n] for n in batch],
+                        )
+                    except MemoryError as error:
+                        batches.extendleft(self._halves(batch, error))
+                    else:
+                        for n, hypotheses in zip(batch, results, strict=True):
+                            found[n] = hypotheses
+
+        workers = min(self.workers or self.threads, len(batches)) or 1
+        self._run(work, workers)
+        return found
+
+    def _batches(self, lengths: Sequence[int], beam: int) -> list[list[int]]:
+        """The longest sentences first, so that what ends last is short; at least one batch for
+        each worker where there are sentences enough."""
+        fair = -(-len(lengths) // (self.workers or self.threads))
+        most = max(1, min(self.batch_hypotheses // beam, fair))
+        ordered = sorted(range(len(lengths)), key=lambda n: -lengths[n])
+        batches: list[list[int]] = []
+        tokens = 0
+        for n in ordered:
+            if not batches or len(batches[-1]) == most or tokens + lengths[n] > self.batch_tokens:
+                batches.append([])
+                tokens = 0
+            batches[-1].append(n)
+            tokens += lengths[n]
+        return batches
+
+    def _halves(self, batch: list[int], error: MemoryError) -> list[list[int]]:
+        if len(batch) == 1:
+            raise AllYouNeedError(
+                "a sentence does not fit into memory by itself; translate it in parts, with a "
+                "narrower beam or a smaller max_length"
+            ) from error
+        self.notes.append(f"memory is short: {len(batch)} sentences are decoded in halves")
+        middle = len(batch) // 2
+        return [batch[:middle], batch[middle:]]
+
+    def _run(self, work: Callable[[Worker], None], workers: int) -> None:
+        """work(worker) on so many workers at a time; all threads help the only one."""
+        threads = max(1, self.threads // workers)
+        taken = [self._worker(threads) for _ in range(workers)]
+        try:
+            if workers == 1:
+                work(taken[0])
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(work, taken))
+        finally:
+            self._idle.setdefault(threads, []).extend(taken)
+
+    def _worker(self, threads: int) -> Worker:
+        idle = self._idle.get(threads)
+        return idle.pop() if idle else Worker(self.model, threads)
+
+    @cached_property
+    def _in_python(self) -> "TorchEngine":
+        from allyouneed.engine.torch_engine import TorchEngine
+
+        return TorchEngine(self.name, self.description, self.decodable)
+
+
+def processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,81 @@
+"""Finds the compiled engine for this machine: installed with the package, or compiled here before,
+or compiled now."""
+
+import ctypes
+import hashlib
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from allyouneed.engine.native.bindings import open_library
+from allyouneed.engine.native.build import (
+    NoCompiler,
+    best_variant,
+    compile_variant,
+    library_name,
+)
+
+INSTALLED = Path(__file__).with_name("compiled")
+
+
+class NoLibrary(Exception):
+    """The engine is not compiled and cannot be; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The engine, opened. `note` says what had to be done for it, if anything."""
+
+    functions: ctypes.CDLL
+    path: Path
+    note: str | None = None
+
+    @property
+    def units(self) -> str:
+        """What of the processor its products run on."""
+        return str(self.functions.aya_units().decode())
+
+
+def cache_folder() -> Path:
+    """Where libraries that are compiled at run time are kept, one for each variant and version."""
+    root = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    if root:
+        return Path(root) / "allyouneed"
+    home = Path.home()
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "allyouneed"
+
+
+@cache
+def find_library() -> Library:
+    """The library for this machine, compiled if need be (some seconds, once).
+
+    Raises:
+        NoLibrary: there is none and it cannot be compiled.
+    """
+    variant = best_variant()
+    name = library_name(variant)
+    try:
+        for folder in (INSTALLED, cache_folder()):
+            if intact(folder / name):
+                return Library(open_library(folder / name), folder / name)
+    except OSError:
+        pass  # made on another machine: made anew below
+    try:
+        path = compile_variant(variant, cache_folder())
+        return Library(open_library(path), path, f"compiled the engine for this machine: {path}")
+    except (NoCompiler, OSError) as error:
+        raise NoLibrary(f"the native engine is not compiled and {error}") from error
+
+
+def intact(path: Path) -> bool:
+    """Whether the library is there as it was compiled, and nobody but its owner, root or the user
+    of this process, can have changed it."""
+    digest = path.with_suffix(".sha256")
+    if not path.is_file() or not digest.is_file():
+        return False
+    found = path.stat()
+    if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
+        return False
+    return hashlib.sha256(path.read_bytes()).hexdigest() == digest.read_text().strip()

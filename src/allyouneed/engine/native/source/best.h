@@ -1,0 +1,91 @@
+// The best next tokens of one hypothesis, and the sum that makes probabilities of logits, found
+// while the logits pass by: a row of them is never in memory as a whole.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "rows.h"
+
+constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+// Tokens that must not come next. Few, so they are searched one by one.
+using Banned = std::vector<int32_t>;
+
+struct Best {
+  // Starts anew, to keep the `room` best; `watched` is an id whose logit is wanted in any case.
+  void clear(int room, int32_t watched) {
+    logits.resize(room);
+    ids.resize(room);
+    count = 0;
+    most = kNever;
+    sum = 0.0f;
+    watched_id = watched;
+    watched_logit = kNever;
+  }
+
+  // Goes on with logits[0..n), which belong to the ids from `first`, or to ids[0..n).
+  void pass(const float* x, int n, int32_t first, const int32_t* names, const Banned& banned) {
+    const float top = largest(x, n);
+    if (top > most) {
+      sum *= exponential(most - top);
+      most = top;
+    }
+    if (!(top < most - kNegligible)) sum += sum_of_exponentials(x, n, most);
+    if (names) {
+      for (int i = 0; i < n; ++i)
+        if (names[i] == watched_id) watched_logit = x[i];
+    } else if (watched_id >= first && watched_id < first + n) {
+      watched_logit = x[watched_id - first];
+    }
+    if (!(top > threshold())) return;
+    for (int from = 0; from < n; from += kGroup) {
+      const int to = from + kGroup < n ? from + kGroup : n;
+      if (!(largest(x + from, to - from) > threshold())) continue;
+      for (int i = from; i < to; ++i)
+        if (x[i] > threshold()) keep(x[i], names ? names[i] : first + i, banned);
+    }
+  }
+
+  // Takes in what another thread has found among other ids.
+  void merge(const Best& other, const Banned& banned) {
+    if (other.most > most) {
+      sum = sum * exponential(most - other.most) + other.sum;
+      most = other.most;
+    } else if (other.most > kNever) {
+      sum += other.sum * exponential(other.most - most);
+    }
+    if (other.watched_logit > kNever) watched_logit = other.watched_logit;
+    for (int i = 0; i < other.count; ++i)
+      if (other.logits[i] > threshold()) keep(other.logits[i], other.ids[i], banned);
+  }
+
+  float log_sum() const { return most + std::log(sum); }
+
+  std::vector<float> logits;  // best first
+  std::vector<int32_t> ids;
+  int count = 0;
+  float most = kNever, sum = 0.0f;  // Σ exp(logit) = sum · exp(most)
+  int32_t watched_id = -1;
+  float watched_logit = kNever;
+
+ private:
+  static constexpr int kGroup = 32;
+  static constexpr float kNegligible = 30.0f;  // 32,000 · e⁻³⁰ is beyond what float32 can hold
+
+  float threshold() const {
+    return count < int(logits.size()) ? kNever : logits[logits.size() - 1];
+  }
+  void keep(float logit, int32_t id, const Banned& banned) {
+    for (const int32_t not_this : banned)
+      if (id == not_this) return;
+    int place = count < int(logits.size()) ? count++ : count - 1;
+    for (; place > 0 && logits[place - 1] < logit; --place) {
+      logits[place] = logits[place - 1];
+      ids[place] = ids[place - 1];
+    }
+    logits[place] = logit;
+    ids[place] = id;
+  }
+};

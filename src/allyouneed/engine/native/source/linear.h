@@ -1,0 +1,216 @@
+// A linear map y = W x + b, packed for one precision, and the rows that it is applied to.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+
+#include "memory.h"
+#include "panels.h"
+#include "rows.h"
+#include "team.h"
+#include "tiles.h"
+
+// Where a packed map's numbers come from: `row(output, weights)` writes one row of the matrix over
+// zeros and returns its bias.
+struct Source {
+  int inputs, outputs;
+  std::function<float(int output, float* weights)> row;
+};
+
+inline int panels_of(int columns) { return (columns + kPanel - 1) / kPanel; }
+
+// Int8 weights with a scale for each output, int8 rows with a scale each, products in int32.
+struct Int8 {
+  using Cached = bfloat16;  // what keys and values are kept in: far finer than the rounding here
+  static constexpr const char* kName = "int8";
+
+  class Rows {
+   public:
+    void resize(int rows, int width) {
+      stride_ = int(round_up(width, kDepth)) + kDepth;  // not a power of two: spares cache sets
+      values_.resize(round_up(rows, 32) * stride_);
+      scales_.resize(rows);
+      sums_.resize(rows);
+    }
+    void set(int row, const float* x, int width) {
+      int8_t* q = values_.data() + size_t(row) * stride_;
+      scales_[row] = to_int8(x, q, width, &sums_[row]);
+      std::fill(q + width, q + round_up(width, kDepth), int8_t(0));
+    }
+
+   private:
+    friend struct Int8;
+    int stride_ = 0;
+    Buffer<int8_t> values_;
+    Buffer<float> scales_;
+    Buffer<int32_t> sums_;
+  };
+
+  class Linear {
+   public:
+    void pack(Arena& arena, const Source& from) {
+      inputs = from.inputs;
+      outputs = from.outputs;
+      depth_ = int(round_up(inputs, kDepth));
+      const int columns = panels_of(outputs) * kPanel;
+      weight_ = arena.take<uint8_t>(size_t(columns) * depth_);
+      scale_ = arena.take<float>(columns);
+      bias_ = arena.take<float>(columns);
+      std::vector<float> row(inputs);
+      std::vector<int8_t> q(depth_, 0);
+      for (int column = 0; column < columns; ++column) {
+        std::fill(row.begin(), row.end(), 0.0f);
+        bias_[column] = column < outputs ? from.row(column, row.data()) : 0.0f;
+        int32_t sum;
+        scale_[column] = to_int8(row.data(), q.data(), inputs, &sum);
+        for (int k = 0; k < depth_; k += 4)
+          for (int i = 0; i < 4; ++i) place(column, k)[i] = uint8_t(q[k + i] + 128);
+      }
+    }
+
+    // The map to these outputs alone, in memory of its own.
+    void pick(Arena& arena, const Linear& whole, const int32_t* chosen, int count) {
+      inputs = whole.inputs;
+      outputs = count;
+      depth_ = whole.depth_;
+      const int columns = panels_of(count) * kPanel;
+      weight_ = arena.take<uint8_t>(size_t(columns) * depth_);
+      scale_ = arena.take<float>(columns);
+      bias_ = arena.take<float>(columns);
+      for (int column = 0; column < columns; ++column) {
+        const int from = chosen[std::min(column, count - 1)];
+        scale_[column] = whole.scale_[from];
+        bias_[column] = whole.bias_[from];
+        for (int k = 0; k < depth_; k += 4)
+          std::memcpy(place(column, k), whole.place(from, k), 4);
+      }
+    }
+
+    // Columns of panels [first, last) of y, for the first `rows` rows of x.
+    void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
+      alignas(64) int32_t sums[32][kPanel];
+#if HAS_TILES
+      const bool tiles = rows >= kTilesPayFrom && may_use_tiles();
+      if (tiles) set_tiles();
+#else
+      constexpr bool tiles = false;
+#endif
+      const int step = tiles ? 32 : kIntRows;
+      for (int panel = first; panel < last; ++panel) {
+        const uint8_t* w = weight_ + size_t(panel) * depth_ * kPanel;
+        for (int row = 0; row < rows; row += step) {
+          const int block = std::min(step, rows - row);
+          const int8_t* a = x.values_.data() + size_t(row) * x.stride_;
+#if HAS_TILES
+          if (tiles)
+            tile_block(block, a, x.stride_, w, depth_, sums);
+          else
+#endif
+            int_tile(block, a, x.stride_, w, depth_, sums);
+          for (int r = 0; r < block; ++r)
+            finish(sums[r], x.scales_[row + r], kOffset * x.sums_[row + r], panel * kPanel,
+                   y + size_t(row + r) * stride + panel * kPanel);
+        }
+      }
+#if HAS_TILES
+      if (tiles) release_tiles();
+#endif
+    }
+
+    int inputs = 0, outputs = 0;
+
+   private:
+    uint8_t* place(int column, int k) const {  // k a multiple of four
+      const size_t four = size_t(column / kPanel) * depth_ / 4 + k / 4;
+      return weight_ + (four * kPanel + column % kPanel) * 4;
+    }
+    void finish(const int32_t* sums, float scale, int32_t offset, int column, float* y) const {
+      for (int c = 0; c < kPanel; ++c)
+        y[c] = float(sums[c] - offset) * (scale * scale_[column + c]) + bias_[column + c];
+    }
+
+    int depth_ = 0;
+    uint8_t* weight_ = nullptr;
+    float *scale_ = nullptr, *bias_ = nullptr;
+  };
+};
+
+// The same in float32, the plain road.
+struct Float32 {
+  using Cached = float;
+  static constexpr const char* kName = "float32";
+
+  class Rows {
+   public:
+    void resize(int rows, int width) {
+      stride_ = width;
+      values_.resize(size_t(rows) * width);
+    }
+    void set(int row, const float* x, int width) {
+      std::memcpy(values_.data() + size_t(row) * stride_, x, width * sizeof(float));
+    }
+
+   private:
+    friend struct Float32;
+    int stride_ = 0;
+    Buffer<float> values_;
+  };
+
+  class Linear {
+   public:
+    void pack(Arena& arena, const Source& from) {
+      take(arena, from.inputs, from.outputs);
+      std::vector<float> row(inputs);
+      for (int column = 0; column < panels_of(outputs) * kPanel; ++column) {
+        std::fill(row.begin(), row.end(), 0.0f);
+        bias_[column] = column < outputs ? from.row(column, row.data()) : 0.0f;
+        for (int k = 0; k < inputs; ++k) *place(column, k) = row[k];
+      }
+    }
+
+    void pick(Arena& arena, const Linear& whole, const int32_t* chosen, int count) {
+      take(arena, whole.inputs, count);
+      for (int column = 0; column < panels_of(count) * kPanel; ++column) {
+        const int from = chosen[std::min(column, count - 1)];
+        bias_[column] = whole.bias_[from];
+        for (int k = 0; k < inputs; ++k) *place(column, k) = *whole.place(from, k);
+      }
+    }
+
+    void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
+      for (int panel = first; panel < last; ++panel) {
+        const float* w = weight_ + size_t(panel) * inputs * kPanel;
+        float* block = y + panel * kPanel;
+        float_panel(x.values_.data(), x.stride_, rows, w, inputs, block, stride);
+        for (int r = 0; r < rows; ++r)
+          add(block + size_t(r) * stride, bias_ + panel * kPanel, kPanel);
+      }
+    }
+
+    int inputs = 0, outputs = 0;
+
+   private:
+    void take(Arena& arena, int inputs_, int outputs_) {
+      inputs = inputs_;
+      outputs = outputs_;
+      const size_t columns = size_t(panels_of(outputs)) * kPanel;
+      weight_ = arena.take<float>(columns * inputs);
+      bias_ = arena.take<float>(columns);
+    }
+    float* place(int column, int k) const {
+      return weight_ + (size_t(column / kPanel) * inputs + k) * kPanel + column % kPanel;
+    }
+
+    float *weight_ = nullptr, *bias_ = nullptr;
+  };
+};
+
+// y = W x + b for all rows, the columns shared out among the team; stride: floats from row to row
+// of y, at least the columns rounded up to whole panels.
+template <class Linear, class Rows>
+void apply(Team& team, const Linear& map, const Rows& x, int rows, float* y, int stride) {
+  team.run([&](int member, int members) {
+    const Share share(panels_of(map.outputs), member, members);
+    map.multiply(x, rows, share.begin, share.end, y, stride);
+  });
+}

@@ -1,0 +1,137 @@
+// What is done to one row of numbers: exponentials, norms, activations, rounding.
+//
+// Plain loops that the compiler turns into vectors of whatever width the variant has (but for the
+// search of a maximum, which it does not). A row's result depends on that row alone, never on how
+// many others there are.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "floats.h"
+
+// eˣ to about 1e-7, relatively: 2ⁿ · 2ᶠ with |f| ≤ 1/2 and a polynomial for 2ᶠ. 0 below e⁻⁸⁷.
+inline float exponential(float x) {
+  const float y = (x < -87.0f ? -87.0f : x) * 1.44269504f;
+  const float whole = std::rint(y), f = y - whole;
+  float p = 1.535336e-4f;
+  p = p * f + 1.339887e-3f;
+  p = p * f + 9.618437e-3f;
+  p = p * f + 5.550332e-2f;
+  p = p * f + 2.402265e-1f;
+  p = p * f + 6.931472e-1f;
+  p = p * f + 1.0f;
+  int32_t bits;
+  std::memcpy(&bits, &p, sizeof bits);
+  bits += int32_t(whole) * (1 << 23);
+  std::memcpy(&p, &bits, sizeof p);
+  return x < -87.0f ? 0.0f : p;
+}
+
+inline float largest(const float* x, int n) {
+  float most = x[0];
+  int i = 0;
+  if (n >= kLanes) {
+    Floats lanes = load(x);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) lanes = greater(lanes, load(x + i));
+    most = largest(lanes);
+  }
+  for (; i < n; ++i) most = x[i] > most ? x[i] : most;
+  return most;
+}
+
+inline float largest_magnitude(const float* x, int n) {
+  float most = 0.0f;
+  int i = 0;
+  if (n >= kLanes) {
+    Floats lanes = magnitude(load(x));
+    for (i = kLanes; i + kLanes <= n; i += kLanes) lanes = greater(lanes, magnitude(load(x + i)));
+    most = largest(lanes);
+  }
+  for (; i < n; ++i) most = std::fabs(x[i]) > most ? std::fabs(x[i]) : most;
+  return most;
+}
+
+inline float sum_of_exponentials(const float* x, int n, float shift) {
+  float sum = 0.0f;
+  for (int i = 0; i < n; ++i) sum += exponential(x[i] - shift);
+  return sum;
+}
+
+inline void softmax(float* x, int n) {
+  const float most = largest(x, n);
+  float sum = 0.0f;
+  for (int i = 0; i < n; ++i) {
+    x[i] = exponential(x[i] - most);
+    sum += x[i];
+  }
+  const float share = 1.0f / sum;
+  for (int i = 0; i < n; ++i) x[i] *= share;
+}
+
+inline void add(float* x, const float* y, int n) {
+  for (int i = 0; i < n; ++i) x[i] += y[i];
+}
+
+// Layer norm (Ba et al. 2016), or RMS norm (Zhang & Sennrich 2019), which neither centres nor
+// shifts. `out` may be `x`.
+struct Norm {
+  const float* gain = nullptr;  // null: no norm at all
+  const float* shift = nullptr;
+  float epsilon = 0.0f;
+  bool centred = true;
+
+  void operator()(const float* x, float* out, int n) const {
+    if (!gain) {
+      if (out != x) std::memcpy(out, x, n * sizeof(float));
+      return;
+    }
+    float mean = 0.0f;
+    if (centred) {
+      for (int i = 0; i < n; ++i) mean += x[i];
+      mean /= float(n);
+    }
+    float variance = 0.0f;
+    for (int i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean);
+    const float scale = 1.0f / std::sqrt(variance / float(n) + epsilon);
+    if (shift)
+      for (int i = 0; i < n; ++i) out[i] = (x[i] - mean) * scale * gain[i] + shift[i];
+    else
+      for (int i = 0; i < n; ++i) out[i] = (x[i] - mean) * scale * gain[i];
+  }
+};
+
+enum class Activation : int32_t { relu, gelu, silu, swiglu };
+
+// swiglu multiplies the first half of x by its gate in the second; the others have no gate.
+inline void activate(Activation kind, float* x, int n) {
+  switch (kind) {
+    case Activation::relu:
+      for (int i = 0; i < n; ++i) x[i] = x[i] > 0.0f ? x[i] : 0.0f;
+      break;
+    case Activation::gelu:
+      for (int i = 0; i < n; ++i) x[i] *= 0.5f * (1.0f + std::erf(x[i] * 0.70710678f));
+      break;
+    case Activation::silu:
+      for (int i = 0; i < n; ++i) x[i] /= 1.0f + exponential(-x[i]);
+      break;
+    case Activation::swiglu:
+      for (int i = 0; i < n; ++i) x[i] *= x[n + i] / (1.0f + exponential(-x[i]));
+      break;
+  }
+}
+
+// Rows of int8: q = round(127 x / max|x|), halves to even; returns what one unit is worth.
+inline float to_int8(const float* x, int8_t* q, int n, int32_t* sum) {
+  const float most = largest_magnitude(x, n);
+  const float inverse = most > 0.0f ? 127.0f / most : 0.0f;
+  int32_t total = 0;
+  for (int i = 0; i < n; ++i) {
+    const int32_t rounded = int32_t(std::rint(x[i] * inverse));
+    q[i] = int8_t(rounded);
+    total += rounded;
+  }
+  *sum = total;
+  return most / 127.0f;
+}

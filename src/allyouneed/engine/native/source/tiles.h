@@ -1,0 +1,73 @@
+// Int8 products on Intel's matrix unit (AMX), which multiplies 16 × 64 by 64 × 16 at once.
+#pragma once
+
+#include "panels.h"
+
+#if defined(__AVX512VNNI__) && defined(__linux__)
+#define HAS_TILES 1
+#include <sys/syscall.h>
+#include <unistd.h>
+
+constexpr int kTileRows = 32;       // rows of a block: two tiles
+constexpr int kTilesPayFrom = 6;    // rows; with fewer, most of a tile would be empty
+
+// Whether the processor has the unit and the system lets this process use it.
+inline bool may_use_tiles() {
+  static const bool may = [] {
+    unsigned a = 7, b, c = 0, d;
+    asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    const bool has = (d >> 24 & 1) && (d >> 25 & 1);  // AMX-TILE, AMX-INT8
+    constexpr int kAskForState = 0x1023, kTileData = 18;
+    return has && syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+  }();
+  return may;
+}
+
+#define WITH_TILES __attribute__((target("amx-tile,amx-int8")))
+
+// All eight tiles: 16 rows of 64 bytes.
+struct alignas(64) TileShape {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+inline const TileShape kTileShape;  // in memory for good: a compiler sees only its first bytes read
+
+// Before every product, as other code of the process may have set the tiles differently.
+WITH_TILES inline void set_tiles() { _tile_loadconfig(&kTileShape); }
+WITH_TILES inline void release_tiles() { _tile_release(); }
+
+// As `int_tile`, for up to 32 rows; `a` must have 32 rows, whatever stands in the others.
+WITH_TILES inline void tile_block(int rows, const int8_t* a, int a_stride, const uint8_t* panel,
+                                  int depth, int32_t (*sums)[kPanel]) {
+  constexpr int kPanelRow = 4 * kPanel, kSumsRow = 4 * kPanel;  // bytes
+  _tile_zero(0);
+  _tile_zero(1);
+  if (rows > 16) {
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int k = 0; k < depth; k += 64, panel += 16 * kPanelRow) {
+      _tile_loadd(4, a + k, a_stride);
+      _tile_loadd(6, panel, kPanelRow);
+      _tile_dpbsud(0, 4, 6);
+      _tile_loadd(7, panel + 64, kPanelRow);
+      _tile_dpbsud(1, 4, 7);
+      _tile_loadd(5, a + 16 * a_stride + k, a_stride);
+      _tile_dpbsud(2, 5, 6);
+      _tile_dpbsud(3, 5, 7);
+    }
+    _tile_stored(2, sums[16], kSumsRow);
+    _tile_stored(3, sums[16] + kLanes, kSumsRow);
+  } else {
+    for (int k = 0; k < depth; k += 64, panel += 16 * kPanelRow) {
+      _tile_loadd(4, a + k, a_stride);
+      _tile_loadd(6, panel, kPanelRow);
+      _tile_dpbsud(0, 4, 6);
+      _tile_loadd(7, panel + 64, kPanelRow);
+      _tile_dpbsud(1, 4, 7);
+    }
+  }
+  _tile_stored(0, sums[0], kSumsRow);
+  _tile_stored(1, sums[0] + kLanes, kSumsRow);
+}
+#endif
