@@ -155,8 +155,9 @@ BROKEN = {
 @pytest.mark.parametrize(("damage", "says"), BROKEN.values(), ids=BROKEN)
 def test_broken_model_folder(damage: Callable[[Path], None], says: str, model_folder: Path) -> None:
     damage(model_folder)
-    message = complaint(lambda: load(model_folder))
+    message = complaint(lambda: load(model_folder, engine="core"))
     assert re.search(says, message), message
+    complaint(lambda: load(model_folder))  # by whatever engine
     assert str(model_folder) in message
 
 
@@ -267,8 +268,8 @@ def test_no_right_to_read(file: str, unreadable: Callable[[str], Path]) -> None:
         (lambda t: t("a", n_best=0), "n_best=0 must be at least 1"),
         (lambda t: t("a", 8, options=QUICK), "beam=8, n_best=1 and options were given; say it in"),
         (lambda t: t("a", n_best=2, options=QUICK), "beam=4, n_best=2 and options were given"),
-        (lambda t: t.stream([], read_ahead=0), "read_ahead=0 must be at least 1"),
-        (lambda t: t.stream([], beam=0), "beam=0 must be at least 1"),
+        (lambda t: t.translate_lines([], read_ahead=0), "read_ahead=0 must be at least 1"),
+        (lambda t: t.translate_lines([], beam=0), "beam=0 must be at least 1"),
         (lambda t: t("a", prefix="x" * 200), "prefix of sentence 0 has 201 tokens and the limit"),
         (lambda t: t.score(["a", "b"], ["a"]), "2 sources and 1 targets; each source needs its"),
     ],

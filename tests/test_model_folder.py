@@ -359,7 +359,7 @@ def test_version_1_loads_for_ever() -> None:
     assert files == golden["sha256"], "the frozen folder itself must not change"
     assert sum(file.stat().st_size for file in path.iterdir()) < 60_000
 
-    translator = load(path)
+    translator = load(path, engine="core")
     ids = translator.tokenizer.encode(golden["source"]).ids
     with torch.inference_mode():
         logits_TV = translator.model(torch.tensor([ids]), torch.tensor([[1, *ids[:-1]]]))[0]

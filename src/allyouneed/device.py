@@ -1,16 +1,30 @@
 """Where a model computes: a torch device by its name."""
 
-import torch
+from typing import TYPE_CHECKING
 
 from allyouneed.errors import UsageError
 
+if TYPE_CHECKING:
+    import torch
 
-def named_device(name: str) -> torch.device:
+
+def usable_device(name: str | None) -> str:
+    """The name of a device that can be used here, "cpu" for None; of the CPU torch isn't asked.
+
+    Raises:
+        UsageError: no such device here; it names those that are.
+    """
+    return "cpu" if name in (None, "cpu") else str(named_device(str(name)))
+
+
+def named_device(name: str) -> "torch.device":
     """The device that torch calls by this name ("cpu", "cuda:1"), after using it once.
 
     Raises:
         UsageError: no such device here; it names those that are.
     """
+    import torch
+
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()

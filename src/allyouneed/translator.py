@@ -1,65 +1,91 @@
 """The front door: a model folder in, then text in, text out."""
 
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import overload
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, overload
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.core.transformer import Transformer
-from allyouneed.decoding.alignment import cross_attention_map, pharaoh
-from allyouneed.decoding.beam import beam_search
-from allyouneed.decoding.options import BeamOptions, SamplingOptions
-from allyouneed.decoding.sampling import sample
-from allyouneed.decoding.scoring import score_targets
-from allyouneed.device import named_device
-from allyouneed.errors import DataError, UsageError
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.choice import check_engine, choose
+from allyouneed.engine.engine import Engine
+from allyouneed.errors import UsageError
+from allyouneed.job import Job, Options, Wishes
 from allyouneed.model_folder import open_model_folder
-from allyouneed.segments import Segment, Segmenter, put_together, word_numbers
+from allyouneed.pipeline import ahead
+from allyouneed.segments import CUT_OFF, Segmenter
 from allyouneed.text.clean import clean
+from allyouneed.text.growing_text import GrowingText
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation import Score, Translation
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from allyouneed.core.transformer import Transformer
+
 __all__ = ["load", "Score", "Translation", "Translator"]
 
-ENGINES = ("auto", "core")
-BATCH_TOKENS = 2048  # source tokens in a batch, padding included
-BATCH_HYPOTHESES = 512  # decoded at once; the cache of a batch grows with it
-STREAM_LINES = 512  # lines read ahead by `stream`, so that like lengths meet in a batch
-
-Options = BeamOptions | SamplingOptions
+READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like lengths meet in a batch
 
 
 class Translator:
     """Translates with one model. Call it with a text or a list of texts.
 
-    `model`, `tokenizer` and `config` are what the folder holds; `engine` is the road that runs.
+    `engine` is the road that runs; `tokenizer` and `config` are what the folder holds, and
+    `model` is the core model with the folder's weights, loaded when it is first asked for.
+    `notes` are what its user should know about how it runs: an engine that is missing, memory
+    that ran short, what was done to a text that was streamed; whoever tells them takes them out.
     """
 
     def __init__(
         self,
-        model: Transformer,
+        engine: Engine,
         tokenizer: Tokenizer,
+        core: "Callable[[], Transformer]",
         *,
-        device: torch.device | None = None,
+        device: str = "cpu",
         trained_length: int | None = None,
     ) -> None:
-        """`trained_length` is the source length, in tokens, that training covered well."""
-        self.device = device or torch.device("cpu")
-        self.model = model.to(self.device).eval()
+        """`core` gives the core model, on `device`; `trained_length` is the source length, in
+        tokens, that training covered well."""
+        self.engine = engine
         self.tokenizer = tokenizer
-        self.engine = "core"
-        longest = model.config.max_positions // 2  # leaves a translation room to be longer
+        self.device = device
+        self.notes: list[str] = []
+        self._load_model = core
+        self._model: Transformer | None = None
+        longest = engine.config.max_positions // 2  # leaves a translation room to be longer
         self._segmenter = Segmenter(tokenizer, min(trained_length or longest, longest))
+
+    @classmethod
+    def of_model(
+        cls, model: "Transformer", tokenizer: Tokenizer, *, trained_length: int | None = None
+    ) -> "Translator":
+        """Translates with a model in memory, by the core engine, on the device that it is on."""
+        from allyouneed.engine.torch_engine import core_engine
+
+        engine = core_engine(model.eval())
+        return cls(
+            engine,
+            tokenizer,
+            lambda: model,
+            device=str(engine.device),
+            trained_length=trained_length,
+        )
+
+    @property
+    def model(self) -> "Transformer":
+        """The core model; the first use loads it, and torch with it."""
+        if self._model is None:
+            self._model = self._load_model()
+        return self._model
 
     @property
     def config(self) -> TransformerConfig:
         """The shape of the model."""
-        return self.model.config
+        return self.engine.config
 
     @overload
     def __call__(
@@ -85,7 +111,6 @@ class Translator:
         alignments: bool = False,
     ) -> list[Translation]: ...
 
-    @torch.inference_mode()
     def __call__(
         self,
         text: str | list[str] | tuple[str, ...],
@@ -106,13 +131,15 @@ class Translator:
 
         Raises:
             UsageError: options or a prefix that cannot be used.
+            AllYouNeedError: memory too short for a single sentence.
         """
-        options = _options(beam, n_best, options)
-        if isinstance(text, str):
-            return self._translate([text], options, prefix, alignments)[0]
-        return self._translate(text, options, prefix, alignments)
+        wishes = Wishes(_options(beam, n_best, options), prefix, alignments)
+        texts = [text] if isinstance(text, str) else text
+        job = self._searched(Job.of(texts, wishes, self._segmenter))
+        found = job.translations(self._segmenter)
+        return found[0] if isinstance(text, str) else found
 
-    def stream(
+    def translate_lines(
         self,
         lines: Iterable[str],
         beam: int = 4,
@@ -121,9 +148,12 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
-        read_ahead: int = STREAM_LINES,
+        read_ahead: int = READ_AHEAD,
     ) -> Iterator[Translation]:
-        """Translates lines as they come, in order, never holding more than `read_ahead`.
+        """Translates lines as they come, in order, `read_ahead` of them together; no more than
+        five times as many are held.
+
+        Lines are read and tokenised, decoded, and given out at the same time, in threads.
 
         Raises:
             UsageError: options, a prefix or a `read_ahead` that cannot be used.
@@ -132,45 +162,65 @@ class Translator:
             raise UsageError(f"read_ahead={read_ahead} must be at least 1")
         options, remaining = _options(beam, n_best, options), iter(lines)
         chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
-        return (
-            translation
-            for chunk in chunks
-            for translation in self(chunk, options=options, prefix=prefix, alignments=alignments)
-        )
+        found = self.translate_chunks(chunks, options, prefix=prefix, alignments=alignments)
+        return (translation for chunk in found for translation in chunk)
 
-    @torch.inference_mode()
+    def translate_chunks(
+        self,
+        chunks: Iterable[Sequence[str]],
+        options: Options | None = None,
+        *,
+        prefix: str = "",
+        alignments: bool = False,
+    ) -> Iterator[list[Translation]]:
+        """As `translate_lines`, for lines that come in chunks: each is translated together, and
+        given out as soon as it is done."""
+        wishes = Wishes(options or BeamOptions(), prefix, alignments)
+        jobs = (Job.of(chunk, wishes, self._segmenter) for chunk in chunks)
+        with closing(ahead(self._searched(job) for job in ahead(jobs))) as searched:
+            for job in searched:
+                yield job.translations(self._segmenter)
+
+    def stream(
+        self, text: str, options: Options | None = None, *, prefix: str = ""
+    ) -> Iterator[str]:
+        """Translates a text and gives it out as it grows, whole characters only; joined, the
+        pieces are `translator(text, options=options).text`.
+
+        `options` are a beam of one, which is greedy (None), or one sample.
+
+        Raises:
+            UsageError: a search that cannot be streamed, or a prefix that does not fit.
+        """
+        from allyouneed.decoding.streaming import check_streamable
+
+        wishes = Wishes(options or BeamOptions(beam=1), prefix)
+        check_streamable(wishes.options)
+        return self._streamed(Job.of([text], wishes, self._segmenter))
+
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Score]:
-        """Log-probabilities of given translations, in order; white space around texts is left out.
+        """Log-probabilities of given translations under the core model, in order; white space
+        around texts is left out.
 
         Raises:
             UsageError: lists of different lengths.
             DataError: a pair that does not fit into the model's positions, by its number.
         """
+        from allyouneed.teacher_forcing import token_scores
+
         if len(sources) != len(targets):
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
             )
-        source_ids, target_ids = self._ids(sources), self._ids(targets)
-        lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
-        for number, length in enumerate(lengths, 1):
-            if length > self.config.max_positions:
-                raise DataError(
-                    f"pair {number} has {length} tokens, more than the model's "
-                    f"{self.config.max_positions} positions; score it in parts"
-                )
-        found: dict[int, tuple[float, ...]] = {}
-        for chosen in batches_of_like_length(lengths, BATCH_TOKENS, BATCH_HYPOTHESES):
-            source_BS = self._padded([source_ids[n] for n in chosen])
-            target_BT = self._padded([target_ids[n] for n in chosen])
-            found |= zip(chosen, score_targets(self.model, source_BS, target_BT), strict=True)
+        target_ids = self._ids(targets)
+        found = token_scores(self.model, self._ids(sources), target_ids)
         return [
-            Score(tokens=self._pieces(ids), token_log_probabilities=found[n])
-            for n, ids in enumerate(target_ids)
+            Score(tokens=self._pieces(ids), token_log_probabilities=scores)
+            for ids, scores in zip(target_ids, found, strict=True)
         ]
 
-    @torch.inference_mode()
-    def attention(self, source: str, target: str) -> tuple[list[str], list[str], Tensor]:
-        """Cross-attention of a finished translation, found by teacher forcing.
+    def attention(self, source: str, target: str) -> "tuple[list[str], list[str], Tensor]":
+        """Cross-attention of a finished translation, found by teacher forcing the core model.
 
         Returns the source's pieces, the target's pieces and the weights TS of the last layer,
         averaged over its heads; white space around the texts is left out.
@@ -178,77 +228,63 @@ class Translator:
         Raises:
             ShapeError: a text that does not fit into the model's positions.
         """
+        from allyouneed.teacher_forcing import attention_map
+
         source_ids, target_ids = self._ids([source, target])
-        weights_BTS = cross_attention_map(
-            self.model, self._padded([source_ids]), self._padded([target_ids])
-        )
-        return list(self._pieces(source_ids)), list(self._pieces(target_ids)), weights_BTS[0]
+        weights_TS = attention_map(self.model, source_ids, target_ids)
+        return list(self._pieces(source_ids)), list(self._pieces(target_ids)), weights_TS
 
-    def _translate(
-        self, texts: Sequence[str], options: Options, prefix: str, alignments: bool
-    ) -> list[Translation]:
-        cut = [self._segmenter.cut(text) for text in texts]
-        prefix_ids = self.tokenizer.encode(prefix.lstrip()).ids[:-1] if prefix.strip() else []
-        to_do: list[Segment] = []
-        prefixes: list[list[int]] = []
-        for segments, _ in cut:
-            for segment in segments:
-                segment.alignment = "" if alignments else None
-            not_blank = [segment for segment in segments if segment.text]
-            to_do += not_blank
-            prefixes += [[] if n else prefix_ids for n in range(len(not_blank))]
-        ids = self.tokenizer.encode_ids([segment.text for segment in to_do])
-        width = options.beam if isinstance(options, BeamOptions) else options.samples
-        rows = max(1, BATCH_HYPOTHESES // width)
-        for chosen in batches_of_like_length([len(row) for row in ids], BATCH_TOKENS, rows):
-            source_BS = self._padded([ids[n] for n in chosen])
-            batch = [to_do[n] for n in chosen]
-            forced = [prefixes[n] for n in chosen] if prefix_ids else None
-            self._search(source_BS, batch, options, forced)
-            if alignments:
-                self._align(source_BS, [ids[n] for n in chosen], batch)
-        return [
-            put_together(text, segments, notes, self.tokenizer, options)
-            for text, (segments, notes) in zip(texts, cut, strict=True)
-        ]
-
-    def _search(
-        self,
-        source_BS: Tensor,
-        batch: Sequence[Segment],
-        options: Options,
-        prefixes: list[list[int]] | None,
-    ) -> None:
-        if isinstance(options, BeamOptions):
-            found = beam_search(self.model, source_BS, options, prefixes)
-        else:
-            numbers = [zlib.crc32(segment.text.encode()) for segment in batch]
-            found = sample(self.model, source_BS, options, prefixes, numbers)
-        for segment, hypotheses in zip(batch, found, strict=True):
+    def _searched(self, job: Job) -> Job:
+        """The job, its segments' hypotheses and alignments found."""
+        engine, options = self._road(job), job.wishes.options
+        found = engine.search(job.ids, options, job.prefixes, job.numbers())
+        while engine.notes:
+            self.notes.append(engine.notes.pop(0))
+        for segment, hypotheses in zip(job.to_do, found, strict=True):
             segment.hypotheses = hypotheses
+        if job.wishes.alignments and job.to_do:
+            from allyouneed.teacher_forcing import align
 
-    def _align(
-        self, source_BS: Tensor, source_ids: list[list[int]], batch: Sequence[Segment]
-    ) -> None:
-        target_ids = [segment.hypotheses[0].ids for segment in batch]
-        weights_BTS = cross_attention_map(self.model, source_BS, self._padded(target_ids))
-        rows = zip(batch, weights_BTS, source_ids, target_ids, strict=True)
-        for segment, weights_TS, source, target in rows:
-            words = [word_numbers(self.tokenizer, ids) for ids in (source, target)]
-            segment.alignment = pharaoh(weights_TS, *words)
+            align(self.model, self.tokenizer, job.ids, job.to_do)
+        return job
+
+    def _road(self, job: Job) -> Engine:
+        """The engine, or the core's while a probe is set on the attention of the core model."""
+        if self._model is None or self.engine.name == "core" or not _probed(self._model):
+            return self.engine
+        from allyouneed.engine.torch_engine import core_engine
+
+        for _, notes in job.cut:
+            notes.append(f"attention is probed: the core engine ran, not {self.engine.name}")
+        return core_engine(self._model)
+
+    def _streamed(self, job: Job) -> Iterator[str]:
+        import torch
+
+        from allyouneed.decoding.streaming import stream_ids
+
+        model = self._road(job).decodable
+        sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
+        [(segments, notes)] = job.cut
+        self.notes += notes
+        for segment in segments:
+            yield segment.before
+            if segment.text:
+                ids, prefix, number = next(sentences)
+                source_BS = torch.tensor([ids], device=self.device)
+                growing, newest = GrowingText(self.tokenizer), -1
+                for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
+                    yield growing.add(newest)
+                yield growing.end()
+                if newest != self.config.end:
+                    self.notes.append(CUT_OFF)
+            yield segment.after
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_ids([clean(text)[0].strip() for text in texts])
 
     def _pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.tokenizer.piece(id) for id in ids)
-
-    def _padded(self, rows: Sequence[Sequence[int]]) -> Tensor:
-        longest = max(map(len, rows))
-        pad = self.config.pad
-        return torch.tensor(
-            [[*row, *[pad] * (longest - len(row))] for row in rows], device=self.device
-        )
 
 
 def load(
@@ -259,42 +295,26 @@ def load(
 ) -> Translator:
     """Opens a bundled model by name ("en-de") or a model folder, ready to translate.
 
-    `engine` is "auto" or "core"; `device` a torch device such as "cuda", None being the CPU;
-    `threads` how many cores torch may use in this process.
+    `engine` is what runs it: "core" (the paper's code, in float32, on any device), "cpu-float32",
+    "cpu-int8", "cuda", or "auto", the fastest that there is for the device. `device` is a torch
+    device such as "cuda", None being the CPU; `threads` how many cores may be used.
 
     Raises:
         ModelFolderError: no such model, or one that cannot be read.
         UsageError: an engine, device or number of threads that is not there.
     """
-    if engine not in ENGINES:
-        raise UsageError(f"engine={engine!r} is not one of {', '.join(ENGINES)}")
-    place = named_device("cpu" if device is None else device)
-    if threads is not None:
-        if threads < 1:
-            raise UsageError(f"threads={threads} must be at least 1")
-        torch.set_num_threads(threads)
+    check_engine(engine, device, threads)
     folder = open_model_folder(name_or_folder)
-    return Translator(
-        folder.load_model(),
+    chosen = choose(engine, folder, device, threads)
+    translator = Translator(
+        chosen.engine,
         folder.tokenizer,
-        device=place,
+        chosen.core,
+        device=chosen.device,
         trained_length=folder.trained_length,
     )
-
-
-def batches_of_like_length(
-    lengths: Sequence[int], tokens: int, most_rows: int
-) -> Iterator[list[int]]:
-    """Numbers 0 … n-1, sorted by length and cut where rows × longest would pass `tokens`, or where
-    there would be more than `most_rows`."""
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == most_rows or (len(batch) + 1) * lengths[number] > tokens):
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
+    translator.notes += chosen.notes
+    return translator
 
 
 def _options(beam: int, n_best: int, options: Options | None) -> Options:
@@ -305,3 +325,7 @@ def _options(beam: int, n_best: int, options: Options | None) -> Options:
             f"beam={beam}, n_best={n_best} and options were given; say it in options alone"
         )
     return options
+
+
+def _probed(model: "Transformer") -> bool:
+    return any(getattr(module, "probes", None) for module in model.modules())

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Iterator, Mapping
 
 FLOORS = [
-    "errors",
+    "errors pipeline",
     "core",
     "text device weights model_config",
     "data decoding translation",
     "model_folder segments",
-    "engine evaluation interop",
+    "engine evaluation interop job",
+    "teacher_forcing",
     "translator",
     "training insight",
     "serving widget",

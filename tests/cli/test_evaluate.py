@@ -25,7 +25,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def evaluated(call, files: Path):
     def run(*options: object) -> dict[str, dict[str, dict[str, object]]]:
-        done = call("evaluate", "--json", *options)
+        done = call("evaluate", "--json", "--engine", "core", *options)
         assert (done.code, done.err) == (0, "")
         (line,) = done.lines
         return json.loads(line)

@@ -32,7 +32,7 @@ def first(query: str) -> tuple[str, str]:
         ("rope", "core/positions.py", "Rotary"),
         ("warmup steps", "training/schedule.py", "noam"),
         ("positional encodings", "core/positions.py", "sinusoidal_encoding"),
-        ("nucleus", "decoding/sampling.py", "SamplingOptions"),
+        ("nucleus", "decoding/options.py", "SamplingOptions"),
         ("beam search", "decoding/beam.py", "beam_search"),
         ("weight tying", "core/transformer.py", "Transformer.tied_weights"),
     ],

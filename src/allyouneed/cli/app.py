@@ -5,7 +5,8 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -19,6 +20,7 @@ from allyouneed.cli.train import train
 from allyouneed.cli.translate import translate
 from allyouneed.cli.where import where
 from allyouneed.errors import AllYouNeedError
+from allyouneed.pipeline import at_work
 
 INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
 
@@ -42,6 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             traceback.print_exc()
         sys.stderr.write(f"error: {explain(error)}\n")
         code = getattr(error, "exit_code", 1)
+    leave(code)
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process; threads that wait for input, or for the end of a batch whose translations
+    nobody wants any more, are not waited for."""
+    if at_work():
+        with suppress(OSError):
+            sys.stderr.flush()
+            sys.stdout.flush()
+        os._exit(code)
     sys.exit(code)
 
 

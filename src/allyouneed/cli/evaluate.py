@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from allyouneed.cli.loading import opened, tell
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
     Beam,
@@ -98,9 +99,8 @@ def evaluate(
         check_line_counts(ready, references)
 
     def translated(model: str) -> list[str]:
-        from allyouneed.translator import load
-
-        return translate_all(load(model, engine, device, threads), sources, options)
+        translator = opened(model, engine, device, threads, debug)
+        return translate_all(translator, sources, options)
 
     system = translated(name) if name else ready
     if output:
@@ -149,10 +149,13 @@ def translate_all(
         *COLUMNS, console=console, transient=True, disable=not console.is_terminal
     ) as progress:
         for translation in progress.track(
-            translator.stream(sources, options=options), len(sources), description="translating"
+            translator.translate_lines(sources, options=options),
+            len(sources),
+            description="translating",
         ):
             texts.append(translation.text.replace("\n", " "))
             notes.update(translation.notes)
+    tell(translator)
     for text, count in notes.items():
         note(f"{count:,} of {len(texts):,} sentences: {text}")
     return texts

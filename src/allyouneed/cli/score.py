@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from allyouneed.cli.loading import opened
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Device, Engine, Json, Model, Threads
 from allyouneed.cli.output import as_json, result, shown
 from allyouneed.cli.pairs import file_pairs
-from allyouneed.errors import DataError
+from allyouneed.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair
@@ -43,10 +44,13 @@ def score(
     Columns, separated by tabs: log-probability (natural), H (the same per token, the end token
     counted), the probability exp(H), the translation.
     """
-    from allyouneed.translator import load
-
+    if engine not in ("auto", "core"):
+        raise UsageError(
+            f"--engine {engine}: given translations are scored by the core model; "
+            "leave --engine out, or say core"
+        )
     pairs = file_pairs(source, target, None)
-    translator = load(model, engine, device, threads)
+    translator = opened(model, "core", device, threads, debug)
     while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
         try:
             scores = translator.score([p.source for p in chunk], [p.target for p in chunk])

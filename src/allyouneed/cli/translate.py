@@ -1,11 +1,12 @@
 """`allyouneed translate`: text as arguments, or lines on standard input."""
 
-from itertools import count
+from itertools import chain, count
 from typing import Annotated
 
 import typer
 
 from allyouneed.cli.lines import arriving_lines, standard_input
+from allyouneed.cli.loading import opened, tell
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
     SEARCH,
@@ -20,6 +21,7 @@ from allyouneed.cli.options import (
 )
 from allyouneed.cli.output import note, result
 from allyouneed.cli.search import beam_options, check_choice, sampling_options
+from allyouneed.cli.streaming import check_streamed, show_growing
 from allyouneed.cli.translation_lines import Form
 
 SAMPLING = "Sampling"
@@ -69,6 +71,10 @@ def translate(
     seed: Annotated[
         int | None, typer.Option(help="The same seed draws the same (0).", rich_help_panel=SAMPLING)
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Show a translation while it grows (greedy, or --sample)."),
+    ] = False,
     scores: Annotated[
         bool, typer.Option("--scores", help="Put H and the probability exp(H) before each text.")
     ] = False,
@@ -92,34 +98,43 @@ def translate(
     - `allyouneed translate --n-best 3 --scores "Good morning."`
     - `allyouneed translate --model runs/my-run/model < input.txt > output.txt`
     - `allyouneed translate --sample --temperature 0.8 --seed 7 "I like it here."`
+    - `allyouneed translate --stream "A long text, shown while it is being translated."`
 
     Standard input is translated as it arrives, and every line gives one line, an empty one an
     empty one. H is the average log-likelihood of a token. Columns are separated by tabs: number
     and rank (with --n-best), H and exp(H) (--scores), the text, the links (--alignments).
     """
-    searching = {"beam": beam, "length_penalty": length_penalty}
+    searching = {"beam": 1 if stream and beam is None else beam, "length_penalty": length_penalty}
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     lengths = {
         "min_length": min_length,
         "max_length": max_length,
         "no_repeat_ngram": no_repeat_ngram,
     }
-    check_choice(sample, searching, drawing)
-    form = Form(n_best > 1, scores, alignments, attention, json, one_line=not texts)
-
-    from allyouneed.translator import load
-
+    check_choice(sample, {**searching, "beam": beam}, drawing)
+    whole = {"scores": scores, "alignments": alignments, "attention": attention, "json": json}
+    if stream:
+        check_streamed(beam, n_best, whole)
+    form = Form(n_best > 1, one_line=not texts, **whole)
     options = (
         sampling_options(n_best, drawing, lengths)
         if sample
         else beam_options(n_best, searching, lengths)
     )
-    translator = load(model, engine, device, threads)
     chunks = iter([texts]) if texts else arriving_lines(standard_input(), note)
+    translator = opened(model, engine, device, threads, debug)
+    if stream:
+        show_growing(translator, chain.from_iterable(chunks), options, prefix, not texts)
+        return
+    found = (
+        iter([translator(texts, options=options, prefix=prefix, alignments=alignments)])
+        if texts
+        else translator.translate_chunks(chunks, options, prefix=prefix, alignments=alignments)
+    )
     numbers = count(1)
-    for chunk in chunks:
-        found = translator(chunk, options=options, prefix=prefix, alignments=alignments)
-        for translation, number in zip(found, numbers, strict=False):
+    for translations in found:
+        tell(translator)
+        for translation, number in zip(translations, numbers, strict=False):
             for text in translation.notes:
                 note(f"{'text' if texts else 'line'} {number}: {text}")
             for line in form.lines(translator, translation, number):

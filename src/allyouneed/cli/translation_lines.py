@@ -33,7 +33,7 @@ class Form:
     ) -> Iterator[str]:
         """The lines for the translation of text `number`, with its alternatives."""
         if self.json:
-            values = translation.to_dict()
+            values = {**translation.to_dict(), "engine": translator.engine.name}
             if self.attention:
                 values["attention"] = attention_weights(translator, translation, number)
             yield as_json(values)

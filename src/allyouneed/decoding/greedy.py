@@ -8,9 +8,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from allyouneed.decoding.constraints import Prefixes
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import SearchOptions
+from allyouneed.decoding.prefixes import Prefixes
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
 
@@ -29,18 +29,32 @@ def greedy_search(
         UsageError: prefixes that do not fit, or a model in training mode.
     """
     search = Search(model, source_BS, 1, options or SearchOptions(), prefixes)
-    return follow(search, lambda log_p_BNV: log_p_BNV.argmax(dim=-1))
+    return follow(search, most_probable)
 
 
-def follow(search: Search, choose: Callable[[Tensor], Tensor]) -> list[list[Hypothesis]]:
-    """Extends each hypothesis by the token that `choose(log_p_BNV) → ids_BN` picks, until it ends
-    or is as long as it may be. Returns all hypotheses of all sentences, in order."""
+def most_probable(log_p_BNV: Tensor) -> Tensor:
+    """The most probable token of each hypothesis, BN."""
+    return log_p_BNV.argmax(dim=-1)
+
+
+Choose = Callable[[Tensor], Tensor]
+"""choose(log_p_BNV) → ids_BN: picks the token that comes next."""
+
+
+def advance(search: Search, choose: Choose) -> None:
+    """Extends each hypothesis by the token that is chosen for it."""
+    log_p_BNV = search.next_log_probabilities()
+    ids_BN = choose(log_p_BNV)
+    search.extend(ids_BN, log_p_BNV.gather(-1, ids_BN[..., None]).squeeze(-1))
+
+
+def follow(search: Search, choose: Choose) -> list[list[Hypothesis]]:
+    """Extends each hypothesis until it ends or is as long as it may be. Returns all hypotheses of
+    all sentences, in order."""
     end = search.model.config.end
     found: list[list[Hypothesis]] = [[] for _ in search.sentences_B]
     while search.running:
-        log_p_BNV = search.next_log_probabilities()
-        ids_BN = choose(log_p_BNV)
-        search.extend(ids_BN, log_p_BNV.gather(-1, ids_BN[..., None]).squeeze(-1))
+        advance(search, choose)
         ended_BN = (search.tokens_BNT == end).any(dim=-1)
         done_B = ended_BN.all(dim=1) | search.at_limit()
         rows, columns = done_B[:, None].expand_as(ended_BN).nonzero(as_tuple=True)

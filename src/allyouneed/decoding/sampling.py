@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from allyouneed.decoding.constraints import Prefixes
-from allyouneed.decoding.greedy import follow
+from allyouneed.decoding.greedy import Choose, follow
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import SamplingOptions
+from allyouneed.decoding.prefixes import Prefixes
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search
 from allyouneed.errors import UsageError
@@ -41,13 +41,18 @@ def sample(
     indices = range(source_BS.size(0)) if indices is None else indices
     if len(indices) != source_BS.size(0):
         raise UsageError(f"{len(indices)} indices for {source_BS.size(0)} sentences")
+    return follow(search, drawing(search, options, indices))
+
+
+def drawing(search: Search, options: SamplingOptions, indices: Sequence[int]) -> Choose:
+    """Draws the tokens of this search, whose sentences have these indices."""
     longest = int(search.limits_B.max()) if len(indices) else 0
-    chances_BNL = chances(options, indices, longest).to(source_BS.device)
+    chances_BNL = chances(options, indices, longest).to(search.newest_BN.device)
 
     def choose(log_p_BNV: Tensor) -> Tensor:
         return draw(log_p_BNV, chances_BNL[search.sentences_B, :, search.length], options)
 
-    return follow(search, choose)
+    return choose
 
 
 def chances(options: SamplingOptions, indices: Sequence[int], length: int) -> Tensor:

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.decoding.constraints import Prefixes, constraints_for
+from allyouneed.decoding.constraints import constraints_for
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import SearchOptions
+from allyouneed.decoding.prefixes import Prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.errors import AllYouNeedError, ShapeError, UsageError
 
@@ -43,7 +44,7 @@ class Search:
         self.model = model
         self.limits_B = limits(source_BS, options, model.config)
         self.constraints = constraints_for(options, model.config, source_BS, prefixes)
-        check_room(prefixes or (), self.limits_B)
+        check_room(prefixes or (), self.limits_B.tolist())
         shape, device = (source_BS.size(0), hypotheses), source_BS.device
         self.sentences_B = torch.arange(shape[0], device=device)
         self.newest_BN = torch.full(shape, model.config.start, device=device)
@@ -136,17 +137,12 @@ def check_found(found: Sequence[Sequence[Hypothesis]]) -> None:
     """Raises AllYouNeedError for a sentence without a hypothesis of finite log-probability."""
     for number, hypotheses in enumerate(found):
         if not hypotheses or not all(math.isfinite(h.log_probability) for h in hypotheses):
-            raise AllYouNeedError(
-                f"sentence {number}: the model's log-probabilities are not finite; "
-                "check its weights for NaN"
-            )
+            raise not_finite(number)
 
 
-def check_room(prefixes: Prefixes, limits_B: Tensor) -> None:
-    """Raises UsageError for a prefix that leaves no room for a token behind it."""
-    for number, (prefix, limit) in enumerate(zip(prefixes, limits_B.tolist(), strict=False)):
-        if len(prefix) >= limit:
-            raise UsageError(
-                f"prefix of sentence {number} has {len(prefix)} tokens and the limit is {limit}; "
-                f"shorten it or raise max_length (extra_length)"
-            )
+def not_finite(number: int) -> AllYouNeedError:
+    """What to raise where a model gives NaN for a sentence."""
+    return AllYouNeedError(
+        f"sentence {number}: the model's log-probabilities are not finite; "
+        "check its weights for NaN"
+    )

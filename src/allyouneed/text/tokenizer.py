@@ -195,7 +195,7 @@ class Tokenizer:
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        text = b"".join([self._spelling(i) for i in ids])
+        text = b"".join([self.spelling(i) for i in ids])
         return text.removeprefix(b" ").decode(errors="replace")
 
     def piece(self, id: int) -> str:
@@ -204,7 +204,7 @@ class Tokenizer:
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        spelling = self._spelling(id)
+        spelling = self.spelling(id)
         if id < len(SPECIALS):
             return SPECIALS[id]
         half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
@@ -217,7 +217,12 @@ class Tokenizer:
             tree.setdefault(self._ids[left + right], (self._ids[left], self._ids[right]))
         return tree
 
-    def _spelling(self, id: int) -> bytes:
+    def spelling(self, id: int) -> bytes:
+        """The bytes of one piece; none for padding, start and end.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
         try:
             return self._bytes[id]
         except KeyError:

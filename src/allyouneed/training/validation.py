@@ -41,7 +41,7 @@ def validate(
     model.eval()
     try:
         loss = held_out_loss(model, material, device)
-        texts = translate_pairs(model, material, section, device)
+        texts = translate_pairs(model, material, section)
     finally:
         model.train(was_training)
     if not texts:
@@ -76,11 +76,11 @@ def held_out_loss(model: Transformer, material: Material, device: torch.device) 
 
 
 def translate_pairs(
-    model: Transformer, material: Material, section: ValidationSection, device: torch.device
+    model: Transformer, material: Material, section: ValidationSection
 ) -> list[str]:
     """Translations of `material.valid_pairs`, by the road that a user's texts take."""
-    translator = Translator(
-        model, material.tokenizer, device=device, trained_length=material.trained_length
+    translator = Translator.of_model(
+        model, material.tokenizer, trained_length=material.trained_length
     )
     sources = [source for source, _ in material.valid_pairs]
     return [translation.text for translation in translator(sources, beam=section.beam)]

@@ -1,0 +1,32 @@
+"""A model, opened for a verb, with a word on standard error where that is due."""
+
+from typing import TYPE_CHECKING
+
+from allyouneed.cli.output import note
+
+if TYPE_CHECKING:
+    from allyouneed.translator import Translator
+
+
+def opened(
+    model: str, engine: str, device: str | None, threads: int | None, debug: bool
+) -> "Translator":
+    """The translator; that something else runs than was hoped for is always said, what runs only
+    to those who --debug.
+
+    Raises:
+        ModelFolderError, UsageError: as `allyouneed.load`.
+    """
+    from allyouneed.translator import load
+
+    translator = load(model, engine, device, threads)
+    tell(translator)
+    if debug:
+        note(f"engine {translator.engine.name}: {translator.engine.description}")
+    return translator
+
+
+def tell(translator: "Translator") -> None:
+    """Says what the translator has to say, once."""
+    while translator.notes:
+        note(translator.notes.pop(0))

@@ -1,0 +1,57 @@
+"""Tokens of one sentence as they come: greedy search or sampling, a step at a time.
+
+B = 1 sentence · N = 1 hypothesis · S source length
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from allyouneed.decoding.greedy import Choose, advance, most_probable
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.protocol import Decodable
+from allyouneed.decoding.sampling import drawing
+from allyouneed.decoding.search import Search, not_finite
+from allyouneed.errors import UsageError
+
+
+def check_streamable(options: BeamOptions | SamplingOptions) -> None:
+    """Raises UsageError for a search that does not know its first token before the last."""
+    if isinstance(options, SamplingOptions):
+        if options.samples != 1:
+            raise UsageError(f"samples={options.samples} cannot be streamed; draw one at a time")
+    elif options.beam != 1 or options.stop != "common":
+        raise UsageError(
+            f"beam={options.beam} with stop={options.stop!r} cannot be streamed: a wider search "
+            "changes its mind about what it has said; take beam=1, or sample"
+        )
+
+
+@torch.inference_mode()
+def stream_ids(
+    model: Decodable,
+    source_BS: Tensor,
+    options: BeamOptions | SamplingOptions,
+    prefix: Sequence[int] = (),
+    number: int = 0,
+) -> Iterator[int]:
+    """The ids of the hypothesis that `beam_search` (of a beam of one) or `sample` would find for
+    this sentence, each as soon as it is known; `number` is the index that a sample follows from.
+
+    Raises:
+        UsageError: options that cannot be streamed, or a prefix that does not fit.
+        AllYouNeedError: a model that gives no finite probabilities.
+    """
+    check_streamable(options)
+    search = Search(model, source_BS, 1, options, [prefix])
+    choose: Choose = most_probable
+    if isinstance(options, SamplingOptions):
+        choose = drawing(search, options, [number])
+    while search.running:
+        advance(search, choose)
+        if not math.isfinite(float(search.log_p_BN)):
+            raise not_finite(0)
+        yield int(search.newest_BN)
+        search.keep(~((search.newest_BN[:, 0] == model.config.end) | search.at_limit()))

@@ -1,0 +1,31 @@
+"""Sentences of like length together, as many as a budget allows."""
+
+from collections.abc import Iterator, Sequence
+
+BATCH_TOKENS = 2048  # source tokens in a batch, padding included
+BATCH_HYPOTHESES = 512  # decoded at once; the cache of a batch grows with it
+
+
+def batches_of_like_length(
+    lengths: Sequence[int], tokens: int = BATCH_TOKENS, most_rows: int = BATCH_HYPOTHESES
+) -> Iterator[list[int]]:
+    """Numbers 0 … n-1, sorted by length and cut where rows × longest would pass `tokens`, or where
+    there would be more than `most_rows`."""
+    waiting = by_length(lengths)
+    while waiting:
+        count = rows_that_fit([lengths[number] for number in waiting], tokens, most_rows)
+        yield waiting[:count]
+        waiting = waiting[count:]
+
+
+def by_length(lengths: Sequence[int]) -> list[int]:
+    """Numbers 0 … n-1, the shortest first."""
+    return sorted(range(len(lengths)), key=lengths.__getitem__)
+
+
+def rows_that_fit(lengths: Sequence[int], tokens: int, most_rows: int) -> int:
+    """How many of these lengths, which rise, make a batch: at least one."""
+    for rows, length in enumerate(lengths):
+        if rows and (rows == most_rows or (rows + 1) * length > tokens):
+            return rows
+    return len(lengths)

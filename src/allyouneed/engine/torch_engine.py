@@ -1,0 +1,130 @@
+"""Engines whose model is driven by the searches of `decoding`, step by step, with torch.
+
+B sentences · S source length
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.beam import beam_search
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.protocol import Decodable
+from allyouneed.decoding.sampling import sample
+from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
+from allyouneed.errors import AllYouNeedError
+
+NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
+
+
+class TorchEngine:
+    """Any model that speaks the decoding protocol, on one device: sentences of like length are
+    decoded together, under a budget that halves where memory runs short."""
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        decodable: Decodable,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.decodable = decodable
+        self.device = torch.device(device)
+        self.notes: list[str] = []
+        self.batch_tokens = BATCH_TOKENS
+        self.batch_hypotheses = BATCH_HYPOTHESES
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The shape of the model."""
+        return self.decodable.config
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: BeamOptions | SamplingOptions,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """As `Engine.search`."""
+        width = options.beam if isinstance(options, BeamOptions) else options.samples
+        most_rows = max(1, self.batch_hypotheses // width)
+        numbers = range(len(sources)) if numbers is None else numbers
+        found: dict[int, list[Hypothesis]] = {}
+        waiting = by_length([len(source) for source in sources])
+        while waiting:
+            lengths = [len(sources[n]) for n in waiting]
+            rows = rows_that_fit(lengths, self.batch_tokens, most_rows)
+            batch = waiting[:rows]
+            try:
+                results = self._search_batch(
+                    padded([sources[n] for n in batch], self.config.pad, self.device),
+                    options,
+                    None if prefixes is None else [prefixes[n] for n in batch],
+                    [numbers[n] for n in batch],
+                )
+            except (MemoryError, RuntimeError) as error:
+                if not memory_is_short(error):
+                    raise
+                self._halve(rows, lengths[rows - 1], width, error)
+            else:
+                found.update(zip(batch, results, strict=True))
+                waiting = waiting[rows:]
+        return [found[n] for n in range(len(sources))]
+
+    def _search_batch(
+        self,
+        source_BS: Tensor,
+        options: BeamOptions | SamplingOptions,
+        prefixes: Sequence[Sequence[int]] | None,
+        numbers: Sequence[int],
+    ) -> list[list[Hypothesis]]:
+        if isinstance(options, BeamOptions):
+            return beam_search(self.decodable, source_BS, options, prefixes)
+        return sample(self.decodable, source_BS, options, prefixes, numbers)
+
+    def _halve(self, rows: int, longest: int, width: int, error: Exception) -> None:
+        """Makes batches half as large as this one, now and later.
+
+        Raises:
+            AllYouNeedError: there is but one sentence in it.
+        """
+        if rows == 1:
+            raise AllYouNeedError(
+                f"memory is too short for one sentence of {longest} tokens and {width} hypotheses "
+                f"({str(error).splitlines()[0] if str(error) else type(error).__name__}); "
+                "take a smaller beam or fewer samples, a max_length, or shorter sentences"
+            ) from error
+        self.batch_tokens = rows * longest // 2
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        self.notes.append(
+            f"memory ran short for {rows} sentences at once: going on with half as many "
+            f"({self.batch_tokens} source tokens in a batch)"
+        )
+
+
+def core_engine(model: Transformer) -> TorchEngine:
+    """The model itself: the paper's code in float32, on the device that it is on."""
+    device = next(model.parameters()).device
+    where = "the GPU" if device.type == "cuda" else device.type.upper()
+    return TorchEngine("core", f"float32, torch, the paper's code on {where}", model, device)
+
+
+def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> Tensor:
+    """Ids of different lengths as one tensor BS, filled up with `pad`."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)
+
+
+def memory_is_short(error: Exception) -> bool:
+    """Whether that is what torch or Python says by this error."""
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return any(words in str(error) for words in NO_MEMORY)
