@@ -1,0 +1,114 @@
+"""What is decoded: sentences, beam and lengths of each cell of the table."""
+
+import gzip
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from allyouneed.data.root import data_root
+from allyouneed.model_folder import ModelFolder
+from allyouneed.segments import Segment, Segmenter
+
+SHAPES = ((1, 1), (1, 4), (8, 1), (8, 4), (32, 1), (32, 4), (128, 4))  # batch, beam
+SETS = {"test2016": "multi30k/test_2016_flickr", "newstest2013": "news/newstest2013"}
+BEAMS = (1, 4)
+ROOM = 50  # tokens that a translation may be longer than the longest source, section 6.1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: these sources, ids that end in `end`, searched with this beam.
+
+    Forced: every translation has exactly `length` tokens, and `batch` sentences are decoded
+    together. Natural (`batch` 0): a translation ends where the model ends it, after `length` tokens
+    at the latest, and every engine makes batches as suits it.
+    """
+
+    name: str
+    model: str  # "base" or "bundled"
+    beam: int
+    sources: list[list[int]]
+    length: int
+    batch: int = 0
+
+    @property
+    def batches(self) -> int:
+        """How often `batch` sentences are decoded, in a forced cell."""
+        return len(self.sources) // self.batch
+
+    def part(self, sentences: int) -> "Cell":
+        """The same with the first so many sentences, or a like share of each length."""
+        if self.batch:
+            chosen = self.sources[:sentences]
+        else:
+            chosen = self.sources[:: max(1, len(self.sources) // sentences)]
+        return Cell(self.name, self.model, self.beam, chosen, self.length, self.batch)
+
+
+def forced_cells(
+    shapes: Sequence[tuple[int, int]], vocabulary: int, tokens: int, batches: int | None = None
+) -> Iterator[Cell]:
+    """A cell for each (batch, beam): random sources of `tokens` tokens, targets as long.
+
+    There are at least four batches, two for each of two workers; more where a batch is small.
+    """
+    for batch, beam in shapes:
+        rows = batch * beam
+        count = batch * (batches or (16 if rows <= 4 else 8 if rows <= 32 else 4))
+        draw = random.Random(batch)
+        sources = [[draw.randrange(4, vocabulary) for _ in range(tokens - 1)] for _ in range(count)]
+        yield Cell(f"{batch}x{beam}", "base", beam, [[*ids, 2] for ids in sources], tokens, batch)
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Lines to translate, cut into the parts that the model sees at once, and their references."""
+
+    name: str
+    lines: list[list[Segment]]
+    references: list[str]
+    sources: list[list[int]]
+
+    @classmethod
+    def of(
+        cls, name: str, lines: Sequence[str], references: list[str], folder: ModelFolder
+    ) -> "TestSet":
+        """Cuts lines as the translator does."""
+        longest = folder.trained_length or folder.config.max_positions // 2
+        segmenter = Segmenter(folder.tokenizer, longest)
+        cut = [segmenter.cut(line)[0] for line in lines]
+        texts = [segment.text for segments in cut for segment in segments if segment.text]
+        return cls(name, cut, references, folder.tokenizer.encode_ids(texts))
+
+    def cells(self, beams: Sequence[int]) -> Iterator[Cell]:
+        """A cell for each beam."""
+        most = max(map(len, self.sources)) + ROOM
+        for beam in beams:
+            yield Cell(f"{self.name}-{beam}", "bundled", beam, self.sources, most)
+
+    def texts(self, translations: Sequence[str]) -> list[str]:
+        """Whole lines again, from the translations of their parts."""
+        remaining = iter(translations)
+        return [
+            "".join(
+                segment.before + (next(remaining).strip() if segment.text else "") + segment.after
+                for segment in segments
+            )
+            for segments in self.lines
+        ]
+
+
+def test_sets(names: Sequence[str], folder: ModelFolder) -> Iterator[TestSet]:
+    """Those of which the data are there."""
+    root = data_root()
+    for name in names:
+        paths = [root / f"{SETS[name]}.{side}.gz" for side in ("en", "de")] if root else []
+        if paths and all(path.is_file() for path in paths):
+            lines, references = map(read_lines, paths)
+            yield TestSet.of(name, lines, references, folder)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a compressed file; they end at newlines alone."""
+    return gzip.decompress(path.read_bytes()).decode().rstrip("\n").split("\n")

@@ -1,0 +1,56 @@
+"""Peak memory of each engine, in a process of its own."""
+
+import multiprocessing
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from contest.cells import Cell
+from contest.models import Formats
+from contest.runners import Setting, make_runner
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+EMPTY = "import numpy; print(open('/proc/self/status').read())"
+PEAK = "5"  # what, written to clear_refs, makes the peak what is held now
+
+
+def peaks(
+    name: str, formats: Formats, cores: int, work: Sequence[tuple[Cell, Setting]]
+) -> dict[str, float | None]:
+    """MiB that decoding takes at most, by cell: libraries, weights, caches; less what an empty
+    Python with numpy takes.
+
+    Two batches for each worker of a forced cell; all of a natural one's sample. None where the
+    system does not tell.
+    """
+    if not CLEAR.exists():
+        return {cell.name: None for cell, _ in work}
+    told = subprocess.run([sys.executable, "-c", EMPTY], capture_output=True, text=True, check=True)
+    empty = kilobytes("VmRSS", told.stdout)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        return pool.submit(_peaks_here, name, formats, cores, work, empty).result()
+
+
+def _peaks_here(
+    name: str, formats: Formats, cores: int, work: Sequence[tuple[Cell, Setting]], empty: int
+) -> dict[str, float | None]:
+    runner = make_runner(name, formats, cores)
+    found: dict[str, float | None] = {}
+    for cell, setting in sorted(work, key=lambda pair: pair[0].batch * pair[0].beam):
+        part = cell.part(2 * cell.batch * setting.workers) if cell.batch else cell.part(500)
+        runner.run(part.part(setting.workers), setting)  # loads what there is to load
+        CLEAR.write_text(PEAK)
+        runner.run(part, setting)
+        found[cell.name] = round((kilobytes("VmHWM", STATUS.read_text()) - empty) / 1024, 1)
+    return found
+
+
+def kilobytes(field: str, status: str) -> int:
+    """A field of what /proc/self/status says."""
+    found = re.search(rf"^{field}:\s+(\d+)", status, re.MULTILINE)
+    assert found
+    return int(found[1])

@@ -1,0 +1,83 @@
+"""The models that are decoded with, in every engine's own format."""
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from allyouneed.core.config import BASE, TransformerConfig
+from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.text.tokenizer import SMALLEST_VOCABULARY, Tokenizer
+from allyouneed.text.tokenizer_file import BYTE_ALPHABET, SPECIALS
+
+BASE_SHAPE = replace(BASE, vocabulary=32_000, max_positions=512)
+TINY_SHAPE = replace(
+    BASE_SHAPE,
+    vocabulary=SMALLEST_VOCABULARY + 40,
+    d_model=32,
+    heads=2,
+    d_ff=64,
+    encoder_layers=1,
+    decoder_layers=1,
+)
+
+
+@dataclass(frozen=True)
+class Formats:
+    """One model: ours, and the folders exported from it."""
+
+    folder: Path
+    exported: Path
+
+    def opened(self) -> ModelFolder:
+        """Our folder."""
+        return open_model_folder(self.folder)
+
+    def ctranslate2(self, quantization: str) -> Path:
+        """For CTranslate2, with weights stored like that; written when first asked for."""
+        path = self.exported / f"ctranslate2-{quantization}"
+        if not path.exists():
+            from allyouneed.interop.ctranslate2 import export_ctranslate2
+
+            export_ctranslate2(self.opened(), path, quantization)
+        return path
+
+    def huggingface(self) -> Path:
+        """For transformers; written when first asked for."""
+        path = self.exported / "huggingface"
+        if not path.exists():
+            from allyouneed.interop.huggingface import export_huggingface
+
+            export_huggingface(self.opened(), path)
+        return path
+
+
+@contextmanager
+def all_models(shape: TransformerConfig) -> Iterator[dict[str, Formats]]:
+    """ "base", of that shape with random weights, and "bundled"; in a folder for the time being."""
+    with tempfile.TemporaryDirectory(prefix="allyouneed-decode-") as name:
+        place = Path(name)
+        random_model(shape, place / "base")
+        yield {
+            "base": Formats(place / "base", place),
+            "bundled": Formats(open_model_folder("en-de").path, place / "bundled"),
+        }
+
+
+def random_model(shape: TransformerConfig, path: Path) -> None:
+    """A model folder with random weights, always the same."""
+    import torch
+
+    from allyouneed.core.transformer import Transformer
+
+    torch.manual_seed(0)
+    save_model_folder(path, Transformer(shape), made_up_tokenizer(shape.vocabulary))
+
+
+def made_up_tokenizer(size: int) -> Tokenizer:
+    """Pieces of one and two bytes, no merges: what counts here are ids."""
+    pairs = ("".join(pair) for pair in itertools.product(BYTE_ALPHABET, repeat=2))
+    pieces = itertools.islice(itertools.chain(SPECIALS, BYTE_ALPHABET, pairs), size)
+    return Tokenizer({piece: i for i, piece in enumerate(pieces)}, [])

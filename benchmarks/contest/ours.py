@@ -1,0 +1,63 @@
+"""Our engines, run as the benchmark wants them."""
+
+from typing import Any
+
+from allyouneed.decoding.length_penalty import Average
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.choice import choose
+from allyouneed.engine.engine import Engine
+from contest.cells import Cell
+from contest.models import Formats
+from contest.runners import Found, Setting
+
+
+class OurRunner:
+    """An engine by the name that `load(engine=...)` takes, on so many cores."""
+
+    def __init__(self, formats: Formats, name: str, cores: int) -> None:
+        self.name = name
+        self.slow = name == "core"
+        self.engine: Engine = choose(name, formats.opened(), "cpu", cores).engine
+        self.description = self.engine.description
+
+    def layouts(self, cores: int) -> list[tuple[int, int]]:
+        """As in `Runner`."""
+        return [(1, cores)]
+
+    def batches(self, cell: Cell) -> list[tuple[int, str]]:
+        """As in `Runner`."""
+        return [(size, "examples") for size in ([cell.batch] if cell.batch else [32, 64, 128])]
+
+    def share(self, cell: Cell) -> Cell:
+        """As in `Runner`."""
+        return cell.part(cell.batch) if cell.batch and self.slow else cell
+
+    def run(self, cell: Cell, setting: Setting, scores: bool = False) -> Any:
+        """As in `Runner`."""
+        decode_together(self.engine, setting, cell)
+        return self.engine.search(cell.sources, search_options(cell))
+
+    def read(self, cell: Cell, raw: Any) -> list[Found]:
+        """As in `Runner`."""
+        return [
+            Found(list(best.ids[:-1] if best.finished else best.ids), len(best.ids), best.score)
+            for [best] in raw
+        ]
+
+
+def search_options(cell: Cell) -> BeamOptions:
+    """What CTranslate2 does, in our words. A forced hypothesis may end with its last token, which
+    counts like any other: as many steps, as many tokens."""
+    return BeamOptions(
+        beam=cell.beam,
+        min_length=cell.length - 1 if cell.batch else 1,
+        max_length=cell.length,
+        length_penalty=Average(),
+        loop_guard=False,
+    )
+
+
+def decode_together(engine: Any, setting: Setting, cell: Cell) -> None:
+    """Lets the engine make batches of so many sentences."""
+    engine.batch_hypotheses = setting.batch * cell.beam
+    engine.batch_tokens = setting.batch * max(map(len, cell.sources))

@@ -1,0 +1,152 @@
+"""Results as a table, as Markdown and as JSON."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from allyouneed.evaluation.metrics import MetricScore
+from contest.machine import Limits, median_and_range, slug
+from contest.measure import Agreement, Measured
+from contest.runners import PEERS
+
+COLUMNS = (
+    "cell", "engine", "setting", "sentences/s", "tokens/s", "ms/step", "× ct2 int8",
+    "× ct2 float32", "× HF", "MiB", "× floor", "BLEU", "chrF",
+)  # fmt: skip
+WIDTH = 230  # of the table; a narrower screen wraps its lines
+
+
+def results_of(
+    measured: Measured,
+    all_of_cell: dict[str, Measured],
+    floors: dict[str, float | None],
+    peak: float | None,
+) -> dict[str, Any]:
+    """Everything about one engine in one cell, for JSON.
+
+    `floor` is how many times the least possible seconds it took, by bytes and by operations.
+    """
+    rate = median_and_range(list(measured.rates.values()))
+    seconds = len(measured.cell.sources) / rate[0]
+    steps = measured.cell.batches * measured.cell.length if measured.cell.batch else None
+    return {
+        "cell": measured.cell.name,
+        "engine": measured.runner.name,
+        "description": measured.runner.description,
+        "setting": str(measured.setting),
+        "tried_seconds": measured.tried,
+        "sentences": len(measured.cell.sources),
+        "target_tokens": measured.tokens,
+        "sentences_per_second": rate,
+        "tokens_per_second": measured.tokens / seconds,
+        "ms_per_step": seconds / steps * 1000 if steps else None,
+        "over": {
+            peer: median_and_range(measured.over(all_of_cell[peer]))
+            for peer in PEERS
+            if peer in all_of_cell and peer != measured.runner.name
+        },
+        "peak_mib": peak,
+        "floor": {kind: seconds / least for kind, least in floors.items() if least},
+    }
+
+
+def quality_of(scores: Sequence[MetricScore], agreement: Agreement | None) -> dict[str, Any]:
+    """Metrics of the translations, and how they compare with CTranslate2's, for JSON."""
+    quality: dict[str, Any] = {
+        score.metric: {"score": score.score, "signature": score.signature} for score in scores
+    }
+    if agreement:
+        quality["against ctranslate2-float32"] = asdict(agreement)
+    return {"quality": quality}
+
+
+def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Cells of the table, in the order of `COLUMNS`."""
+    table, last = [], ""
+    for result in results:
+        quality = result.get("quality", {})
+        table.append(
+            (
+                result["cell"] if result["cell"] != last else "",
+                result["engine"],
+                result["setting"],
+                f"{result['sentences_per_second'][0]:.1f}",
+                f"{result['tokens_per_second']:.0f}",
+                _number(result["ms_per_step"]),
+                *(_ratio(result["over"].get(peer)) for peer in PEERS),
+                _number(result["peak_mib"], 0),
+                _number(min(result["floor"].values())),  # the highest floor is the nearest
+                *(_number(quality.get(name, {}).get("score")) for name in ("BLEU", "chrF")),
+            )
+        )
+        last = result["cell"]
+    return table
+
+
+def print_table(results: Sequence[dict[str, Any]]) -> None:
+    """The table, to standard output, as wide as it has to be."""
+    table = Table(*COLUMNS)
+    for row in rows(results):
+        table.add_row(*row)
+    Console(width=WIDTH).print(table)
+
+
+def write_results(
+    results: Sequence[dict[str, Any]],
+    machine: dict[str, Any],
+    limits: Limits,
+    notes: Sequence[str],
+    folder: Path,
+) -> Path:
+    """Writes decode-<processor>.json and .md; returns the first's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"decode-{slug(machine)}.json"
+    document = {
+        "machine": machine, "limits": limits.to_dict(), "notes": notes, "results": results
+    }  # fmt: skip
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    path.with_suffix(".md").write_text(markdown(results, machine, limits, notes), "utf-8")
+    return path
+
+
+def markdown(
+    results: Sequence[dict[str, Any]],
+    machine: dict[str, Any],
+    limits: Limits,
+    notes: Sequence[str],
+) -> str:
+    """The machine, the table and its notes."""
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    where = (
+        f"{machine['processor']} (model {machine['model']}; {' '.join(machine['flags'])}), "
+        f"{machine['cores_used']} of {machine['cores_of_machine']} cores, "
+        f"{machine['memory_gib']} GiB; {machine['system']}; Python {machine['python']}, "
+        f"{versions}; commit {machine['commit']}; {machine['date']}."
+    )
+    lines = [
+        "# Decoding: engines against their peers",
+        "",
+        where,
+        "",
+        limits.in_words(),
+        "",
+        "| " + " | ".join(COLUMNS) + " |",
+        "|" + "---|" * len(COLUMNS),
+        *("| " + " | ".join(row) + " |" for row in rows(results)),
+        "",
+        *(f"- {note}" for note in notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ratio(over: tuple[float, float, float] | None) -> str:
+    return f"{over[0]:.2f} ({over[1]:.2f} … {over[2]:.2f})" if over else ""
+
+
+def _number(value: float | None, digits: int = 1) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,229 @@
+"""Who decodes: engines of ours and their peers, each behind the same few methods."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from contest.cells import Cell
+from contest.models import Formats
+
+BASELINE = "ctranslate2-int8"
+PEERS = (BASELINE, "ctranslate2-float32", "huggingface")
+OURS = ("cpu-int8", "cpu-float32", "core")
+DEFAULT = ("cpu-int8", "cpu-float32", *PEERS)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How an engine is run: workers that decode batches of their own, threads of each, and the
+    size of a batch in `unit`s."""
+
+    workers: int
+    threads: int
+    batch: int
+    unit: str = "examples"
+
+    def __str__(self) -> str:
+        size = f"{self.batch} {'sentences' if self.unit == 'examples' else 'tokens'}"
+        return f"{self.workers}×{self.threads}, {size}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A translation: its ids without start and end, how many tokens it has with its end, and its
+    score, log-probability over the number of tokens (NaN where it was not asked for)."""
+
+    ids: list[int]
+    tokens: int
+    score: float = math.nan
+
+
+class Runner(Protocol):
+    """One engine with one model; `description` says what runs. `slow` ones are measured in fewer
+    rounds."""
+
+    name: str
+    description: str
+    slow: bool
+
+    def layouts(self, cores: int) -> list[tuple[int, int]]:
+        """(workers, threads of each) worth trying."""
+
+    def batches(self, cell: Cell) -> list[tuple[int, str]]:
+        """Sizes of a batch worth trying, in "examples" or "tokens"."""
+
+    def share(self, cell: Cell) -> Cell:
+        """What is decoded in a round: all of the cell, or less where that says as much."""
+
+    def run(self, cell: Cell, setting: Setting, scores: bool = False) -> Any:
+        """Decodes; what is timed."""
+
+    def read(self, cell: Cell, raw: Any) -> list[Found]:
+        """What `run` has given, in one form."""
+
+
+def full_layouts(cores: int) -> list[tuple[int, int]]:
+    """(workers, threads) that fill the cores."""
+    counts = sorted({1, cores // 2 or 1, cores}, reverse=True)
+    return [(workers, cores // workers) for workers in counts]
+
+
+def make_runner(name: str, formats: Formats, cores: int) -> Runner:
+    """The engine of that name, with that model.
+
+    Raises:
+        UsageError: one of ours that this machine lacks.
+    """
+    if name == "huggingface":
+        return HuggingFaceRunner(formats)
+    if name.startswith("ctranslate2-"):
+        return CTranslate2Runner(formats, name.removeprefix("ctranslate2-"))
+    from contest.ours import OurRunner
+
+    return OurRunner(formats, name, cores)
+
+
+class CTranslate2Runner:
+    """CTranslate2, which sorts the sentences of one call itself and cuts them into batches."""
+
+    def __init__(self, formats: Formats, compute_type: str) -> None:
+        self.name = f"ctranslate2-{compute_type}"
+        self.description = f"CTranslate2, {compute_type}"
+        self.slow = compute_type == "float32"
+        self.compute_type = compute_type
+        self.path = str(formats.ctranslate2(compute_type))
+        ids: dict[str, int] = json.loads(formats.opened().tokenizer.to_json())["model"]["vocab"]
+        self.pieces = sorted(ids, key=ids.__getitem__)
+        self.ids = ids
+        self._translators: dict[tuple[int, int], Any] = {}
+        self._spelt: tuple[list[list[int]], list[list[str]]] = ([], [])
+
+    def layouts(self, cores: int) -> list[tuple[int, int]]:
+        """As in `Runner`."""
+        return full_layouts(cores)
+
+    def batches(self, cell: Cell) -> list[tuple[int, str]]:
+        """As in `Runner`."""
+        if cell.batch:
+            return [(cell.batch, "examples")]
+        by_examples = [(size, "examples") for size in (16, 32, 64, 128)]
+        return by_examples + [(size, "tokens") for size in (512, 1024, 2048, 4096)]
+
+    def share(self, cell: Cell) -> Cell:
+        """As in `Runner`."""
+        return cell
+
+    def run(self, cell: Cell, setting: Setting, scores: bool = False) -> Any:
+        """As in `Runner`."""
+        return self._translator(setting).translate_batch(
+            self._spell(cell.sources),
+            max_batch_size=setting.batch,
+            batch_type=setting.unit,
+            beam_size=cell.beam,
+            length_penalty=1,
+            min_decoding_length=cell.length if cell.batch else 1,
+            max_decoding_length=cell.length,
+            return_scores=scores,
+        )
+
+    def read(self, cell: Cell, raw: Any) -> list[Found]:
+        """As in `Runner`. The end is no token of CTranslate2's results."""
+        found = []
+        for result in raw:
+            ids = [self.ids[piece] for piece in result.hypotheses[0]]
+            score = result.scores[0] if result.scores else math.nan
+            found.append(Found(ids, min(len(ids) + 1, cell.length), score))
+        return found
+
+    def _translator(self, setting: Setting) -> Any:
+        layout = (setting.workers, setting.threads)
+        if layout not in self._translators:
+            import ctranslate2
+
+            self._translators[layout] = ctranslate2.Translator(
+                self.path,
+                compute_type=self.compute_type,
+                inter_threads=setting.workers,
+                intra_threads=setting.threads,
+            )
+        return self._translators[layout]
+
+    def _spell(self, sources: list[list[int]]) -> list[list[str]]:
+        """Sources in pieces, spelt once: turning ids into strings is not timed."""
+        if self._spelt[0] is not sources:
+            self._spelt = (sources, [[self.pieces[i] for i in row] for row in sources])
+        return self._spelt[1]
+
+
+class HuggingFaceRunner:
+    """`generate` of transformers, float32, over padded batches of like length."""
+
+    name = "huggingface"
+    description = "transformers, float32"
+    slow = True
+
+    def __init__(self, formats: Formats) -> None:
+        import torch
+        from transformers import MarianMTModel
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        self.torch = torch
+        self.model: Any = MarianMTModel.from_pretrained(formats.huggingface())
+        self.model.train(False)
+
+    def layouts(self, cores: int) -> list[tuple[int, int]]:
+        """One batch after the other, on all cores."""
+        return [(1, cores)]
+
+    def batches(self, cell: Cell) -> list[tuple[int, str]]:
+        """As in `Runner`."""
+        return [(size, "examples") for size in ([cell.batch] if cell.batch else [32, 128])]
+
+    def share(self, cell: Cell) -> Cell:
+        """One batch: the next takes as long."""
+        return cell.part(cell.batch) if cell.batch else cell
+
+    def run(self, cell: Cell, setting: Setting, scores: bool = False) -> Any:
+        """As in `Runner`."""
+        self.torch.set_num_threads(setting.threads)
+        order = sorted(range(len(cell.sources)), key=lambda n: len(cell.sources[n]))
+        raw: dict[int, Any] = {}
+        for begin in range(0, len(order), setting.batch):
+            chosen = order[begin : begin + setting.batch]
+            raw |= zip(chosen, self._generate(cell, [cell.sources[n] for n in chosen]), strict=True)
+        return [raw[n] for n in range(len(order))]
+
+    def read(self, cell: Cell, raw: Any) -> list[Found]:
+        """As in `Runner`."""
+        end = self.model.config.eos_token_id
+        found = []
+        for row in raw:
+            ids = row.tolist()[1:]  # behind the start
+            ended = end in ids
+            ids = ids[: ids.index(end)] if ended else ids
+            found.append(Found(ids, len(ids) + ended))
+        return found
+
+    def _generate(self, cell: Cell, sources: Sequence[list[int]]) -> Any:
+        from transformers import GenerationConfig
+
+        config, longest = self.model.config, max(map(len, sources))
+        pad = config.pad_token_id
+        padded = self.torch.tensor([[*row, *[pad] * (longest - len(row))] for row in sources])
+        with self.torch.inference_mode():
+            return self.model.generate(
+                input_ids=padded,
+                attention_mask=(padded != pad).long(),
+                generation_config=GenerationConfig(  # type: ignore[no-untyped-call]
+                    num_beams=cell.beam,
+                    length_penalty=1.0,
+                    min_new_tokens=cell.length if cell.batch else 1,
+                    max_new_tokens=cell.length,
+                    decoder_start_token_id=config.decoder_start_token_id,
+                    pad_token_id=pad,
+                    eos_token_id=config.eos_token_id,
+                ),
+            )

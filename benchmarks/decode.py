@@ -1,0 +1,201 @@
+"""Decoding speed: our engines against CTranslate2 and Hugging Face, on the same weights.
+
+All engines get the same sentences, beam and length limits, and the same cores; their token counts
+are checked. They take turns, warm, each at its fastest setting, which is found in the same run:
+CTranslate2 with two workers of one thread or one of two, and any size of batch where the cell
+leaves it open. Scores are divided by length on all sides; ours run without loop guard and
+vocabulary selection, which CTranslate2 lacks or leaves out.
+
+Forced cells, "8x4" being batches of 8 sentences with beam 4: the base shape with random weights and
+a vocabulary of 32,000, 25 source tokens, exactly 25 target tokens. Natural cells, such as
+"newstest2013-4": the bundled model over a whole test set, beam 4, translations end where the model
+ends them. Those need $ALLYOUNEED_DATA, or ../shared/data, and are left out with a note where it is
+not there.
+
+    python benchmarks/decode.py [--cells 1x1,8x4,test2016-4] [--rounds N] [--engines NAMES]
+
+Takes about 40 minutes on two cores; with one or two cells and --rounds 3 a few minutes. Absolute
+times mean nothing on shared machines; look at the ratios.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from contest import cells, machine, memory, report
+from contest.floor import floors
+from contest.measure import Measured, agreement, measure, say
+from contest.models import BASE_SHAPE, TINY_SHAPE, Formats, all_models
+from contest.runners import BASELINE, DEFAULT, OURS, PEERS, Runner, make_runner
+
+from allyouneed.errors import UsageError
+from allyouneed.evaluation.metrics import measure as score
+
+TOKENS, QUICK_TOKENS = 25, 6
+QUICK_SHAPES = ((1, 1), (2, 4))
+RESULTS = Path(__file__).parent / "results"
+EVERYDAY = {
+    "Good morning!": "Guten Morgen!",
+    "Where is the train station?": "Wo ist der Bahnhof?",
+    "My sister lives in Berlin.": "Meine Schwester lebt in Berlin.",
+    "The children are playing in the garden.": "Die Kinder spielen im Garten.",
+}
+FLOAT32 = ("cpu-float32", "core")
+
+
+def main() -> None:
+    """Measures every cell, prints the table and writes the results."""
+    arguments = parsed()
+    cores = machine.stay_on(arguments.cores)
+    there = machine.described(cores)
+    say(f"{there['processor']}, {cores} cores; others take {there['busy'] or 0:.0%} of the machine")
+    limits = machine.measured_limits(cores)
+    contest = Contest(arguments, cores, limits)
+    contest.run()
+    report.print_table(contest.results)
+    for note in contest.notes:
+        say(f"note: {note}")
+    folder = arguments.results
+    say(f"written: {report.write_results(contest.results, there, limits, contest.notes, folder)}")
+
+
+def parsed() -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    everything = [f"{batch}x{beam}" for batch, beam in cells.SHAPES]
+    everything += [f"{name}-{beam}" for name in cells.SETS for beam in cells.BEAMS]
+    parser.add_argument("--cells", default=",".join(everything), help="(%(default)s)")
+    parser.add_argument("--engines", default=",".join(DEFAULT), help="also: core (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
+    parser.add_argument("--cores", type=int, default=2, help="for every engine (%(default)s)")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="tiny shapes: only whether it runs")
+    arguments = parser.parse_args()
+    arguments.engines = arguments.engines.split(",")
+    arguments.cells = arguments.cells.split(",")
+    for name, known in (("engines", (*OURS, *PEERS)), ("cells", everything)):
+        unknown = set(getattr(arguments, name)) - set(known)
+        if unknown:
+            parser.error(f"--{name}: {min(unknown)!r} is not one of {', '.join(known)}")
+    if min(arguments.rounds, arguments.cores) < 1:
+        parser.error("--rounds and --cores must be at least 1")
+    if BASELINE not in arguments.engines:
+        arguments.engines.append(BASELINE)
+    for package in ("ctranslate2", "transformers"):
+        if not find_spec(package):
+            sys.exit(
+                f"{package} is not installed; install it with: pip install 'allyouneed[interop]'"
+            )
+    return arguments
+
+
+class Contest:
+    """All cells, one after the other, and what came out."""
+
+    def __init__(self, arguments: argparse.Namespace, cores: int, limits: machine.Limits) -> None:
+        self.arguments, self.cores, self.limits = arguments, cores, limits
+        self.results: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+
+    def run(self) -> None:
+        """Forced cells, then natural ones."""
+        quick = self.arguments.quick
+        shape = TINY_SHAPE if quick else BASE_SHAPE
+        with all_models(shape) as models:
+            shapes = QUICK_SHAPES if quick else cells.SHAPES
+            tokens = QUICK_TOKENS if quick else TOKENS
+            forced = cells.forced_cells(shapes, shape.vocabulary, tokens, 4 if quick else None)
+            self.run_model([(cell, None) for cell in forced if self.wanted(cell)], models["base"])
+            natural = [
+                (cell, test_set)
+                for test_set in self.test_sets(models["bundled"])
+                for cell in test_set.cells(cells.BEAMS)
+                if self.wanted(cell)
+            ]
+            self.run_model(natural, models["bundled"])
+
+    def wanted(self, cell: cells.Cell) -> bool:
+        """Whether the user asked for it."""
+        return self.arguments.quick or cell.name in self.arguments.cells
+
+    def test_sets(self, formats: Formats) -> list[cells.TestSet]:
+        """Those that were asked for and are there, with a note about the others."""
+        folder = formats.opened()
+        if self.arguments.quick:
+            return [cells.TestSet.of("everyday", [*EVERYDAY], [*EVERYDAY.values()], folder)]
+        names = [
+            name
+            for name in cells.SETS
+            if any(cell.startswith(f"{name}-") for cell in self.arguments.cells)
+        ]
+        found = list(cells.test_sets(names, folder))
+        missing = set(names) - {test_set.name for test_set in found}
+        if missing:
+            self.notes.append(
+                f"left out, because their data are not there: {', '.join(sorted(missing))}; "
+                "set ALLYOUNEED_DATA to the folder that holds them"
+            )
+        return found
+
+    def run_model(
+        self, work: Sequence[tuple[cells.Cell, cells.TestSet | None]], formats: Formats
+    ) -> None:
+        """All cells of one model; memory last, in processes that nothing ran in before."""
+        if not work:
+            return
+        runners = self.runners(formats)
+        rounds = 1 if self.arguments.quick else self.arguments.rounds
+        outcomes = [measure(cell, runners, self.cores, rounds) for cell, _ in work]
+        qualities = [
+            quality(outcome, test_set, formats)
+            for outcome, (_, test_set) in zip(outcomes, work, strict=True)
+        ]
+        peaks = {}
+        for runner in runners:
+            say(f"{runner.name}: peak memory")
+            settings = [outcome[runner.name].setting for outcome in outcomes]
+            decoded = [(cell, setting) for (cell, _), setting in zip(work, settings, strict=True)]
+            peaks[runner.name] = memory.peaks(runner.name, formats, self.cores, decoded)
+        config = formats.opened().config
+        for outcome, scored in zip(outcomes, qualities, strict=True):
+            for name, measured in outcome.items():
+                least = floors(config, measured.cell, measured.tokens, self.limits)
+                peak = peaks[name][measured.cell.name]
+                result = report.results_of(measured, outcome, least, peak)
+                self.results.append(result | scored.get(name, {}))
+
+    def runners(self, formats: Formats) -> list[Runner]:
+        """Those that were asked for and run here, with a note about the others."""
+        found = []
+        for name in self.arguments.engines:
+            try:
+                found.append(make_runner(name, formats, self.cores))
+            except UsageError as error:
+                self.notes.append(f"{name} left out: {error}")
+        return found
+
+
+def quality(
+    outcome: dict[str, Measured], test_set: cells.TestSet | None, formats: Formats
+) -> dict[str, dict[str, Any]]:
+    """BLEU and chrF of every engine in a natural cell; for those of ours that compute in float32,
+    how the hypotheses compare with CTranslate2's."""
+    if test_set is None:
+        return {}
+    tokenizer = formats.opened().tokenizer
+    found = {}
+    for name, measured in outcome.items():
+        texts = test_set.texts([tokenizer.decode(one.ids) for one in measured.found])
+        scores = [score(metric, texts, test_set.references, 0) for metric in ("BLEU", "chrF")]
+        theirs = outcome.get("ctranslate2-float32") if name in FLOAT32 else None
+        found[name] = report.quality_of(scores, agreement(measured, theirs) if theirs else None)
+    return found
+
+
+if __name__ == "__main__":
+    main()
