@@ -103,7 +103,7 @@ struct Int8 {
           const int8_t* a = x.values_.data() + size_t(row) * x.stride_;
 #if HAS_TILES
           if (tiles)
-            tile_block(block, a, x.stride_, w, depth_, sums);
+            tile_block(row == 0, block, a, x.stride_, w, depth_, sums);
           else
 #endif
             int_tile(block, a, x.stride_, w, depth_, sums);

@@ -158,12 +158,21 @@ inline void put(const Ints& sum, int32_t* out) { std::memcpy(out, sum.lanes, siz
 
 #endif
 
+// With few rows a product takes as long as its weights take to come from memory: they are asked for
+// early. The next panel follows in memory, and the next matrix too.
+inline void fetch_ahead(const uint8_t* w) {
+  constexpr int kAhead = 8192;  // bytes
+  __builtin_prefetch(w + kAhead, 0, 2);
+  __builtin_prefetch(w + kAhead + 64, 0, 2);
+}
+
 // sums[r][0..32) = Σₖ a[r][k] · panel[k][0..32) for ROWS rows, all in integers and so exact.
 template <int ROWS>
 inline void int_tile(const int8_t* a, int a_stride, const uint8_t* panel, int depth,
                      int32_t (*sums)[kPanel]) {
   Ints sum[ROWS][2];
   for (int k = 0; k < depth; k += 4, panel += 4 * kPanel) {
+    fetch_ahead(panel);
     const Columns w0 = columns(panel), w1 = columns(panel + 4 * kLanes);
     for (int r = 0; r < ROWS; ++r) {
       int32_t four;

@@ -37,16 +37,22 @@ inline const TileShape kTileShape;  // in memory for good: a compiler sees only 
 WITH_TILES inline void set_tiles() { _tile_loadconfig(&kTileShape); }
 WITH_TILES inline void release_tiles() { _tile_release(); }
 
-// As `int_tile`, for up to 32 rows; `a` must have 32 rows, whatever stands in the others.
-WITH_TILES inline void tile_block(int rows, const int8_t* a, int a_stride, const uint8_t* panel,
+// As `int_tile`, for up to 32 rows; `a` must have 32 rows, whatever stands in the others. `first`:
+// the panel has not been used just before.
+WITH_TILES inline void tile_block(bool first, int rows, const int8_t* a, int a_stride, const uint8_t* panel,
                                   int depth, int32_t (*sums)[kPanel]) {
   constexpr int kPanelRow = 4 * kPanel, kSumsRow = 4 * kPanel;  // bytes
   _tile_zero(0);
   _tile_zero(1);
+  const auto fetch = [&](const uint8_t* w) {
+    if (first)
+      for (int i = 0; i < 16; ++i) fetch_ahead(w + i * kPanelRow);
+  };
   if (rows > 16) {
     _tile_zero(2);
     _tile_zero(3);
     for (int k = 0; k < depth; k += 64, panel += 16 * kPanelRow) {
+      fetch(panel);
       _tile_loadd(4, a + k, a_stride);
       _tile_loadd(6, panel, kPanelRow);
       _tile_dpbsud(0, 4, 6);
@@ -60,6 +66,7 @@ WITH_TILES inline void tile_block(int rows, const int8_t* a, int a_stride, const
     _tile_stored(3, sums[16] + kLanes, kSumsRow);
   } else {
     for (int k = 0; k < depth; k += 64, panel += 16 * kPanelRow) {
+      fetch(panel);
       _tile_loadd(4, a + k, a_stride);
       _tile_loadd(6, panel, kPanelRow);
       _tile_dpbsud(0, 4, 6);
