@@ -80,6 +80,18 @@ def library_name(variant: str) -> str:
     return f"{variant}-{digest.hexdigest()[:16]}.so"
 
 
+def intact(path: Path) -> bool:
+    """Whether the library is there as it was compiled, and nobody but its owner, root or the user
+    of this process, can have changed it."""
+    digest = path.with_suffix(".sha256")
+    if not path.is_file() or not digest.is_file():
+        return False
+    found = path.stat()
+    if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
+        return False
+    return hashlib.sha256(path.read_bytes()).hexdigest() == digest.read_text().strip()
+
+
 def compile_variant(variant: str, folder: Path) -> Path:
     """Compiles a variant into the folder, beside and renamed, and returns the library's path.
 

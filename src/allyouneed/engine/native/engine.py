@@ -21,6 +21,7 @@ from allyouneed.model_folder import ModelFolder
 if TYPE_CHECKING:
     from allyouneed.engine.native.decodable import NativeDecodable
     from allyouneed.engine.torch_engine import TorchEngine
+    from allyouneed.engine.vocabulary_selection import VocabularySelection
 
 Precision = Literal["int8", "float32"]
 BATCH_TOKENS = 4096  # source tokens in a batch
@@ -41,6 +42,7 @@ class NativeEngine:
         self.batch_tokens = BATCH_TOKENS
         self.batch_hypotheses = BATCH_HYPOTHESES
         self.workers: int | None = None
+        self.selection: VocabularySelection | None = None
         self.notes: list[str] = [library.note] if library.note else []
         self._idle: dict[int, list[Worker]] = {}
 
@@ -94,6 +96,7 @@ class NativeEngine:
     ) -> list[list[Hypothesis]]:
         """See `engine.Engine`. Samples are drawn in Python, from this engine's probabilities."""
         if not isinstance(options, BeamOptions):
+            self._in_python.selection = self.selection
             return self._in_python.search(sources, options, prefixes, numbers)
         for source in sources:
             if len(source) > self.config.max_positions:
@@ -112,12 +115,11 @@ class NativeEngine:
             with suppress(IndexError):  # nothing is left to do
                 while True:
                     batch = batches.popleft()
+                    given = [sources[n] for n in batch]
+                    forced = None if prefixes is None else [prefixes[n] for n in batch]
+                    rows = self.selection.rows(given, forced) if self.selection else None
                     try:
-                        results = worker.search(
-                            [sources[n] for n in batch],
-                            options,
-                            None if prefixes is None else [prefixes[n] for n in batch],
-                        )
+                        results = worker.search(given, options, forced, rows)
                     except MemoryError as error:
                         batches.extendleft(self._halves(batch, error))
                     else:

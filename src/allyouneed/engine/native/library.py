@@ -2,7 +2,6 @@
 or compiled now."""
 
 import ctypes
-import hashlib
 import os
 import sys
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from allyouneed.engine.native.build import (
     NoCompiler,
     best_variant,
     compile_variant,
+    intact,
     library_name,
 )
 
@@ -67,15 +67,3 @@ def find_library() -> Library:
         return Library(open_library(path), path, f"compiled the engine for this machine: {path}")
     except (NoCompiler, OSError) as error:
         raise NoLibrary(f"the native engine is not compiled and {error}") from error
-
-
-def intact(path: Path) -> bool:
-    """Whether the library is there as it was compiled, and nobody but its owner, root or the user
-    of this process, can have changed it."""
-    digest = path.with_suffix(".sha256")
-    if not path.is_file() or not digest.is_file():
-        return False
-    found = path.stat()
-    if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
-        return False
-    return hashlib.sha256(path.read_bytes()).hexdigest() == digest.read_text().strip()

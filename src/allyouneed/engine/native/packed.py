@@ -34,11 +34,12 @@ class PackedModel:
         self.library = library
         self.config = config
         tensors = {**arrays, **_position_tables(config, arrays)}
-        # Embeddings, positions and norms are read where they lie, so they have to stay.
-        self._tensors = {name: np.ascontiguousarray(a) for name, a in tensors.items()}
-        names = (c_char_p * len(tensors))(*(name.encode() for name in self._tensors))
-        data = (bindings.Floats * len(tensors))(*map(_floats, self._tensors.values()))
-        sizes = np.array([a.size for a in self._tensors.values()], np.int64)
+        tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+        # These are read where they lie, so they have to stay; the others are copied.
+        self._kept = [a for name, a in tensors.items() if "embeddings" in name or "norm" in name]
+        names = (c_char_p * len(tensors))(*(name.encode() for name in tensors))
+        data = (bindings.Floats * len(tensors))(*map(_floats, tensors.values()))
+        sizes = np.array([array.size for array in tensors.values()], np.int64)
         error = create_string_buffer(bindings.ERROR_BYTES)
         self.pointer = library.aya_model_new(
             byref(_numbers(config)), int8, len(tensors), names, data, _offsets(sizes), error
@@ -79,7 +80,7 @@ class Worker:
         sources: Ids,
         options: BeamOptions,
         prefixes: Ids | None = None,
-        selection: Ids | None = None,
+        selection: Sequence[NDArray[np.int64]] | None = None,
     ) -> list[list[Hypothesis]]:
         """Beam search over one batch; other threads of Python run meanwhile.
 
@@ -156,7 +157,7 @@ class Worker:
 class _Lists:
     """Lists of ids as the library takes them; keeps the memory alive."""
 
-    def __init__(self, lists: Ids) -> None:
+    def __init__(self, lists: Ids | Sequence[NDArray[np.int64]]) -> None:
         lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))
         self.offsets = np.concatenate([np.zeros(1, np.int64), lengths.cumsum()])
         rows = [np.asarray(row, np.int32) for row in lists]
@@ -168,7 +169,7 @@ class _NoLists:
     reference = None
 
 
-def _lists(lists: Ids | None) -> _Lists | _NoLists:
+def _lists(lists: Ids | Sequence[NDArray[np.int64]] | None) -> _Lists | _NoLists:
     return _NoLists() if lists is None else _Lists(lists)
 
 

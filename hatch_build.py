@@ -1,0 +1,46 @@
+"""Compiles the native engine into the wheel, where there is a compiler; else the wheel is plain
+Python, and the engine is compiled when it is first used, or torch runs instead."""
+
+import importlib.util
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NATIVE = Path(__file__).parent / "src" / "allyouneed" / "engine" / "native"
+
+
+class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is untyped
+    """A wheel holds every variant for its kind of processor, an editable install this one's best."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called before the wheel is put together; `version` is "standard" or "editable"."""
+        spec = importlib.util.spec_from_file_location("build", NATIVE / "build.py")
+        assert spec
+        assert spec.loader
+        build = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(build)
+        editable = version == "editable"
+        wanted = [build.best_variant()] if editable else list(build.variants())
+        compiled = NATIVE / "compiled"
+        try:
+            paths = [
+                path
+                if build.intact(path := compiled / build.library_name(variant))
+                else build.compile_variant(variant, compiled)
+                for variant in wanted
+            ]
+        except (build.NoCompiler, OSError) as error:
+            self.app.display_warning(f"the native engine is left out: {error}")
+            return
+        kept = {path.with_suffix(end) for path in paths for end in (".so", ".sha256")}
+        current = {build.library_name(variant).removesuffix(".so") for variant in build.variants()}
+        for path in compiled.iterdir():
+            if path.stem not in current:
+                path.unlink()  # of other sources
+        if not editable:
+            build_data["artifacts"] += [f"/{path.relative_to(self.root)}" for path in kept]
+            build_data["pure_python"] = False
+            platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            build_data["tag"] = f"py3-none-{platform}"
