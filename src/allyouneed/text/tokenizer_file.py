@@ -23,11 +23,12 @@ def _byte_alphabet() -> dict[str, int]:
 
 
 BYTE_ALPHABET = _byte_alphabet()
+_AS_LATIN_1 = str.maketrans({character: chr(byte) for character, byte in BYTE_ALPHABET.items()})
 
 
 def spell(piece: str) -> bytes:
     """The bytes that a piece of the file stands for."""
-    return bytes([BYTE_ALPHABET[character] for character in piece])
+    return piece.translate(_AS_LATIN_1).encode("latin-1")
 
 
 def check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
@@ -41,11 +42,12 @@ def check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
             raise MisfitError(f"{special} must have id {i}, not {vocabulary.get(special)}")
     if missing := sorted(BYTE_ALPHABET.keys() - vocabulary.keys()):
         raise MisfitError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
+    alphabet = frozenset(BYTE_ALPHABET)
     for piece in vocabulary:
-        if not piece or not BYTE_ALPHABET.keys() >= set(piece):
+        if not piece or not alphabet.issuperset(piece):
             raise MisfitError(f"its piece {piece!r} is not spelt in bytes")
     for left, right in merges:
-        if not {left, right, left + right} <= vocabulary.keys():
+        if not (left in vocabulary and right in vocabulary and left + right in vocabulary):
             raise MisfitError(f"its merge {left!r} + {right!r} is not in the vocabulary")
         if left + right in SPECIALS:
             raise MisfitError(

@@ -3,9 +3,9 @@
 import json
 import mmap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import safe_open
 
 from allyouneed.core.config import TransformerConfig
@@ -13,10 +13,13 @@ from allyouneed.errors import ModelFolderError
 from allyouneed.weights.file import reading
 from allyouneed.weights.shapes import check_shapes, weight_shapes
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
-def read_arrays(path: Path, config: TransformerConfig) -> dict[str, NDArray[np.float32]]:
+def read_arrays(path: Path, config: TransformerConfig) -> "dict[str, NDArray[np.float32]]":
     """All weights of the model by name, in float32 and read-only.
 
     What is stored in float32 stays in the file, mapped into memory; other dtypes are converted.
@@ -49,7 +52,7 @@ def read_arrays(path: Path, config: TransformerConfig) -> dict[str, NDArray[np.f
     return arrays | {name: arrays[owner] for name, owner in config.tied_weights().items()}
 
 
-def _float32(stored: NDArray[np.uint8], dtype: str) -> NDArray[np.float32]:
+def _float32(stored: "NDArray[np.uint8]", dtype: str) -> "NDArray[np.float32]":
     values = np.require(stored.view(DTYPES[dtype]), requirements="A")
     if dtype == "BF16":  # the upper half of a float32
         values = (values.astype(np.uint32) << 16).view(np.float32)

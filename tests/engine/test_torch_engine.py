@@ -1,0 +1,97 @@
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.engine.torch_engine import TorchEngine, core_engine
+from allyouneed.errors import AllYouNeedError
+
+QUICK = BeamOptions(beam=2, max_length=4)
+SOURCES = [[4 + n, *range(5, 5 + n % 7), 2] for n in range(40)]
+
+Error = Callable[[], Exception]
+
+
+class Cramped:
+    """A model with memory for so many source tokens at once."""
+
+    def __init__(self, model: Transformer, tokens: int, error: Error) -> None:
+        self.config, self.start, self.step = model.config, model.start, model.step
+        self.model, self.tokens, self.error = model, tokens, error
+        self.batches: list[tuple[int, int]] = []
+
+    def encode(self, source_BS: Tensor) -> object:
+        self.batches.append(tuple(source_BS.shape))
+        if source_BS.numel() > self.tokens:
+            raise self.error()
+        return self.model.encode(source_BS)
+
+
+def engine(model: Transformer, tokens: int, error: Error = MemoryError) -> TorchEngine:
+    return TorchEngine("core", "cramped", Cramped(model, tokens, error))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError,
+        lambda: torch.OutOfMemoryError("CUDA out of memory. Tried to allocate"),
+        lambda: RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you"),
+        lambda: RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate"),
+    ],
+)
+def test_where_memory_is_short_batches_halve_and_go_on(
+    error: Error, small_model: Callable[..., Transformer]
+) -> None:
+    model = small_model()
+    expected = core_engine(model).search(SOURCES, QUICK)
+    cramped = engine(model, 60, error)
+    found = cramped.search(SOURCES, QUICK)
+    assert [[h.ids for h in hypotheses] for hypotheses in found] == [
+        [h.ids for h in hypotheses] for hypotheses in expected
+    ]
+    assert cramped.notes[0].startswith("memory ran short for 40 sentences at once: going on with")
+    assert len(cramped.notes) == 3, "320 tokens at once, 160, 80, 40"
+    cramped.decodable.batches.clear()  # type: ignore[attr-defined]
+    cramped.search(SOURCES, QUICK)
+    assert all(rows * longest <= 60 for rows, longest in cramped.decodable.batches)  # type: ignore[attr-defined]
+    assert len(cramped.notes) == 3, "what was learnt is kept"
+
+
+def test_one_sentence_that_does_not_fit_is_an_error(
+    small_model: Callable[..., Transformer],
+) -> None:
+    with pytest.raises(AllYouNeedError, match=r"one sentence of 8 tokens and 2 hyp.*smaller beam"):
+        engine(small_model(), 7).search(SOURCES, QUICK)
+
+
+def test_other_errors_pass(small_model: Callable[..., Transformer]) -> None:
+    with pytest.raises(RuntimeError, match="something else"):
+        engine(small_model(), 0, lambda: RuntimeError("something else")).search(SOURCES, QUICK)
+
+
+def test_results_come_in_the_order_given(small_model: Callable[..., Transformer]) -> None:
+    core = core_engine(small_model())
+    core.batch_tokens = 24
+    found = core.search(SOURCES, QUICK, [[40 + n] for n in range(40)])
+    assert [hypotheses[0].ids[0] for hypotheses in found] == list(range(40, 80))
+    assert core.search([], QUICK) == []
+
+
+def test_numbers_decide_about_samples(small_model: Callable[..., Transformer]) -> None:
+    core, options = core_engine(small_model()), SamplingOptions(max_length=6, samples=2)
+    first = core.search(SOURCES, options, None, [n % 2 for n in range(40)])
+    again = core.search(SOURCES[::-1], options, None, [n % 2 for n in range(40)][::-1])[::-1]
+    other = core.search(SOURCES, options)
+    ids = [[[h.ids for h in hypotheses] for hypotheses in run] for run in (first, again, other)]
+    assert ids[0] == ids[1] != ids[2]
+    assert ids[0][:2] == ids[2][:2]
+
+
+def test_wide_searches_make_small_batches(small_model: Callable[..., Transformer]) -> None:
+    roomy = engine(small_model(), 10**6)
+    roomy.search([[5, 2]] * 40, BeamOptions(beam=64, max_length=2))
+    assert [rows for rows, _ in roomy.decodable.batches] == [8] * 5  # type: ignore[attr-defined]
