@@ -1,6 +1,7 @@
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import allyouneed
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.engine.torch_engine import TorchEngine, core_engine
 from allyouneed.errors import DataError, ShapeError
 from allyouneed.segments import Segmenter
 from allyouneed.text.tokenizer import Tokenizer
@@ -441,3 +443,62 @@ def test_threads(model_folder: Path) -> None:
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
+
+
+# Engines
+
+
+class Elsewhere:
+    """An engine that counts its searches and leaves the work to the core's."""
+
+    name, description, selection = "cpu-int8", "elsewhere", None
+
+    def __init__(self, core: TorchEngine) -> None:
+        self.core, self.searches, self.notes = core, 0, ["all is well"]
+        self.config, self.decodable = core.config, core.decodable
+
+    def search(self, *wishes: object) -> object:
+        self.searches += 1
+        return self.core.search(*wishes)
+
+
+@pytest.fixture
+def elsewhere(babbler: Translator) -> Translator:
+    engine = Elsewhere(core_engine(babbler.model))
+    return Translator(engine, babbler.tokenizer, lambda: babbler.model)
+
+
+def test_the_engine_searches_and_its_notes_are_passed_on(
+    elsewhere: Translator, babbler: Translator
+) -> None:
+    assert same(elsewhere("ab cd"), babbler("ab cd"))
+    assert elsewhere.engine.searches == 1
+    assert (elsewhere.notes, elsewhere.engine.notes) == (["all is well"], [])
+
+
+def test_while_attention_is_probed_the_core_runs(
+    elsewhere: Translator, babbler: Translator
+) -> None:
+    heads = elsewhere.model.decoder.layers[0].cross_attention
+    heads.probes.append(lambda weights_BHTS, site: weights_BHTS.flip(-1))
+    try:
+        probed = elsewhere("ab cd")
+        assert elsewhere.engine.searches == 0
+        note = "attention is probed: the core engine ran, not cpu-int8"
+        assert probed.notes[0] == note
+        assert same(replace(probed, notes=probed.notes[1:]), babbler("ab cd"))
+        assert "".join(elsewhere.stream("ab cd", QUICK)) == babbler("ab cd", options=QUICK).text
+        assert note in elsewhere.notes
+        assert note not in babbler("ab cd").notes, "there the core runs anyway"
+    finally:
+        heads.probes.clear()
+    assert elsewhere("ab cd").text == babbler("ab cd").text != probed.text
+    assert elsewhere.engine.searches == 1
+
+
+def test_what_needs_the_core_loads_it_then(elsewhere: Translator) -> None:
+    assert elsewhere._model is None
+    elsewhere("ab cd", options=QUICK)
+    assert elsewhere._model is None
+    assert elsewhere("ab cd", options=QUICK, alignments=True).alignment
+    assert elsewhere._model is not None

@@ -70,3 +70,12 @@ def test_a_pair_that_does_not_fit_is_placed(call, copier_folder: Path, tmp_path:
     )
     assert ended.code == 1
     assert f"{tmp_path / 't'}:1-2: of these lines, pair 2 has" in ended.err
+
+
+def test_scores_are_the_core_models(call, copier_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("a\n")
+    verb = ("score", "--model", copier_folder, "--source", tmp_path / "s", "--target")
+    assert call(*verb, tmp_path / "s", "--engine", "core").code == 0
+    ended = call(*verb, tmp_path / "s", "--engine", "cpu-int8")
+    assert (ended.code, ended.out) == (2, "")
+    assert "scored by the core model; leave --engine out" in ended.err

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from allyouneed.engine import choice
+
 COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "translate"]
 
 
@@ -180,3 +182,20 @@ def test_options_that_contradict_or_do_not_exist(
     assert ended.err.startswith("error: ")
     assert said in ended.err
     assert ended.err.count("\n") == 1
+
+
+def test_what_runs_is_said_to_those_who_ask(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, "--engine", "core", "--debug", "--json", "A")
+    assert done.err == "note: engine core: float32, torch, the paper's code on CPU\n"
+    assert json.loads(done.lines[0])["engine"] == "core"
+
+
+def test_what_runs_instead_is_always_said(
+    call, copier_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choice, "_why_not_native", lambda folder: "no compiler")
+    done = call("translate", "--model", copier_folder, "A", "B")
+    assert done.lines == ["A", "B"]
+    assert done.err == (
+        "note: the native engine cannot run (no compiler); core runs instead, with torch\n"
+    )
