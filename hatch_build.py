@@ -12,7 +12,7 @@ NATIVE = Path(__file__).parent / "src" / "allyouneed" / "engine" / "native"
 
 
 class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is untyped
-    """A wheel holds every variant for its kind of processor, an editable install this one's best."""
+    """A wheel holds every variant for its processors, an editable install this one's best."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before the wheel is put together; `version` is "standard" or "editable"."""

@@ -29,7 +29,7 @@ from contest import cells, machine, memory, report
 from contest.floor import floors
 from contest.measure import Measured, agreement, measure, say
 from contest.models import BASE_SHAPE, TINY_SHAPE, Formats, all_models
-from contest.runners import BASELINE, DEFAULT, OURS, PEERS, Runner, make_runner
+from contest.runners import BASELINE, DEFAULT, OURS, PEERS, Runner, Setting, make_runner
 
 from allyouneed.errors import UsageError
 from allyouneed.evaluation.metrics import measure as score
@@ -43,6 +43,7 @@ EVERYDAY = {
     "My sister lives in Berlin.": "Meine Schwester lebt in Berlin.",
     "The children are playing in the garden.": "Die Kinder spielen im Garten.",
 }
+BUSY = 0.1  # share of the machine that others may take before there is a note about it
 FLOAT32 = ("cpu-float32", "core")
 
 
@@ -51,15 +52,14 @@ def main() -> None:
     arguments = parsed()
     cores = machine.stay_on(arguments.cores)
     there = machine.described(cores)
-    say(f"{there['processor']}, {cores} cores; others take {there['busy'] or 0:.0%} of the machine")
+    say(f"{there['processor']}, {cores} cores")
     limits = machine.measured_limits(cores)
-    contest = Contest(arguments, cores, limits)
+    contest = Contest(arguments, there, limits)
     contest.run()
     report.print_table(contest.results)
     for note in contest.notes:
         say(f"note: {note}")
-    folder = arguments.results
-    say(f"written: {report.write_results(contest.results, there, limits, contest.notes, folder)}")
+    say(f"written: {contest.write()}")
 
 
 def parsed() -> argparse.Namespace:
@@ -97,10 +97,18 @@ def parsed() -> argparse.Namespace:
 class Contest:
     """All cells, one after the other, and what came out."""
 
-    def __init__(self, arguments: argparse.Namespace, cores: int, limits: machine.Limits) -> None:
-        self.arguments, self.cores, self.limits = arguments, cores, limits
+    def __init__(
+        self, arguments: argparse.Namespace, there: dict[str, Any], limits: machine.Limits
+    ) -> None:
+        self.arguments, self.machine, self.limits = arguments, there, limits
+        self.cores: int = there["cores_used"]
         self.results: list[dict[str, Any]] = []
         self.notes: list[str] = []
+        if (there["busy"] or 0) > BUSY:
+            self.notes.append(
+                f"others took {there['busy']:.0%} of the machine when this began: "
+                "look at the spread before you trust a ratio"
+            )
 
     def run(self) -> None:
         """Forced cells, then natural ones."""
@@ -150,24 +158,29 @@ class Contest:
             return
         runners = self.runners(formats)
         rounds = 1 if self.arguments.quick else self.arguments.rounds
-        outcomes = [measure(cell, runners, self.cores, rounds) for cell, _ in work]
-        qualities = [
-            quality(outcome, test_set, formats)
-            for outcome, (_, test_set) in zip(outcomes, work, strict=True)
-        ]
-        peaks = {}
-        for runner in runners:
-            say(f"{runner.name}: peak memory")
-            settings = [outcome[runner.name].setting for outcome in outcomes]
-            decoded = [(cell, setting) for (cell, _), setting in zip(work, settings, strict=True)]
-            peaks[runner.name] = memory.peaks(runner.name, formats, self.cores, decoded)
         config = formats.opened().config
-        for outcome, scored in zip(outcomes, qualities, strict=True):
+        decoded: dict[str, list[tuple[cells.Cell, Setting]]] = {}
+        for cell, test_set in work:
+            outcome = measure(cell, runners, self.cores, rounds)
+            scored = quality(outcome, test_set, formats)
             for name, measured in outcome.items():
+                decoded.setdefault(name, []).append((cell, measured.setting))
                 least = floors(config, measured.cell, measured.tokens, self.limits)
-                peak = peaks[name][measured.cell.name]
-                result = report.results_of(measured, outcome, least, peak)
+                result = report.results_of(measured, outcome, least)
                 self.results.append(result | scored.get(name, {}))
+            self.write()
+        for name, cells_and_settings in decoded.items():
+            say(f"{name}: peak memory")
+            peaks = memory.peaks(name, formats, self.cores, cells_and_settings)
+            for result in self.results:
+                if result["engine"] == name and result["cell"] in peaks:
+                    result["peak_mib"] = peaks[result["cell"]]
+        self.write()
+
+    def write(self) -> Path:
+        """What there is so far, so that a run that is ended early leaves something."""
+        folder = self.arguments.results
+        return report.write_results(self.results, self.machine, self.limits, self.notes, folder)
 
     def runners(self, formats: Formats) -> list[Runner]:
         """Those that were asked for and run here, with a note about the others."""

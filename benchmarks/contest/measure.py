@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from contest.cells import Cell
 from contest.runners import Found, Runner, Setting
 
-SAMPLE = 1000  # sentences of a natural cell on which settings are tried
+SAMPLE, SLOW_SAMPLE = 1000, 512  # sentences of a natural cell on which settings are tried
 EVERY = 3  # slow engines run in every third round of forced cells, once in natural ones
 
 
@@ -57,7 +57,7 @@ def tried_out(runner: Runner, cell: Cell, cores: int) -> Measured:
     """The engine at the fastest of its settings, warm: first the best size of a batch with as many
     workers as can be, then the best workers with that."""
     share = runner.share(cell)
-    sample = share if cell.batch else share.part(SAMPLE)
+    sample = share if cell.batch else share.part(SLOW_SAMPLE if runner.slow else SAMPLE)
     first, *others = runner.layouts(cores)
     tried = {
         setting: trial(runner, sample, setting)

@@ -8,7 +8,7 @@ from allyouneed.engine.choice import choose
 from allyouneed.engine.engine import Engine
 from contest.cells import Cell
 from contest.models import Formats
-from contest.runners import Found, Setting
+from contest.runners import Found, Setting, full_layouts
 
 
 class OurRunner:
@@ -21,8 +21,8 @@ class OurRunner:
         self.description = self.engine.description
 
     def layouts(self, cores: int) -> list[tuple[int, int]]:
-        """As in `Runner`."""
-        return [(1, cores)]
+        """As in `Runner`. Engines on torch decode one batch after the other, on all cores."""
+        return full_layouts(cores) if hasattr(self.engine, "workers") else [(1, cores)]
 
     def batches(self, cell: Cell) -> list[tuple[int, str]]:
         """As in `Runner`."""
@@ -58,6 +58,8 @@ def search_options(cell: Cell) -> BeamOptions:
 
 
 def decode_together(engine: Any, setting: Setting, cell: Cell) -> None:
-    """Lets the engine make batches of so many sentences."""
+    """Lets the engine make batches of so many sentences, and work on so many at a time."""
+    if hasattr(engine, "workers"):
+        engine.workers = setting.workers
     engine.batch_hypotheses = setting.batch * cell.beam
     engine.batch_tokens = setting.batch * max(map(len, cell.sources))

@@ -25,11 +25,11 @@ def results_of(
     measured: Measured,
     all_of_cell: dict[str, Measured],
     floors: dict[str, float | None],
-    peak: float | None,
 ) -> dict[str, Any]:
     """Everything about one engine in one cell, for JSON.
 
-    `floor` is how many times the least possible seconds it took, by bytes and by operations.
+    `floor` is how many times the least possible seconds it took, by bytes and by operations;
+    `peak_mib` is measured later.
     """
     rate = median_and_range(list(measured.rates.values()))
     seconds = len(measured.cell.sources) / rate[0]
@@ -50,7 +50,7 @@ def results_of(
             for peer in PEERS
             if peer in all_of_cell and peer != measured.runner.name
         },
-        "peak_mib": peak,
+        "peak_mib": None,
         "floor": {kind: seconds / least for kind, least in floors.items() if least},
     }
 

@@ -256,29 +256,35 @@ class Translator:
 
         for _, notes in job.cut:
             notes.append(f"attention is probed: the core engine ran, not {self.engine.name}")
-        return core_engine(self._model)
+        core = core_engine(self._model)
+        core.selection = self.engine.selection
+        return core
 
     def _streamed(self, job: Job) -> Iterator[str]:
         import torch
 
         from allyouneed.decoding.streaming import stream_ids
+        from allyouneed.engine.selected_vocabulary import for_batch
 
-        model = self._road(job).decodable
+        engine = self._road(job)
         sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
         [(segments, notes)] = job.cut
         self.notes += notes
+        cut_off = False
         for segment in segments:
             yield segment.before
             if segment.text:
                 ids, prefix, number = next(sentences)
                 source_BS = torch.tensor([ids], device=self.device)
                 growing, newest = GrowingText(self.tokenizer), -1
+                model = for_batch(engine.decodable, engine.selection, [ids], [prefix])
                 for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
                     yield growing.add(newest)
                 yield growing.end()
-                if newest != self.config.end:
-                    self.notes.append(CUT_OFF)
+                cut_off = cut_off or newest != self.config.end
             yield segment.after
+        if cut_off:
+            self.notes.append(CUT_OFF)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_ids([clean(text)[0].strip() for text in texts])
@@ -292,20 +298,30 @@ def load(
     engine: str = "auto",
     device: str | None = None,
     threads: int | None = None,
+    *,
+    vocabulary_selection: bool = False,
 ) -> Translator:
     """Opens a bundled model by name ("en-de") or a model folder, ready to translate.
 
     `engine` is what runs it: "core" (the paper's code, in float32, on any device), "cpu-float32",
     "cpu-int8", "cuda", or "auto", the fastest that there is for the device. `device` is a torch
     device such as "cuda", None being the CPU; `threads` how many cores may be used.
+    `vocabulary_selection` lets a translation have only the pieces that its source can need, as
+    learned by `allyouneed select-vocabulary`: faster, and now and then another word.
 
     Raises:
         ModelFolderError: no such model, or one that cannot be read.
-        UsageError: an engine, device or number of threads that is not there.
+        UsageError: an engine, device, number of threads or vocabulary selection that is not there.
     """
     check_engine(engine, device, threads)
     folder = open_model_folder(name_or_folder)
+    selection = None
+    if vocabulary_selection:
+        from allyouneed.engine.vocabulary_selection import open_vocabulary_selection
+
+        selection = open_vocabulary_selection(folder)
     chosen = choose(engine, folder, device, threads)
+    chosen.engine.selection = selection
     translator = Translator(
         chosen.engine,
         folder.tokenizer,

@@ -15,6 +15,7 @@ from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
 from allyouneed.cli.options import Settings
 from allyouneed.cli.score import score
+from allyouneed.cli.select_vocabulary import select_vocabulary
 from allyouneed.cli.tokenize import tokenize
 from allyouneed.cli.train import train
 from allyouneed.cli.translate import translate
@@ -73,7 +74,7 @@ def build() -> typer.Typer:
     """The verbs, ready to be called."""
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     app.callback()(allyouneed)
-    for verb in (translate, tokenize, train, evaluate, score, export, where):
+    for verb in (translate, tokenize, train, evaluate, score, select_vocabulary, export, where):
         app.command()(verb)
     return app
 

@@ -9,7 +9,12 @@ if TYPE_CHECKING:
 
 
 def opened(
-    model: str, engine: str, device: str | None, threads: int | None, debug: bool
+    model: str,
+    engine: str,
+    device: str | None,
+    threads: int | None,
+    debug: bool,
+    vocabulary_selection: bool = False,
 ) -> "Translator":
     """The translator; that something else runs than was hoped for is always said, what runs only
     to those who --debug.
@@ -19,7 +24,7 @@ def opened(
     """
     from allyouneed.translator import load
 
-    translator = load(model, engine, device, threads)
+    translator = load(model, engine, device, threads, vocabulary_selection=vocabulary_selection)
     tell(translator)
     if debug:
         note(f"engine {translator.engine.name}: {translator.engine.description}")

@@ -1,7 +1,7 @@
 """Scores as tables: with lines and colour on a terminal, plain in a file."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from allyouneed.engine.selection_learning import Coverage
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.evaluation.metrics import MetricScore
     from allyouneed.evaluation.report import Evaluation
@@ -24,7 +25,9 @@ def print_result(table: Table, scores: Iterable["MetricScore"]) -> None:
 
 def evaluation_table(evaluation: "Evaluation", title: str) -> Table:
     """One row for each metric: score and 95 % interval."""
-    table = _table(f"{title}, {evaluation.sentences:,} sentences", "score", "95 % interval")
+    table = _table(
+        f"{title}, {evaluation.sentences:,} sentences", "metric", "score", "95 % interval"
+    )
     for score in evaluation.scores:
         table.add_row(score.metric, f"{score.score:.2f}", interval(score))
     return table
@@ -33,7 +36,7 @@ def evaluation_table(evaluation: "Evaluation", title: str) -> Table:
 def comparison_table(comparison: "Comparison", baseline: str, system: str) -> Table:
     """One row for each metric: both systems, their difference, whether it is significant."""
     title = f"{system} against {baseline}, {comparison.sentences:,} sentences"
-    table = _table(title, "baseline", "system", "difference", "p", "significant")
+    table = _table(title, "metric", "baseline", "system", "difference", "p", "significant")
     for one in comparison.metrics:
         table.add_row(
             one.system.metric,
@@ -46,14 +49,23 @@ def comparison_table(comparison: "Comparison", baseline: str, system: str) -> Ta
     return table
 
 
+def coverage_table(covered: "Mapping[str, Coverage]", vocabulary: int, title: str) -> Table:
+    """One row for each set of pairs: how much is selected for a sentence, and is that enough."""
+    table = _table(title, "pairs", "sentences", f"selected of {vocabulary:,}", "covered")
+    for name, one in covered.items():
+        selected = f"{one.selected:,.0f}"
+        table.add_row(name, f"{one.sentences:,}", selected, f"{one.covered:.2%}")
+    return table
+
+
 def interval(score: "MetricScore") -> str:
     """Mean over the resamples and half the width of the 95 % interval."""
     return "" if score.mean is None else f"{score.mean:.2f} ± {score.margin:.2f}"
 
 
-def _table(title: str, *columns: str) -> Table:
+def _table(title: str, first: str, *columns: str) -> Table:
     table = Table(title=Text(title), title_justify="left")
-    table.add_column("metric")
+    table.add_column(first)
     for name in columns:
         table.add_column(name, justify="right")
     return table

@@ -51,6 +51,14 @@ def translate(
     prefix: Annotated[
         str, typer.Option(help="What every translation begins with.", rich_help_panel=SEARCH)
     ] = "",
+    vocabulary_selection: Annotated[
+        bool,
+        typer.Option(
+            "--vocabulary-selection",
+            help="Only words that the source can need, as learned by select-vocabulary: faster.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = False,
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw tokens at random.", rich_help_panel=SAMPLING)
     ] = False,
@@ -122,7 +130,7 @@ def translate(
         else beam_options(n_best, searching, lengths)
     )
     chunks = iter([texts]) if texts else arriving_lines(standard_input(), note)
-    translator = opened(model, engine, device, threads, debug)
+    translator = opened(model, engine, device, threads, debug, vocabulary_selection)
     if stream:
         show_growing(translator, chain.from_iterable(chunks), options, prefix, not texts)
         return

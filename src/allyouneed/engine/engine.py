@@ -9,6 +9,7 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 
 if TYPE_CHECKING:
     from allyouneed.decoding.protocol import Decodable
+    from allyouneed.engine.vocabulary_selection import VocabularySelection
 
 
 class Engine(Protocol):
@@ -16,8 +17,11 @@ class Engine(Protocol):
 
     `name` is what `load(engine=...)` calls it; `description` says in words what runs. `notes` are
     what its user should know about searches that were done, such as memory that ran short;
-    whoever tells them takes them out.
+    whoever tells them takes them out. `selection` may be set: `search` then gives each sentence
+    the ids that it needs (`VocabularySelection.rows`); None gives it all.
     """
+
+    selection: "VocabularySelection | None"
 
     @property
     def name(self) -> str:
@@ -58,4 +62,5 @@ class Engine(Protocol):
 
     @property
     def decodable(self) -> "Decodable":
-        """The same model for searches written in Python, step by step; needs torch."""
+        """The same model for searches written in Python, step by step, over all ids; needs
+        torch."""

@@ -16,6 +16,8 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
+from allyouneed.engine.selected_vocabulary import for_batch
+from allyouneed.engine.vocabulary_selection import VocabularySelection
 from allyouneed.errors import AllYouNeedError
 
 NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
@@ -37,6 +39,7 @@ class TorchEngine:
         self.decodable = decodable
         self.device = torch.device(device)
         self.notes: list[str] = []
+        self.selection: VocabularySelection | None = None
         self.batch_tokens = BATCH_TOKENS
         self.batch_hypotheses = BATCH_HYPOTHESES
 
@@ -64,7 +67,7 @@ class TorchEngine:
             batch = waiting[:rows]
             try:
                 results = self._search_batch(
-                    padded([sources[n] for n in batch], self.config.pad, self.device),
+                    [sources[n] for n in batch],
                     options,
                     None if prefixes is None else [prefixes[n] for n in batch],
                     [numbers[n] for n in batch],
@@ -80,14 +83,16 @@ class TorchEngine:
 
     def _search_batch(
         self,
-        source_BS: Tensor,
+        sources: Sequence[Sequence[int]],
         options: BeamOptions | SamplingOptions,
         prefixes: Sequence[Sequence[int]] | None,
         numbers: Sequence[int],
     ) -> list[list[Hypothesis]]:
+        source_BS = padded(sources, self.config.pad, self.device)
+        model = for_batch(self.decodable, self.selection, sources, prefixes)
         if isinstance(options, BeamOptions):
-            return beam_search(self.decodable, source_BS, options, prefixes)
-        return sample(self.decodable, source_BS, options, prefixes, numbers)
+            return beam_search(model, source_BS, options, prefixes)
+        return sample(model, source_BS, options, prefixes, numbers)
 
     def _halve(self, rows: int, longest: int, width: int, error: Exception) -> None:
         """Makes batches half as large as this one, now and later.

@@ -1,0 +1,144 @@
+"""`allyouneed select-vocabulary`: learn which words a source sentence can need."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from allyouneed.cli.evaluate import COLUMNS, translate_all
+from allyouneed.cli.loading import opened
+from allyouneed.cli.options import Beam, Debug, Device, Engine, Json, Threads
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.pairs import file_pairs
+from allyouneed.cli.search import beam_options
+from allyouneed.cli.tables import comparison_table, coverage_table, print_result
+from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    from allyouneed.data.corpus import Pair
+    from allyouneed.engine.selection_learning import Coverage, LearnedSelection
+    from allyouneed.evaluation.comparison import Comparison
+    from allyouneed.model_folder import ModelFolder
+
+
+def select_vocabulary(
+    model: Annotated[str, typer.Option(help="The model folder that it is for.", metavar="FOLDER")],
+    source: Annotated[
+        Path | None, typer.Option(help="Sentences, one a line, best those of the training.")
+    ] = None,
+    target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
+    tsv: Annotated[
+        Path | None, typer.Option(help="Both in one file: source, tab, translation.")
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(help="Target pieces for each source piece, at most (100).", min=1),
+    ] = None,
+    evaluate: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            help="A test set: say what it loses by the selection.", metavar="SOURCE REFERENCE"
+        ),
+    ] = None,
+    beam: Beam = None,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    engine: Engine = "auto",
+    debug: Debug = False,
+) -> None:
+    """Learn vocabulary selection: which target pieces a source sentence can need.
+
+    **Examples**
+
+    - `allyouneed select-vocabulary --model my-model --source train.en --target train.de`
+    - `allyouneed select-vocabulary --model my-model --tsv train.tsv --evaluate test.en test.de`
+    - `allyouneed translate --model my-model --vocabulary-selection < input.txt`
+
+    Writes vocabulary_selection.safetensors into the model folder. `translate
+    --vocabulary-selection` then computes the output layer over the selected pieces alone, which
+    is faster and can miss a word. "Covered" is the share of the reference's pieces that are
+    selected; every 100th pair is held out to measure it on.
+    """
+    from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
+    from allyouneed.evaluation.comparison import compare
+    from allyouneed.model_folder import VOCABULARY_SELECTION, open_model_folder
+
+    options = beam_options(1, {"beam": beam}, {})
+    folder = open_model_folder(model)
+    check_not_bundled(folder)
+    test_set = list(file_pairs(*evaluate, None)) if evaluate else []
+    learned = learned_from(file_pairs(source, target, tsv), folder, candidates or CANDIDATES)
+    written = folder.path / VOCABULARY_SELECTION
+    learned.selection.save(written, folder.tokenizer)
+    covered = {"held out": learned.held_out} if learned.held_out else {}
+    outcome: Comparison | None = None
+    if evaluate:
+        sources = [pair.source for pair in test_set]
+        references = [pair.target for pair in test_set]
+        ids = tokenised(zip(sources, references, strict=True), folder.tokenizer)
+        covered[str(evaluate[0])] = coverage(learned.selection, ids)
+        all_ids, selected = (
+            translate_all(opened(model, engine, device, threads, debug, on), sources, options)
+            for on in (False, True)
+        )
+        outcome = compare(all_ids, selected, references)
+    if json:
+        result(as_json(as_values(learned, covered, outcome)))
+        return
+    title = f"{written}, learned from {learned.pairs:,} pairs"
+    print_result(coverage_table(covered, learned.selection.vocabulary, title), ())
+    if outcome:
+        table = comparison_table(outcome, "all pieces", "selected pieces")
+        print_result(table, [one.system for one in outcome.metrics])
+
+
+def check_not_bundled(folder: "ModelFolder") -> None:
+    """Raises UsageError for a model within the package, which is left as it was installed."""
+    if folder.path.parent == Path(str(resources.files("allyouneed") / "models")):
+        name = folder.path.name
+        raise UsageError(
+            f"{name} is the package's own and stays as it is; copy it and name the copy: "
+            f"cp -r {folder.path} {name}, then --model ./{name}"
+        )
+
+
+def learned_from(
+    pairs: Iterable["Pair"], folder: "ModelFolder", candidates: int
+) -> "LearnedSelection":
+    """What these pairs teach, with a word on how far it is and on what was left out."""
+    from allyouneed.engine.selection_learning import learn_vocabulary_selection
+
+    texts = ((pair.source, pair.target) for pair in pairs)
+    console = Console(stderr=True)
+    with Progress(
+        *COLUMNS, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("reading", total=None)
+
+        def show(stage: str, done: int, total: int | None) -> None:
+            progress.update(task, description=stage, completed=done, total=total)
+
+        longest = folder.config.max_positions
+        learned = learn_vocabulary_selection(texts, folder.tokenizer, longest, candidates, show)
+    for reason, count in learned.left_out.items():
+        note(f"pairs left out ({reason}): {count:,}")
+    return learned
+
+
+def as_values(
+    learned: "LearnedSelection", covered: "Mapping[str, Coverage]", outcome: "Comparison | None"
+) -> dict[str, Any]:
+    """What is reported, for JSON."""
+    values = {
+        "pairs": learned.pairs,
+        "left_out": learned.left_out,
+        "vocabulary": learned.selection.vocabulary,
+        "coverage": {name: asdict(one) for name, one in covered.items()},
+    }
+    return values | ({"evaluation": outcome.to_dict()} if outcome else {})

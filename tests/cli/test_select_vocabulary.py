@@ -1,0 +1,93 @@
+"""`allyouneed select-vocabulary`: a model that copies needs the pieces of the source."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from allyouneed.model_folder import VOCABULARY_SELECTION
+
+SUBJECTS = ("The dog", "A man", "The station", "Two women", "The street")
+VERBS = ("sleeps", "rides", "talks", "likes coffee")
+TEXTS = [f"{subject} {verb}." for subject in SUBJECTS for verb in VERBS] * 6  # 120
+
+
+@pytest.fixture
+def model(copier_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the model that copies, in the working directory beside some texts."""
+    monkeypatch.chdir(tmp_path)
+    Path("texts").write_text("".join(f"{text}\n" for text in TEXTS), encoding="utf-8")
+    Path("few").write_text("".join(f"{text}\n" for text in TEXTS[:6]), encoding="utf-8")
+    Path("other").write_text("Ein Hund.\n" * 6, encoding="utf-8")
+    shutil.copytree(copier_folder, "model")
+    return Path("model")
+
+
+def learn(call, model: Path, *options: object):
+    return call(
+        *("select-vocabulary", "--model", model, "--source", "texts", "--target", "texts"),
+        *options,
+    )
+
+
+def test_learn_measure_translate(call, model: Path) -> None:
+    done = learn(call, model, "--evaluate", "few", "few", "--json")
+    assert (done.code, done.err) == (0, "")
+    (line,) = done.lines
+    found = json.loads(line)
+    assert (found["pairs"], found["left_out"]) == (119, {})
+    assert found["coverage"]["held out"]["sentences"] == 1
+    assert found["coverage"]["few"]["covered"] == 1
+    assert 260 <= found["coverage"]["few"]["selected"] < found["vocabulary"]
+    bleu = found["evaluation"]["metrics"]["BLEU"]
+    assert bleu["baseline"]["score"] == pytest.approx(100)
+    assert bleu["system"]["score"] == pytest.approx(100)
+    assert (model / VOCABULARY_SELECTION).is_file()
+    copied = call("translate", "--model", model, "--vocabulary-selection", "The dog sleeps.")
+    assert copied.lines == ["The dog sleeps."]
+
+
+def test_what_is_lost_is_measured_with_the_selection(call, model: Path) -> None:
+    done = learn(call, model, "--candidates", 1, "--evaluate", "other", "other", "--json")
+    found = json.loads(done.out)
+    assert found["coverage"]["other"]["covered"] < 1
+    chrf = found["evaluation"]["metrics"]["chrF"]
+    assert chrf["system"]["score"] < chrf["baseline"]["score"]
+
+
+def test_tables(call, model: Path) -> None:
+    done = learn(call, model, "--evaluate", "few", "few")
+    assert str(model / VOCABULARY_SELECTION) in done.out
+    assert "119 pairs" in done.out
+    assert "100.00%" in done.out
+    assert "selected pieces against all pieces" in done.out
+    assert "BLEU: nrefs:1" in done.out
+
+
+def test_pairs_that_are_left_out_are_noted(call, model: Path) -> None:
+    Path("texts").write_text("A man.\n\n" + "dog " * 300 + "\n", encoding="utf-8")
+    done = learn(call, model)
+    assert done.code == 0
+    assert "note: pairs left out (empty): 1" in done.err
+    assert "pairs left out (longer than" in done.err
+
+
+def test_the_bundled_model_is_left_alone(call, model: Path) -> None:
+    ended = learn(call, Path("en-de"))
+    assert ended.code == 2
+    assert "the package's own" in ended.err
+    assert "cp -r" in ended.err
+
+
+def test_files_are_named_in_one_way(call, model: Path) -> None:
+    ended = call("select-vocabulary", "--model", model, "--source", "texts")
+    assert ended.code == 2
+    assert "name two files" in ended.err
+    assert not (model / VOCABULARY_SELECTION).exists()
+
+
+def test_translating_without_one_says_how_to_learn_it(call, model: Path) -> None:
+    ended = call("translate", "--model", model, "--vocabulary-selection", "A dog.")
+    assert ended.code == 2
+    assert "allyouneed select-vocabulary" in ended.err
