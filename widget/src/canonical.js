@@ -1,0 +1,25 @@
+// One spelling for equal values: keys in order, no spaces, characters as they are.
+// Python writes the same with json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).
+
+/**
+ * @param {unknown} value  of JSON's kinds; undefined members are left out
+ * @returns {string}
+ */
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(",")}}`;
+}
+
+/**
+ * Under what a saved page keeps the answer to a question: without the request's number, which
+ * says only how new the question is.
+ * @param {string} kind
+ * @param {Record<string, unknown>} payload
+ */
+export function question(kind, payload) {
+  return canonical({ kind, payload: { ...payload, request: undefined } });
+}

@@ -1,0 +1,181 @@
+// One sentence under study: its state, its history, and what the model answered about it.
+import { tensor } from "./float16.js";
+import { headName, KINDS } from "./names.js";
+import { newState, sameState } from "./state.js";
+
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./protocol.js").Ask} Ask */
+/** @typedef {import("./protocol.js").Translation} Translation */
+/** @typedef {import("./protocol.js").Effect} Effect */
+/** @typedef {import("./names.js").Kind} Kind */
+/** @typedef {{state: State, label: string}} Moment */
+
+let lastRequest = 0;
+
+/** Numbers that rise for ever, also after the page is loaded again. */
+function nextRequest() {
+  lastRequest = Math.max(lastRequest + 1, Date.now());
+  return lastRequest;
+}
+
+export class Study {
+  /** @type {Translation | null} */ translation = null;
+  /** The state that the translation answers. @type {State} */ shown;
+  /** @type {Error | null} */ error = null;
+  busy = false;
+  /** @type {Moment[]} */ history = [];
+  now = 0;
+  /** What each head does when it alone is off, as far as asked. @type {Map<string, Effect>} */ effects = new Map();
+  effectsAsked = 0;
+  /** @type {Map<string, Promise<any>>} */ #answers = new Map();
+  /** @type {Set<() => void>} */ #listeners = new Set();
+  #request = 0;
+
+  /** @param {Ask} ask @param {State} state @param {number} pane  which of the page's sentences this is */
+  constructor(ask, state, pane) {
+    this.ask = ask;
+    this.state = state;
+    this.shown = state;
+    this.pane = pane;
+  }
+
+  /** Calls back after every change. @param {() => void} listener */
+  subscribe(listener) {
+    this.#listeners.add(listener);
+  }
+
+  #tell() {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Translates the first state. */
+  start() {
+    this.history = [{ state: this.state, label: "the sentence" }];
+    return this.#translate();
+  }
+
+  /**
+   * Goes on to a new state. What belongs together (letters of one sentence being typed) is one moment.
+   * @param {State} state @param {string} label @param {boolean} [joined]
+   */
+  change(state, label, joined = false) {
+    if (sameState(state, this.state)) return Promise.resolve();
+    const replace = joined && this.history[this.now]?.label === label && this.now > 0;
+    this.history.length = this.now + (replace ? 0 : 1);
+    this.history.push({ state, label });
+    this.now = this.history.length - 1;
+    this.state = state;
+    return this.#translate();
+  }
+
+  /** Goes back (or forward) to a moment of the history. @param {number} moment */
+  goTo(moment) {
+    if (!this.history[moment] || moment === this.now) return Promise.resolve();
+    this.now = moment;
+    this.state = this.history[moment].state;
+    return this.#translate();
+  }
+
+  async #translate() {
+    const request = (this.#request = nextRequest());
+    this.busy = true;
+    this.error = null;
+    this.#tell();
+    try {
+      let json;
+      do {
+        // Another sentence of the page may have pushed this question aside: it is asked again.
+        ({ json } = await this.ask("translate", { state: this.state, request, pane: this.pane }));
+      } while (json.obsolete && request === this.#request && (await pause(50)));
+      if (request !== this.#request) return;
+      this.translation = json;
+      this.shown = this.state;
+      this.#answers.clear();
+      this.effects.clear();
+      this.effectsAsked = 0;
+    } catch (error) {
+      if (request !== this.#request) return;
+      this.error = /** @type {Error} */ (error);
+      this.state = this.shown;
+      this.history.length = Math.max(1, this.history.findLastIndex(({ state }) => sameState(state, this.shown)) + 1);
+      this.now = this.history.length - 1;
+    }
+    this.busy = false;
+    this.#tell();
+  }
+
+  /**
+   * Asks once about the translation that is shown, and keeps the answer.
+   * @template T
+   * @param {string} kind @param {Record<string, unknown>} payload @param {(answer: import("./protocol.js").Answer) => T} read
+   * @returns {Promise<T>}
+   */
+  #once(kind, payload, read) {
+    const id = this.translation?.id;
+    const key = JSON.stringify([kind, payload]);
+    const known = this.#answers.get(key);
+    if (known) return known;
+    const answer = this.ask(kind, { id, ...payload }).then(read);
+    this.#answers.set(key, answer);
+    answer.catch(() => this.#answers.delete(key));
+    return answer;
+  }
+
+  /** Weights [H, T, S] of one layer. @param {Kind} kind @param {number} layer @param {string} lens */
+  attention(kind, layer, lens) {
+    return this.#once("attention", { kind, layer, lens }, ({ arrays }) => tensor(arrays.weights));
+  }
+
+  /** Small maps [layers, H, T', S']. @param {Kind} kind @param {string} lens */
+  maps(kind, lens) {
+    return this.#once("maps", { kind, lens }, ({ arrays }) => tensor(arrays.maps));
+  }
+
+  /** @returns {Promise<import("./protocol.js").Metrics>} */
+  metrics() {
+    return this.#once("metrics", {}, ({ json }) => json);
+  }
+
+  /** @returns {Promise<import("./protocol.js").Lens>} */
+  lens() {
+    return this.#once("lens", {}, ({ json }) => json);
+  }
+
+  /** @param {string} module @param {number} head @param {number} query */
+  calculator(module, head, query) {
+    return this.#once("calculator", { module, head, query }, ({ json, arrays }) => ({
+      calculation: /** @type {import("./protocol.js").Calculation} */ (json),
+      arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, tensor(array)])),
+    }));
+  }
+
+  /**
+   * Measures every head's effect, a layer at a time, until done or until something newer is asked.
+   * @param {import("./protocol.js").Config} config
+   */
+  async measureEffects(config) {
+    if (this.effectsAsked || !this.translation) return;
+    const request = this.#request;
+    const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
+    this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
+    for (const kind of KINDS)
+      for (let layer = 0; layer < layers[kind]; layer++) {
+        const heads = Array.from({ length: config.heads }, (_, head) => headName(kind, layer, head));
+        const { id } = /** @type {Translation} */ (this.translation);
+        const { json } = await this.ask("effects", { id, heads, request });
+        if (request !== this.#request || json.obsolete) return;
+        for (const effect of json.effects) this.effects.set(effect.name, effect);
+        this.#tell();
+      }
+  }
+}
+
+/** @param {number} milliseconds @returns {Promise<true>} */
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(() => resolve(true), milliseconds));
+}
+
+/** @param {string} text @param {number} model */
+export function stateOf(text, model = 0) {
+  return newState({ text, model });
+}

@@ -1,0 +1,71 @@
+// Tokens as people read them: joined to words on demand, invisible characters made visible.
+
+/** @typedef {import("./protocol.js").Token} Token */
+
+// Controls, joiners, direction marks, unpaired surrogates: what would not be seen, or would move its neighbours.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** @type {Record<string, string>} */
+const SIGNS = { "\n": "⏎", "\t": "⇥", "\r": "␍" };
+
+/** @param {string} character */
+function sign(character) {
+  const code = /** @type {number} */ (character.codePointAt(0));
+  return SIGNS[character] ?? `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+}
+
+/** A piece of text with nothing hidden in it: " Mann" → "Mann", "\u202e" → "⟨U+202E⟩", " " → "␣". @param {string} text */
+export function visible(text) {
+  const trimmed = text.replace(/^ /, "");
+  if (trimmed.trim() === "" && !/[\n\t\r]/.test(trimmed)) return text === "" ? "∅" : "␣".repeat(text.length);
+  return trimmed.replace(INVISIBLE, sign);
+}
+
+/** Whether token i goes on with the word of the token before it. @param {Token[]} tokens @param {number} i */
+export function continues(tokens, i) {
+  return i > 0 && tokens[i].word === tokens[i - 1].word;
+}
+
+/** A token's label on an axis; one that continues a word begins with "…". @param {Token[]} tokens @param {number} i */
+export function label(tokens, i) {
+  return (continues(tokens, i) ? "…" : "") + visible(tokens[i].text);
+}
+
+/** Token numbers, word by word. @param {Token[]} tokens @returns {number[][]} */
+export function wordGroups(tokens) {
+  /** @type {number[][]} */
+  const groups = [];
+  tokens.forEach((_, i) => {
+    if (continues(tokens, i)) groups[groups.length - 1].push(i);
+    else groups.push([i]);
+  });
+  return groups;
+}
+
+/** The text of a group of tokens. @param {Token[]} tokens @param {number[]} group */
+export function groupText(tokens, group) {
+  return visible(group.map((i) => tokens[i].text).join(""));
+}
+
+/** Each token alone. @param {Token[]} tokens @returns {number[][]} */
+export function singly(tokens) {
+  return tokens.map((_, i) => [i]);
+}
+
+/**
+ * The translation up to a target token, and then another piece: what to force, to see what follows.
+ * Spans count code points, as Python does; JavaScript's own strings do not.
+ * @param {string} text  the translation
+ * @param {Token[]} target
+ * @param {number} position  of the token that the piece replaces
+ * @param {string} piece
+ */
+export function prefixWith(text, target, position, piece) {
+  const end = position > 0 ? target[position - 1].end : 0;
+  const before = Array.from(text).slice(0, end).join("");
+  return before + (position > 0 ? piece : piece.replace(/^ /, ""));
+}
+
+/** The path from the root to a node of the beam tree, as text. @param {import("./protocol.js").Node[]} path */
+export function pathText(path) {
+  return path.map((node) => node.text).join("").replace(/^ /, "");
+}
