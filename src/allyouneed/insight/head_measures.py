@@ -1,0 +1,117 @@
+"""What a head looks at, in numbers: means over the rows of its attention weights.
+
+B batch · H heads · T queries · S keys · V vocabulary · P pairs of a query and a key
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.config import TransformerConfig
+
+MEASURES: Mapping[str, str] = {
+    "entropy": "of a row's weights, in nats: 0 looks at one token, log(length) at all alike",
+    "distance": "between row and column, in tokens",
+    "previous": "weight of the column just before the row's own, where there is one",
+    "self": "weight of the row's own column, where there is one",
+    "next": "weight of the column just after the row's own, where there is one",
+    "start": "weight of the start token",
+    "end": "weight of the end token",
+    "rare": "weight of the rarest token that the row may look at (Voita et al. 2019)",
+}
+"""What is measured, each as the mean over all rows. A row of cross-attention is the step that
+produced the target token of that number; the decoder's own rows and columns both count from the
+start token on."""
+
+OFFSETS = {"previous": -1, "self": 0, "next": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the columns of attention weights are: tokens BS, which of them are real (not padding),
+    and how rare each is, by `rarity`."""
+
+    ids_BS: Tensor
+    real_BS: Tensor
+    rarity_BS: Tensor
+
+
+@dataclass(slots=True)
+class HeadSums:
+    """Sums over rows for the heads of one attention module, batch by batch; at the end, means.
+
+    `causal` says that a row looks at no later column, as in the decoder's own attention.
+    """
+
+    config: TransformerConfig
+    causal: bool
+    _sums_H: dict[str, Tensor] = field(default_factory=dict)
+    _rows: dict[str, int] = field(default_factory=dict)
+
+    def add(self, weights_BHTS: Tensor, rows_BT: Tensor, columns: Columns) -> None:
+        """Counts those rows of `weights_BHTS` that `rows_BT` (boolean) names."""
+        weights_BHTS = weights_BHTS.detach().double()
+        self._add("entropy", torch.special.entr(weights_BHTS).sum(-1), rows_BT)
+        row_T1 = torch.arange(weights_BHTS.size(2), device=weights_BHTS.device)[:, None]
+        ahead_TS = torch.arange(weights_BHTS.size(3), device=weights_BHTS.device) - row_T1
+        self._add("distance", (weights_BHTS * ahead_TS.abs()).sum(-1), rows_BT)
+        for name, offset in OFFSETS.items():
+            t_P, s_P = (ahead_TS == offset).nonzero(as_tuple=True)
+            there_BP = rows_BT[:, t_P] & columns.real_BS[:, s_P]
+            self._add(name, weights_BHTS[:, :, t_P, s_P], there_BP)
+        for name, id in (("start", self.config.start), ("end", self.config.end)):
+            special_BS = (columns.ids_BS == id) & columns.real_BS
+            self._add(name, (weights_BHTS * special_BS[:, None, None]).sum(-1), rows_BT)
+        self._add_rare(weights_BHTS, rows_BT, columns.rarity_BS.masked_fill(~columns.real_BS, -1))
+
+    def means(self) -> dict[str, list[float]]:
+        """Every measure by its name: a value for each head, NaN where no row was of the kind."""
+        rows = {name: count or float("nan") for name, count in self._rows.items()}
+        return {name: (sums_H / rows[name]).tolist() for name, sums_H in self._sums_H.items()}
+
+    def _add_rare(self, weights_BHTS: Tensor, rows_BT: Tensor, rarity_BS: Tensor) -> None:
+        if self.causal:  # the rarest so far
+            rarest_BT, column_BT = rarity_BS.cummax(dim=1)
+        else:
+            rarest_BT, column_BT = (x_B[:, None].expand_as(rows_BT) for x_B in rarity_BS.max(dim=1))
+        column_BHT1 = column_BT[:, None, :, None].expand(*weights_BHTS.shape[:3], 1)
+        weight_BHT = weights_BHTS.gather(3, column_BHT1)[..., 0]
+        self._add("rare", weight_BHT, rows_BT & (rarest_BT >= 0))
+
+    def _add(self, name: str, values_BHT: Tensor, counted_BT: Tensor) -> None:
+        sums_H = (values_BHT * counted_BT[:, None]).sum(dim=(0, 2)).cpu()
+        self._sums_H[name] = self._sums_H.get(name, torch.zeros(())) + sums_H
+        self._rows[name] = self._rows.get(name, 0) + int(counted_BT.sum())
+
+
+def rarity(config: TransformerConfig, counts: Mapping[int, int]) -> Tensor:
+    """How rare each id is, V: its rank by `counts`, the rarest highest.
+
+    Of ids that are equally rare the higher one is the rarer: byte-pair encoding learns frequent
+    pieces first. The special ids, which are no words, have -1.
+    """
+    vocabulary = max(config.vocabulary, config.source_vocabulary or 0)
+    order = sorted(range(vocabulary), key=lambda id: (-counts.get(id, 0), id))
+    ranks_V = torch.empty(vocabulary, dtype=torch.int64)
+    ranks_V[order] = torch.arange(vocabulary)
+    ranks_V[[config.pad, config.start, config.end]] = -1
+    return ranks_V
+
+
+def sentence_measures(
+    weights_HTS: Tensor, column_ids: Sequence[int], config: TransformerConfig, *, causal: bool
+) -> dict[str, list[float]]:
+    """The measures of one sentence's attention, a value for each head.
+
+    `column_ids` are the S tokens that are looked at; the decoder's own begin with the start token.
+    Without a corpus to count in, the highest id is taken for the rarest.
+    """
+    ids_1S = torch.tensor([list(column_ids)])
+    real_1S = torch.ones_like(ids_1S, dtype=torch.bool)
+    sums = HeadSums(config, causal)
+    rows_1T = torch.ones(1, weights_HTS.size(1), dtype=torch.bool)
+    columns = Columns(ids_1S, real_1S, rarity(config, {})[ids_1S])
+    sums.add(weights_HTS[None].cpu(), rows_1T, columns)
+    return sums.means()

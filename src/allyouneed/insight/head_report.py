@@ -1,0 +1,255 @@
+"""What every head of a model does over a corpus: where it looks, and what is lost without it.
+
+B batch · H heads · T target length · S source length
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.alignment import pharaoh
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.torch_engine import core_engine
+from allyouneed.errors import UsageError
+from allyouneed.evaluation.alignment_error import GoldAlignment, alignment_error_rate
+from allyouneed.evaluation.metrics import bleu
+from allyouneed.insight.capture import capture
+from allyouneed.insight.head_measures import MEASURES, Columns, HeadSums, rarity
+from allyouneed.insight.intervene import intervene
+from allyouneed.insight.names import attentions, check_name, heads, split_head
+from allyouneed.insight.pairs import Pairs, Progress, no_progress
+from allyouneed.teacher_forcing import token_scores
+from allyouneed.translator import Translator
+
+ALIGNMENT_ERROR, LOSS_CHANGE, BLEU_CHANGE = "alignment_error", "loss_change", "bleu_change"
+ALL_MEASURES: Mapping[str, str] = {
+    **MEASURES,
+    ALIGNMENT_ERROR: "alignment error rate of a cross-attention head against the gold alignments",
+    LOSS_CHANGE: "how the loss changes without the head, in nats per target token",
+    BLEU_CHANGE: "how greedy search's BLEU changes without the head",
+}
+KINDS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True, slots=True)
+class HeadEntry:
+    """One head: its name, as in `decoder.layers.3.cross_attention[5]`; its kind, one of `KINDS`;
+    layer and number, from 0; and what was measured, by the names of `ALL_MEASURES`."""
+
+    name: str
+    kind: str
+    layer: int
+    head: int
+    measures: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it: what has no value (NaN) is None."""
+        values = {name: None if math.isnan(x) else x for name, x in self.measures.items()}
+        place = {"head": self.name, "kind": self.kind, "layer": self.layer, "number": self.head}
+        return {**place, **values}
+
+
+@dataclass(frozen=True, slots=True)
+class HeadReport:
+    """Every head of a model, measured over `sentences` pairs with `target_tokens` (ends counted).
+
+    `loss`, in nats per target token, and `bleu` are those of the whole model; None where they were
+    not asked for.
+    """
+
+    heads: tuple[HeadEntry, ...]
+    sentences: int
+    target_tokens: int
+    loss: float | None = None
+    bleu: float | None = None
+
+    def measured(self) -> list[str]:
+        """The names of what was measured of any head, in the order of `ALL_MEASURES`."""
+        there = {name for head in self.heads for name in head.measures}
+        return [name for name in ALL_MEASURES if name in there]
+
+    def grid(self, measure: str, kind: str) -> Tensor:
+        """One measure of one kind of attention, layers × heads; NaN where there is no value.
+
+        Raises:
+            UsageError: a measure or kind that is not in the report.
+        """
+        check_name(measure, self.measured(), "in this report")
+        check_name(kind, KINDS, "among the kinds of attention")
+        here = [head for head in self.heads if head.kind == kind]
+        layers = max((head.layer + 1 for head in here), default=0)
+        values = torch.full((layers, max((head.head + 1 for head in here), default=0)), math.nan)
+        for head in here:
+            values[head.layer, head.head] = head.measures.get(measure, math.nan)
+        return values
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        return {
+            "sentences": self.sentences,
+            "target_tokens": self.target_tokens,
+            "loss": self.loss,
+            "bleu": self.bleu,
+            "heads": [head.to_dict() for head in self.heads],
+        }
+
+
+def head_report(
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    gold: Sequence[str] | None = None,
+    importance: bool = False,
+    progress: Progress = no_progress,
+) -> HeadReport:
+    """Measures every head of the translator's core model over pairs of sentences.
+
+    `MEASURES` are always there. With `gold`, a line of Pharaoh links for each pair ("0-0" sure,
+    "1?2" possible, words counted from 0), each head of cross-attention is also read as a word
+    alignment and its error rate taken (Och & Ney 2003). `importance` switches one head after
+    another off and takes the change of loss and of BLEU (Michel et al. 2019): a pass over the
+    corpus, and a translation of it by greedy search, for each head.
+
+    Raises:
+        UsageError: texts or gold alignments that are not one for each pair, or none at all.
+        DataError: a pair that does not fit into the model, a gold link to a word that is not
+            there; each by its number.
+    """
+    pairs = Pairs.of(translator, sources, targets)
+    wanted = None if gold is None else _gold(pairs, gold)
+    model = translator.model
+    measured = _measured(model, pairs, progress)
+    if wanted is not None:
+        crossing = [name for name in heads(model) if "cross_attention" in name]
+        lines = _aligned(model, pairs, crossing, progress)
+        for name, found in zip(crossing, zip(*lines, strict=True), strict=True):
+            measured[name][ALIGNMENT_ERROR] = alignment_error_rate(found, wanted)
+    loss = score = None
+    if importance:
+        loss, score = _importance(model, pairs, measured, progress)
+    entries = tuple(_entry(name, values) for name, values in measured.items())
+    return HeadReport(entries, len(pairs.sources), pairs.target_tokens, loss, score)
+
+
+def head_alignments(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], head: str
+) -> list[str]:
+    """The word alignment that one head of cross-attention makes of each pair, in Pharaoh format:
+    each target word goes with the source word that its tokens look at most.
+
+    Raises:
+        UsageError: a name that is no head of cross-attention, texts that are not pairs.
+        DataError: a pair that does not fit into the model, by its number.
+    """
+    known = [name for name in heads(translator.model) if "cross_attention" in name]
+    check_name(head, known, "among the heads of cross-attention")
+    pairs = Pairs.of(translator, sources, targets)
+    return [line for (line,) in _aligned(translator.model, pairs, [head], no_progress)]
+
+
+def _measured(model: Transformer, pairs: Pairs, progress: Progress) -> dict[str, dict[str, float]]:
+    """`MEASURES` of every head, by its name."""
+    config = model.config
+    sums = {name: HeadSums(config, _kind(name) == "decoder") for name in attentions(model)}
+    source_rarity_V, target_rarity_V = (
+        rarity(config, Counter(id for ids in side for id in ids))
+        for side in (pairs.sources, pairs.targets)
+    )
+    for chosen in pairs.batches(progress, "attention"):
+        with capture(model, names=list(sums)) as tape:
+            source_BS, input_BT = pairs.force(model, chosen)
+        source = _columns(source_BS, [len(pairs.sources[n]) for n in chosen], source_rarity_V)
+        target = _columns(input_BT, [len(pairs.targets[n]) for n in chosen], target_rarity_V)
+        looking = {
+            "encoder": (source, source),
+            "decoder": (target, target),
+            "cross": (target, source),
+        }
+        for name, one in sums.items():
+            rows, columns = looking[_kind(name)]
+            one.add(tape[name], rows.real_BS, columns)
+    means = {name: one.means() for name, one in sums.items()}
+    return {
+        f"{name}[{head}]": {measure: values[head] for measure, values in means[name].items()}
+        for name, part in attentions(model).items()
+        for head in range(part.heads)
+    }
+
+
+def _columns(ids_BS: Tensor, lengths: Sequence[int], rarity_V: Tensor) -> Columns:
+    places_S = torch.arange(ids_BS.size(1), device=ids_BS.device)
+    real_BS = places_S < torch.tensor(lengths, device=ids_BS.device)[:, None]
+    return Columns(ids_BS, real_BS, rarity_V.to(ids_BS.device)[ids_BS])
+
+
+def _gold(pairs: Pairs, lines: Sequence[str]) -> list[GoldAlignment]:
+    """The gold alignments, checked against the words of each pair."""
+    if len(lines) != len(pairs.sources):
+        raise UsageError(f"{len(lines):,} gold alignments for {len(pairs.sources):,} pairs")
+    found = [GoldAlignment.of(line, f"gold alignment {n}") for n, line in enumerate(lines, 1)]
+    for number, one in enumerate(found):
+        source, target = (max(numbers, default=-1) + 1 for numbers in pairs.words(number))
+        one.check(source, target, f"gold alignment {number + 1}")
+    return found
+
+
+def _aligned(
+    model: Transformer, pairs: Pairs, names: Sequence[str], progress: Progress
+) -> list[list[str]]:
+    """For each pair the alignments of the named heads."""
+    found: dict[int, list[str]] = {}
+    for chosen in pairs.batches(progress, "alignments"):
+        with capture(model, names=sorted({split_head(name)[0] for name in names})) as tape:
+            pairs.force(model, chosen)
+        looks = [tape[name] for name in names]
+        for row, number in enumerate(chosen):
+            words = pairs.words(number)
+            found[number] = [pharaoh(weights_BTS[row], *words) for weights_BTS in looks]
+    return [found[number] for number in range(len(pairs.sources))]
+
+
+def _importance(
+    model: Transformer,
+    pairs: Pairs,
+    measured: Mapping[str, dict[str, float]],
+    progress: Progress,
+) -> tuple[float, float]:
+    """Loss and BLEU of the whole model; puts their changes without each head into `measured`."""
+    loss, score = _loss(model, pairs), _bleu(model, pairs)
+    for done, (name, values) in enumerate(measured.items()):
+        progress("heads off", done, len(measured))
+        with intervene(model, switch_off=[name]):
+            values[LOSS_CHANGE] = _loss(model, pairs) - loss
+            values[BLEU_CHANGE] = _bleu(model, pairs) - score
+    progress("heads off", len(measured), len(measured))
+    return loss, score
+
+
+def _loss(model: Transformer, pairs: Pairs) -> float:
+    scores = token_scores(model, pairs.sources, pairs.targets)
+    return -math.fsum(score for one in scores for score in one) / pairs.target_tokens
+
+
+def _bleu(model: Transformer, pairs: Pairs) -> float:
+    found = core_engine(model).search(pairs.sources, BeamOptions(beam=1))
+    texts = [pairs.tokenizer.decode(hypotheses[0].ids).strip() for hypotheses in found]
+    return bleu(texts, pairs.references, resamples=0).score
+
+
+def _kind(name: str) -> str:
+    if "cross_attention" in name:
+        return "cross"
+    return "encoder" if name.startswith("encoder") else "decoder"
+
+
+def _entry(name: str, measures: Mapping[str, float]) -> HeadEntry:
+    module, head = split_head(name)
+    assert head is not None
+    return HeadEntry(name, _kind(name), int(module.split(".")[2]), head, measures)

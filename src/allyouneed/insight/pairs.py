@@ -1,0 +1,101 @@
+"""A corpus that a model is watched over: pairs of sentences as ids, forced through it in batches.
+
+B batch · T target length · S source length
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.scoring import teacher_input
+from allyouneed.engine.batches import batches_of_like_length
+from allyouneed.engine.torch_engine import padded
+from allyouneed.errors import DataError, UsageError
+from allyouneed.segments import word_numbers
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.translator import Translator
+
+Progress = Callable[[str, int, int], None]
+"""progress(stage, done, total), called now and then."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Sources and targets as ids, each with its end, and the targets' texts."""
+
+    tokenizer: Tokenizer
+    sources: Sequence[Sequence[int]]
+    targets: Sequence[Sequence[int]]
+    references: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        translator: Translator,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        first_number: int = 1,
+    ) -> "Pairs":
+        """Tokenises both sides, white space around texts left out; an error counts pairs from
+        `first_number` on.
+
+        Raises:
+            UsageError: not a target for each source, or no pairs.
+            DataError: a pair that does not fit into the model's positions.
+        """
+        if len(sources) != len(targets) or not sources:
+            raise UsageError(
+                f"{len(sources):,} sources and {len(targets):,} targets; "
+                "give at least one pair, and a target for each source"
+            )
+        encode, longest = translator.tokenizer.encode_ids, translator.config.max_positions
+        ids = [encode([text.strip() for text in texts]) for texts in (sources, targets)]
+        for number, pair in enumerate(zip(*ids, strict=True), first_number):
+            if (length := max(map(len, pair))) > longest:
+                raise DataError(
+                    f"pair {number} has {length} tokens, more than the model's {longest} "
+                    "positions; leave it out, or split it"
+                )
+        return cls(translator.tokenizer, *ids, references=targets)
+
+    @property
+    def target_tokens(self) -> int:
+        """In all, the end tokens among them."""
+        return sum(map(len, self.targets))
+
+    def words(self, number: int) -> tuple[list[int], list[int]]:
+        """The word that each token belongs to, on both sides of one pair; -1: none."""
+        source, target = self.sources[number], self.targets[number]
+        return word_numbers(self.tokenizer, source), word_numbers(self.tokenizer, target)
+
+    def batches(self, progress: Progress, stage: str) -> Iterator[list[int]]:
+        """Numbers of pairs of like length, and a word on how many are done."""
+        lengths = [max(map(len, pair)) for pair in zip(self.sources, self.targets, strict=True)]
+        done = 0
+        for chosen in batches_of_like_length(lengths):
+            progress(stage, done, len(lengths))
+            yield chosen
+            done += len(chosen)
+        progress(stage, done, len(lengths))
+
+    @torch.inference_mode()
+    def force(self, model: Transformer, chosen: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Runs the model over a batch, its targets given; returns its source BS and its decoder's
+        input BT.
+
+        Raises:
+            UsageError: a model in training mode.
+        """
+        device = next(model.parameters()).device
+        source_BS = padded([self.sources[n] for n in chosen], model.config.pad, device)
+        target_BT = padded([self.targets[n] for n in chosen], model.config.pad, device)
+        input_BT = teacher_input(model, source_BS, target_BT)
+        model.decode(input_BT, model.encode(source_BS))
+        return source_BS, input_BT
