@@ -484,7 +484,7 @@ def test_while_attention_is_probed_the_core_runs(
     try:
         probed = elsewhere("ab cd")
         assert elsewhere.engine.searches == 0
-        note = "attention is probed: the core engine ran, not cpu-int8"
+        note = "the model is probed: the core engine ran, not cpu-int8"
         assert probed.notes[0] == note
         assert same(replace(probed, notes=probed.notes[1:]), babbler("ab cd"))
         assert "".join(elsewhere.stream("ab cd", QUICK)) == babbler("ab cd", options=QUICK).text

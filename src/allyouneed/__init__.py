@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllYouNeedError",
+    "capture",
+    "intervene",
     "load",
     "Tokenizer",
     "train",
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from allyouneed.core.config import TransformerConfig
     from allyouneed.core.transformer import Transformer
     from allyouneed.errors import AllYouNeedError
+    from allyouneed.insight.capture import capture
+    from allyouneed.insight.intervene import intervene
     from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.run import train
     from allyouneed.translation import Translation
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 else:
     _HOME = {
         "AllYouNeedError": "allyouneed.errors",
+        "capture": "allyouneed.insight.capture",
+        "intervene": "allyouneed.insight.intervene",
         "load": "allyouneed.translator",
         "Tokenizer": "allyouneed.text.tokenizer",
         "train": "allyouneed.training.run",

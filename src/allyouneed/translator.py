@@ -249,13 +249,13 @@ class Translator:
         return job
 
     def _road(self, job: Job) -> Engine:
-        """The engine, or the core's while a probe is set on the attention of the core model."""
+        """The engine, or the core's while a probe or a hook is set anywhere in the core model."""
         if self._model is None or self.engine.name == "core" or not _probed(self._model):
             return self.engine
         from allyouneed.engine.torch_engine import core_engine
 
         for _, notes in job.cut:
-            notes.append(f"attention is probed: the core engine ran, not {self.engine.name}")
+            notes.append(f"the model is probed: the core engine ran, not {self.engine.name}")
         core = core_engine(self._model)
         core.selection = self.engine.selection
         return core
@@ -344,4 +344,7 @@ def _options(beam: int, n_best: int, options: Options | None) -> Options:
 
 
 def _probed(model: "Transformer") -> bool:
-    return any(getattr(module, "probes", None) for module in model.modules())
+    return any(
+        getattr(module, "probes", None) or module._forward_hooks or module._forward_pre_hooks
+        for module in model.modules()
+    )

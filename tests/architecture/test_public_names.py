@@ -9,6 +9,8 @@ import allyouneed
 
 PUBLIC = [
     "AllYouNeedError",
+    "capture",
+    "intervene",
     "load",
     "Tokenizer",
     "train",

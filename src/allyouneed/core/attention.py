@@ -65,12 +65,13 @@ class Site:
 
     `module` is the module's path, such as "decoder.layers.3.cross_attention"; `step` the position
     of the first query; `sentences` names, for each row of the weights' B axis, the sentence of the
-    encoded batch that it belongs to.
+    encoded batch that it belongs to; `may_look` is the mask, broadcastable to BHTS (None: all).
     """
 
     module: str
     step: int
     sentences: Tensor
+    may_look: Tensor | None = None
 
 
 Probe = Callable[[Tensor, Site], Tensor]
@@ -145,7 +146,7 @@ class MultiHeadAttention(nn.Module):
                 sentences = torch.arange(q_BHTK.size(0), device=q_BHTK.device)
             weights_BHTS = attention_weights(q_BHTK, k_BHSK, may_look)
             for probe in self.probes:
-                weights_BHTS = probe(weights_BHTS, Site(self.name, step, sentences))
+                weights_BHTS = probe(weights_BHTS, Site(self.name, step, sentences, may_look))
             heads_BHTK = self.dropout(weights_BHTS) @ v_BHSK
         else:
             rate = self.dropout.rate if self.training else 0.0

@@ -1,0 +1,270 @@
+"""A tape of what a model computes: attention weights, and on request what is around them.
+
+B rows · H heads · T queries · S keys · D d_model · K head width · F d_ff
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.core.attention import MultiHeadAttention, Site
+from allyouneed.core.transformer import Transformer
+from allyouneed.errors import UsageError
+from allyouneed.insight.clock import Clock, Pass, add_probe
+from allyouneed.insight.names import (
+    attentions,
+    check_name,
+    core_model,
+    feed_forwards,
+    split_head,
+    sublayers,
+)
+from allyouneed.translator import Translator
+
+ENDS_OF_STACKS = ("encoder.embeddings", "encoder.norm", "decoder.embeddings", "decoder.norm")
+
+
+class Recording:
+    """What was seen of one kind, by the name of the module, in the order in which it ran.
+
+    `recording[name]` is the newest run, `recording.runs(name)` are all of them. A run is one pass
+    over whole sentences, or all steps of one search joined along T; attention's S is filled up
+    with zeros there. In a search, row r at step t belongs to the hypothesis that stood in place r
+    then: hypotheses change places. Zeros fill the rows of sentences that were done by then.
+    """
+
+    def __init__(self, kind: str, time_axis: int) -> None:
+        self._kind, self._time = kind, time_axis
+        self._runs: dict[str, list[list[tuple[Pass, Tensor]]]] = {}
+
+    def __getitem__(self, name: str) -> Tensor:
+        """The newest run. An attention's name with an index gives that head, without the H axis.
+
+        Raises:
+            UsageError: a name that was not recorded, with those that were.
+        """
+        return self._joined(name, -1)
+
+    def runs(self, name: str) -> list[Tensor]:
+        """All runs, oldest first; raises UsageError as `[]` does."""
+        return [self._joined(name, run) for run in range(len(self._found(split_head(name)[0])))]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def add(self, name: str, when: Pass, tensor: Tensor) -> None:
+        """A step that follows on the last one belongs to its run; any other begins a new one."""
+        runs = self._runs.setdefault(name, [])
+        if not runs or when.step == 0 or runs[-1][-1][0].step + 1 != when.step:
+            runs.append([])
+        runs[-1].append((when, tensor))
+
+    def _found(self, name: str) -> list[list[tuple[Pass, Tensor]]]:
+        check_name(name, self._runs, f"among the {self._kind} on this tape")
+        return self._runs[name]
+
+    def _joined(self, name: str, number: int) -> Tensor:
+        module, head = split_head(name)
+        run = _joined(self._found(module)[number], self._time)
+        if head is None:
+            return run
+        if self._time != 2 or head >= run.size(1):
+            raise UsageError(f"{name}: the {self._kind} of {module} have no head {head}")
+        return run[:, head]
+
+
+class Tape:
+    """What `capture` records: `tape[name]` are attention weights BHTS, as is
+    `tape.attention[name]`; the other recordings are empty unless they were asked for.
+
+    `residuals`: the residual stream BTD behind each sub-layer (behind its norm, where that comes
+    last), behind the embeddings, and behind the stacks' final norms (`decoder.norm`).
+    `outputs`: what each sub-layer adds to the stream, BTD, its dropout done.
+    `queries`, `keys`, `values`: BHTK, rotated where positions are rotary.
+    `activations`: the hidden units of each feed-forward network as W_2 gets them, BTF.
+    """
+
+    def __init__(self) -> None:
+        self.attention = Recording("attention weights", 2)
+        self.residuals = Recording("residuals", 1)
+        self.outputs = Recording("outputs", 1)
+        self.queries = Recording("queries", 2)
+        self.keys = Recording("keys", 2)
+        self.values = Recording("values", 2)
+        self.activations = Recording("activations", 1)
+
+    def __getitem__(self, name: str) -> Tensor:
+        """The newest run of this attention, or of one head: see `Recording`."""
+        return self.attention[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.attention)
+
+    def __len__(self) -> int:
+        return len(self.attention)
+
+
+@contextmanager
+def capture(
+    looked_into: Transformer | Translator,
+    *,
+    residuals: bool = False,
+    queries_keys: bool = False,
+    values: bool = False,
+    activations: bool = False,
+    names: Sequence[str] | None = None,
+) -> Iterator[Tape]:
+    """Records what runs inside the `with`: attention weights, and on request what else is named.
+
+        with capture(model, residuals=True) as tape:
+            model(source_BS, target_BT)
+        tape["decoder.layers.0.cross_attention"]            # BHTS, before dropout
+        tape["decoder.layers.0.cross_attention[5]"]         # BTS, one head of it
+        tape.residuals["decoder.layers.0.feed_forward"]     # BTD
+
+    `names` are the modules to record (None: all). Training, scoring and searches are recorded
+    alike; a translator runs on the core engine meanwhile. Tensors are kept as they arise, on
+    their device and with the graph behind them where gradients are on, so gradients can be asked
+    for of them. Afterwards nothing is left behind in the model. `Tape` says what is kept under
+    which name.
+
+    Raises:
+        UsageError: a name that there is not, with those that there are.
+    """
+    model, tape = core_model(looked_into), Tape()
+    wanted = _wanted(model, names)
+    with ExitStack() as stack:
+        clock = Clock()
+        recorder = _Recorder(tape, clock, stack)
+        if residuals or queries_keys or values or activations:
+            clock.follow(model, stack)
+            clock.tell_sentences(model, stack)
+        for name, attention in attentions(model).items():
+            if name in wanted:
+                recorder.attention(name, attention)
+                if queries_keys:
+                    recorder.queries_keys(name, attention)
+                if values:
+                    recorder.values(name, attention)
+        if activations:
+            for name, feed_forward in feed_forwards(model).items():
+                if name in wanted:
+                    recorder.activations(name, feed_forward)
+        if residuals:
+            for name in wanted:
+                recorder.residuals(name, model)
+        yield tape
+
+
+def _wanted(model: Transformer, names: Sequence[str] | None) -> set[str]:
+    known = [*sublayers(model), *ENDS_OF_STACKS]
+    chosen = known if names is None else [names] if isinstance(names, str) else names
+    for name in chosen:
+        check_name(name, known, "to record")
+    return set(chosen)
+
+
+class _Recorder:
+    """Sets the probes and hooks that write onto a tape."""
+
+    def __init__(self, tape: Tape, clock: Clock, stack: ExitStack) -> None:
+        self.tape, self.clock, self.stack = tape, clock, stack
+
+    def attention(self, name: str, attention: MultiHeadAttention) -> None:
+        def probe(weights_BHTS: Tensor, site: Site) -> Tensor:
+            self.tape.attention.add(name, Pass(site.step, site.sentences), weights_BHTS)
+            return weights_BHTS
+
+        add_probe(attention, probe, self.stack)
+
+    def queries_keys(self, name: str, attention: MultiHeadAttention) -> None:
+        rotary = attention.positions
+        if rotary is None:
+            self._heads(attention.W_Q, self.tape.queries, name, attention.heads)
+            self._heads(attention.W_K, self.tape.keys, name, attention.heads)
+            return
+        turned = self.tape.queries  # of the two, the one that the rotation is given next
+
+        def about_to_turn(recording: Recording) -> Callable[..., None]:
+            def hook(*_: Any) -> None:
+                nonlocal turned
+                turned = recording
+
+            return hook
+
+        def hook(_: nn.Module, __: Any, rotated_BHTK: Tensor) -> None:
+            turned.add(name, self._when(name), rotated_BHTK)
+
+        self._hook(attention.W_Q, about_to_turn(self.tape.queries))
+        self._hook(attention.W_K, about_to_turn(self.tape.keys))
+        self._hook(rotary, hook)
+
+    def values(self, name: str, attention: MultiHeadAttention) -> None:
+        self._heads(attention.W_V, self.tape.values, name, attention.heads)
+
+    def activations(self, name: str, feed_forward: nn.Module) -> None:
+        def hook(_: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+            self.tape.activations.add(name, self._when(name), inputs[0])
+
+        handle = feed_forward.get_submodule("W_2").register_forward_pre_hook(hook)
+        self.stack.callback(handle.remove)
+
+    def residuals(self, name: str, model: Transformer) -> None:
+        """The stream behind a sub-layer and what that adds to it, or an end of a stack."""
+        if name in ENDS_OF_STACKS:
+            self._whole(model.get_submodule(name), self.tape.residuals, name)
+            return
+        self._whole(model.get_submodule(f"{name}_residual"), self.tape.residuals, name)
+        self._whole(model.get_submodule(f"{name}_residual.dropout"), self.tape.outputs, name)
+
+    def _whole(self, module: nn.Module, recording: Recording, name: str) -> None:
+        def hook(_: nn.Module, __: Any, x_BTD: Tensor) -> None:
+            recording.add(name, self._when(name), x_BTD)
+
+        self._hook(module, hook)
+
+    def _heads(self, projection: nn.Module, recording: Recording, name: str, heads: int) -> None:
+        # The memory is projected once, before the first step, and never step by step.
+        of_memory = name.endswith("cross_attention") and recording is not self.tape.queries
+
+        def hook(_: nn.Module, __: Any, x_BTW: Tensor) -> None:
+            when = Pass() if of_memory else self._when(name)
+            recording.add(name, when, x_BTW.view(*x_BTW.shape[:2], heads, -1).transpose(1, 2))
+
+        self._hook(projection, hook)
+
+    def _hook(self, module: nn.Module, hook: Callable[..., None]) -> None:
+        self.stack.callback(module.register_forward_hook(hook).remove)
+
+    def _when(self, name: str) -> Pass:
+        return self.clock.now if name.startswith("decoder") else Pass()
+
+
+def _joined(run: Sequence[tuple[Pass, Tensor]], time: int) -> Tensor:
+    """The steps of a run as one tensor; a single one is the very tensor that was seen."""
+    if len(run) == 1:
+        return run[0][1]
+    (first, like), (_, last) = run[0], run[-1]
+    wide = last.size(-1)  # the newest step looks at the most keys
+    joined = like.new_zeros(*like.shape[:time], len(run), *like.shape[time + 1 : -1], wide)
+    for number, (when, tensor) in enumerate(run):
+        rows = _places(first.sentences, when.sentences, tensor)
+        joined.select(time, number)[rows, ..., : tensor.size(-1)] = tensor.select(time, 0)
+    return joined
+
+
+def _places(first: Tensor | None, now: Tensor | None, tensor: Tensor) -> Tensor:
+    """Where the rows of a step stood at the first step: sentences leave when they are done."""
+    if first is None or now is None:
+        return torch.arange(tensor.size(0), device=tensor.device)
+    places: dict[int, list[int]] = {}
+    for row, sentence in reversed(list(enumerate(first.tolist()))):
+        places.setdefault(sentence, []).append(row)
+    rows = [places[sentence].pop() for sentence in now.tolist()]
+    return torch.tensor(rows, device=tensor.device)

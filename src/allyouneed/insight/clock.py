@@ -1,0 +1,56 @@
+"""Which step of the decoder is running, for hooks: modules other than attention are not told.
+
+B rows
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from allyouneed.core.attention import MultiHeadAttention, Site
+from allyouneed.core.transformer import Transformer
+
+
+@dataclass(slots=True)
+class Pass:
+    """One pass through a stack: the position of its first row in the T axis, and which sentence
+    each row of the B axis belongs to, as soon as that is known."""
+
+    step: int = 0
+    sentences: Tensor | None = None
+
+
+class Clock:
+    """`now` is the pass of the decoder that runs, or ran last, while it is followed."""
+
+    def __init__(self) -> None:
+        self.now = Pass()
+
+    def follow(self, model: Transformer, stack: ExitStack) -> None:
+        """Follows the model's decoder until the stack is closed."""
+        embeddings = model.decoder.embeddings
+        stack.callback(embeddings.register_forward_pre_hook(self._begin).remove)
+
+    def tell_sentences(self, model: Transformer, stack: ExitStack) -> None:
+        """Also finds out `now.sentences`, as the first layer's attention is told them."""
+        for layer in list(model.decoder.layers)[:1]:
+            assert isinstance(layer.self_attention, MultiHeadAttention)
+            add_probe(layer.self_attention, self._sentences, stack)
+
+    def _begin(self, _: nn.Module, inputs: tuple[Any, ...]) -> None:
+        self.now = Pass(int(inputs[1]) if len(inputs) > 1 else 0)
+
+    def _sentences(self, weights_BHTS: Tensor, site: Site) -> Tensor:
+        self.now.sentences = site.sentences
+        return weights_BHTS
+
+
+def add_probe(
+    attention: MultiHeadAttention, probe: Callable[[Tensor, Site], Tensor], stack: ExitStack
+) -> None:
+    """Sets a probe that goes when the stack is closed."""
+    attention.probes.append(probe)
+    stack.callback(attention.probes.remove, probe)

@@ -1,0 +1,212 @@
+"""Changing what a model computes while it runs: heads off, other weights, other activations.
+
+B rows · H heads · T queries or positions · S keys · D d_model · K head width
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.core.attention import MultiHeadAttention, Probe, Site
+from allyouneed.core.transformer import Transformer
+from allyouneed.errors import ShapeError, UsageError
+from allyouneed.insight.capture import ENDS_OF_STACKS
+from allyouneed.insight.clock import Clock, add_probe
+from allyouneed.insight.edits import Blocked, Edit, Forced, check_edit, edited
+from allyouneed.insight.names import (
+    attentions,
+    check_name,
+    core_model,
+    heads,
+    split_head,
+    sublayers,
+)
+from allyouneed.translator import Translator
+
+__all__ = ["Blocked", "Edit", "Forced", "intervene", "Patch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A value from another run, put in at some positions only.
+
+    `value` is TD, or BTD with one row for each of the run's (for a head TK or BTK); `positions`
+    count from 0.
+    """
+
+    value: Tensor
+    positions: Sequence[int]
+
+
+@contextmanager
+def intervene(
+    looked_into: Transformer | Translator,
+    *,
+    switch_off: Sequence[str] = (),
+    edit: Mapping[str, Edit | Sequence[Edit]] | None = None,
+    scale: Mapping[str, float] | None = None,
+    patch: Mapping[str, Tensor | Patch] | None = None,
+) -> Iterator[None]:
+    """Changes the model inside the `with`: translate, score, search or train as usual there.
+
+        with intervene(translator, switch_off=["decoder.layers.1.cross_attention[3]"]):
+            translator("A man rides a bike.")
+
+    A name is a head (`decoder.layers.1.cross_attention[3]`), an attention, which means all its
+    heads, a feed-forward network, which means all its hidden units, or a layer, which means all
+    of these in it.
+
+    `switch_off` removes: as if the head's slice of W_O were zero, or all of W_2; biases stay
+    (Voita et al. 2019; Michel et al. 2019). `scale` multiplies what a part gives, biases aside.
+    `edit` puts other weights in place, see `Edit`; of a list, one after the other. `patch` puts
+    values of another run in place (Vig et al. 2020): under a sub-layer's name what it adds to the
+    residual stream, BTD (`tape.outputs`); under a head's its result before W_O, BTK; under
+    `<sub-layer>_residual` the stream behind it (`tape.residuals`), and likewise under the
+    embeddings and final norms. Positions that a value does not reach stay as they are. In each
+    part edits come first, then scales, then patches.
+
+    What is changed acts alike in whole passes and in steps with a cache. A translator runs on
+    the core engine meanwhile; compare with its result there. Afterwards nothing is left behind.
+
+    Raises:
+        UsageError: a name that there is not, with those that there are; an edit or patch that
+            cannot be used. All of it before anything is changed.
+        ShapeError: while running, a matrix, cell or patch that does not fit the run.
+    """
+    model = core_model(looked_into)
+    names = [switch_off] if isinstance(switch_off, str) else switch_off
+    scales = [*(scale or {}).items(), *((name, 0.0) for name in names)]
+    edits = [(name, one) for name, some in (edit or {}).items() for one in _listed(some)]
+    patches = {name: _patch(name, value) for name, value in (patch or {}).items()}
+    for name, _ in scales:
+        check_name(name, _scalable(model), "to scale or switch off")
+    for name, change in edits:
+        check_name(name, [*heads(model), *attentions(model)], "to edit")
+        module, head = split_head(name)
+        check_edit(name, change, 1 if head is not None else attentions(model)[module].heads)
+    for name in patches:
+        check_name(name, _patchable(model), "to patch")
+    with ExitStack() as stack:
+        for name, change in edits:
+            _probe(model, name, _edit_of(change), stack)
+        if patches:
+            clock = Clock()
+            clock.follow(model, stack)
+            for name, value in patches.items():
+                _set_patch(model, name, value, clock, stack)
+        for name, factor in scales:
+            _set_scale(model, name, factor, stack)
+        yield
+
+
+def _listed(edits: Edit | Sequence[Edit]) -> Sequence[Edit]:
+    return edits if isinstance(edits, list | tuple) else [edits]  # type: ignore[list-item]
+
+
+def _patch(name: str, value: Tensor | Patch) -> Patch:
+    """The patch, its value BTD or BTK with B = 1 for all rows."""
+    tensor = value.value if isinstance(value, Patch) else value
+    if tensor.dim() not in (2, 3):
+        raise UsageError(f"{name}: a patch is TD or BTD, not of the shape {tuple(tensor.shape)}")
+    tensor = tensor if tensor.dim() == 3 else tensor[None]
+    positions = value.positions if isinstance(value, Patch) else range(tensor.size(1))
+    for position in positions:
+        if not 0 <= position < tensor.size(1):
+            raise UsageError(
+                f"{name}: position {position} lies outside the patch, which has values for "
+                f"0 … {tensor.size(1) - 1}"
+            )
+    return Patch(tensor, positions)
+
+
+def _layers(model: Transformer) -> dict[str, list[str]]:
+    """Each layer's name, and those of its sub-layers."""
+    layers: dict[str, list[str]] = {}
+    for name in sublayers(model):
+        layers.setdefault(name.rpartition(".")[0], []).append(name)
+    return layers
+
+
+def _scalable(model: Transformer) -> list[str]:
+    return [*heads(model), *sublayers(model), *_layers(model)]
+
+
+def _patchable(model: Transformer) -> list[str]:
+    streams = [f"{name}_residual" for name in sublayers(model)]
+    return [*heads(model), *sublayers(model), *streams, *ENDS_OF_STACKS]
+
+
+def _edit_of(edit: Edit) -> Probe:
+    return lambda weights_BHTS, site: edited(weights_BHTS, site, edit)
+
+
+def _probe(model: Transformer, name: str, change: Probe, stack: ExitStack) -> None:
+    """Lets a probe act on one head, or on all."""
+    module, head = split_head(name)
+
+    def one_head(weights_BHTS: Tensor, site: Site) -> Tensor:
+        assert head is not None
+        before, own, after = weights_BHTS.tensor_split((head, head + 1), dim=1)
+        return torch.cat([before, change(own, site), after], dim=1)
+
+    add_probe(attentions(model)[module], change if head is None else one_head, stack)
+
+
+def _set_scale(model: Transformer, name: str, factor: float, stack: ExitStack) -> None:
+    for part in _layers(model).get(name, [name]):
+        module = model.get_submodule(split_head(part)[0])
+        if isinstance(module, MultiHeadAttention):
+            _probe(model, part, lambda weights_BHTS, _: weights_BHTS * factor, stack)
+        else:
+            _before(module.get_submodule("W_2"), lambda units_BTF: units_BTF * factor, stack)
+
+
+def _set_patch(model: Transformer, name: str, patch: Patch, clock: Clock, stack: ExitStack) -> None:
+    in_decoder = name.startswith("decoder")
+    module, head = split_head(name)
+
+    def put(x_BTD: Tensor) -> Tensor:
+        return _patched(name, x_BTD, patch, clock.now.step if in_decoder else 0)
+
+    if head is None:
+        is_sublayer = name in sublayers(model)
+        place = model.get_submodule(f"{name}_residual.dropout" if is_sublayer else name)
+        hook = place.register_forward_hook(lambda _, __, x_BTD: put(x_BTD))
+        stack.callback(hook.remove)
+        return
+    attention = attentions(model)[module]
+
+    def one_head(concat_BTW: Tensor) -> Tensor:
+        results_BTHK = concat_BTW.view(*concat_BTW.shape[:2], attention.heads, -1)
+        before, own, after = results_BTHK.tensor_split((head, head + 1), dim=2)
+        return torch.cat([before, put(own.squeeze(2))[:, :, None], after], dim=2).flatten(2)
+
+    # While there is a probe, the hypotheses of a search do not stand in for positions.
+    add_probe(attention, lambda weights_BHTS, _: weights_BHTS, stack)
+    _before(attention.W_O, one_head, stack)
+
+
+def _patched(name: str, x_BTD: Tensor, patch: Patch, step: int) -> Tensor:
+    rows, _, width = patch.value.shape
+    if width != x_BTD.size(-1) or rows not in (1, x_BTD.size(0)):
+        raise ShapeError(
+            f"{name}: a patch of {rows} rows of width {width} does not fit this run's "
+            f"{x_BTD.size(0)} rows of width {x_BTD.size(-1)}; give one row, or one for each"
+        )
+    here = [p for p in patch.positions if step <= p < step + x_BTD.size(1)]
+    x_BTD = x_BTD.clone()
+    x_BTD[:, [p - step for p in here]] = patch.value[:, here].to(x_BTD)
+    return x_BTD
+
+
+def _before(module: nn.Module, change: Callable[[Tensor], Tensor], stack: ExitStack) -> None:
+    """Lets a function change what a module is given."""
+
+    def hook(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Tensor]:
+        return (change(inputs[0]),)
+
+    stack.callback(module.register_forward_pre_hook(hook).remove)

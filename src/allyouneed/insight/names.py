@@ -1,0 +1,90 @@
+"""Names of the parts that can be looked into, such as `decoder.layers.3.cross_attention[5]`."""
+
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from torch import nn
+
+from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.transformer import Transformer
+from allyouneed.errors import UsageError, nearest
+from allyouneed.translator import Translator
+
+SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
+_HEAD = re.compile(r"(.+)\[(\d+)\]")
+_LAYER = re.compile(r"(\w+\.layers)\.(\d+)")
+
+
+def core_model(looked_into: Transformer | Translator) -> Transformer:
+    """The model that probes and hooks are set on: itself, or the translator's core model."""
+    return looked_into.model if isinstance(looked_into, Translator) else looked_into
+
+
+def sublayers(model: Transformer) -> dict[str, nn.Module]:
+    """Every attention and feed-forward network by its name, in the order of figure 1."""
+    return {
+        f"{side}.layers.{number}.{kind}": cast(nn.Module, getattr(layer, kind))
+        for side, stack in (("encoder", model.encoder), ("decoder", model.decoder))
+        for number, layer in enumerate(stack.layers)
+        for kind in SUBLAYERS
+        if hasattr(layer, kind)
+    }
+
+
+def attentions(model: Transformer) -> dict[str, MultiHeadAttention]:
+    """Every multi-head attention by its name, in order."""
+    parts = sublayers(model).items()
+    return {name: part for name, part in parts if isinstance(part, MultiHeadAttention)}
+
+
+def feed_forwards(model: Transformer) -> dict[str, nn.Module]:
+    """Every feed-forward network by its name, in order."""
+    parts = sublayers(model).items()
+    return {name: part for name, part in parts if not isinstance(part, MultiHeadAttention)}
+
+
+def heads(model: Transformer) -> list[str]:
+    """Every head of every attention by its name, in order."""
+    return [
+        f"{name}[{head}]" for name, part in attentions(model).items() for head in range(part.heads)
+    ]
+
+
+def split_head(name: str) -> tuple[str, int | None]:
+    """`a.b[5]` → (`a.b`, 5), and `a.b` → (`a.b`, None)."""
+    found = _HEAD.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, None)
+
+
+def check_name(name: str, known: Iterable[str], purpose: str) -> None:
+    """Raises UsageError for a name that is not known; it lists, in short, those that are."""
+    names = list(known)
+    if name in names:
+        return
+    guess = nearest(name, names)
+    raise UsageError(
+        f"there is no {name!r} {purpose}; there is {', '.join(in_short(names)) or 'nothing'}"
+        + (f" (did you mean {guess}?)" if guess else "")
+    )
+
+
+def in_short(names: Iterable[str]) -> list[str]:
+    """Names that differ in their layer and head only, as one: `encoder.layers.0…5.x[0…7]`."""
+    groups: dict[tuple[str, bool], list[tuple[int, int]]] = {}
+    for name in names:
+        module, head = split_head(name)
+        layer = _LAYER.match(module)
+        pattern = _LAYER.sub(r"\1.{}", module)
+        numbers = (int(layer[2]) if layer else 0, head or 0)
+        groups.setdefault((pattern, head is not None), []).append(numbers)
+    return [
+        pattern.replace("{}", _range(layer for layer, _ in numbers))
+        + (f"[{_range(head for _, head in numbers)}]" if of_heads else "")
+        for (pattern, of_heads), numbers in groups.items()
+    ]
+
+
+def _range(numbers: Iterable[int]) -> str:
+    first, *_, last = sorted(numbers) * 2
+    return f"{first}…{last}" if first != last else str(first)
