@@ -15,11 +15,11 @@ export function canonical(value) {
 }
 
 /**
- * Under what a saved page keeps the answer to a question: without the request's number, which
- * says only how new the question is.
+ * Under what a saved page keeps the answer to a question: without the numbers of the request and of
+ * the pane, which say only how new the question is and where it was asked.
  * @param {string} kind
  * @param {Record<string, unknown>} payload
  */
 export function question(kind, payload) {
-  return canonical({ kind, payload: { ...payload, request: undefined } });
+  return canonical({ kind, payload: { ...payload, request: undefined, pane: undefined } });
 }

@@ -48,17 +48,39 @@ export function httpTransport(address) {
 }
 
 /**
- * A saved page: `answers` maps each question (see canonical.js) to the base64 of its answer's bytes.
- * @param {Record<string, string>} answers
+ * The answers that a saved page holds: base64 of a gzipped answer, whose JSON has under each
+ * question (see canonical.js) the answer's JSON, and for each of its arrays the name that it has here.
+ * @param {string} base64
+ * @returns {Promise<Answer>}
+ */
+export async function readSaved(base64) {
+  const bytes = Uint8Array.from(atob(base64.trim()), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return readAnswer(await new Response(stream).arrayBuffer());
+}
+
+/**
+ * A saved page. What several heads do is put together from what was saved for each.
+ * @param {Promise<Answer>} saved
  * @returns {Ask}
  */
-export function savedTransport(answers) {
-  return async (kind, payload) => {
+export function savedTransport(saved) {
+  /** @type {Ask} */
+  const ask = async (kind, payload) => {
+    const heads = /** @type {{heads?: string[]}} */ (payload).heads ?? [];
+    if (kind === "effects" && heads.length !== 1) {
+      const each = await Promise.all(heads.map((head) => ask(kind, { ...payload, heads: [head] })));
+      return { json: { effects: each.flatMap(({ json }) => json.effects) }, arrays: {} };
+    }
+    const { json, arrays } = await saved;
     const key = question(kind, payload);
-    if (!Object.hasOwn(answers, key)) throw new NeedsLiveModel();
-    const bytes = Uint8Array.from(atob(answers[key]), (character) => character.charCodeAt(0));
-    return checked(readAnswer(bytes.buffer));
+    if (!Object.hasOwn(json, key)) throw new NeedsLiveModel();
+    /** @type {Record<string, string>} */
+    const names = json[key].arrays;
+    const held = Object.entries(names).map(([name, place]) => [name, arrays[place]]);
+    return checked({ json: json[key].json, arrays: Object.fromEntries(held) });
   };
+  return ask;
 }
 
 /**
