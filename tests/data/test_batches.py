@@ -1,8 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from allyouneed.data import batches as batches_module
 from allyouneed.data.batches import BatchSampler
 from allyouneed.errors import DataError, UsageError
 
@@ -111,3 +114,59 @@ def test_a_pair_over_the_budget_is_named(store_of, tmp_path):
 def test_weights_that_do_not_fit(store_of, weights):
     with pytest.raises(UsageError, match="needs 1 numbers above 0"):
         BatchSampler(store_of([("a", "b")]), 50, 0, weights)
+
+
+class Lengths:
+    """As much of a store as the sampler asks for."""
+
+    corpora = 1
+
+    def __init__(self, source: list[int], target: list[int]) -> None:
+        self.sides = np.array(source, dtype=np.int32), np.array(target, dtype=np.int32)
+        self.corpus_bounds = np.array([0, len(source)])
+
+    def __len__(self) -> int:
+        return len(self.sides[0])
+
+    def lengths(self, first, end):
+        return self.sides[0][first:end], self.sides[1][first:end]
+
+    def line_of(self, index: int) -> tuple[str, int]:
+        return "made", index + 1
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 10**6])
+def test_chunks_change_nothing(store_of, monkeypatch, chunk):
+    store = store_of(pairs_of(natural_lengths(150)), pairs_of(natural_lengths(40)))
+
+    def epoch() -> list[list[int]]:
+        return [b.tolist() for b in BatchSampler(store, 200, 1, [1.5, 0.5]).epoch_batches(2)]
+
+    whole = epoch()
+    monkeypatch.setattr(batches_module, "CHUNK", chunk)
+    assert epoch() == whole
+
+
+def test_lengths_beyond_16_bits():
+    store = Lengths([3, 70_000, 5, 66_000], [70_001, 2, 5, 66_001])
+    sampler = BatchSampler(store, 140_002, 0)
+    batches = sampler.epoch_batches(0)
+    assert sorted(np.concatenate(batches).tolist()) == [0, 1, 2, 3]
+    assert all(len(batch) <= 2 for batch in batches)
+    with pytest.raises(DataError, match=r"made:1: a pair of 3 and 70001 tokens"):
+        BatchSampler(store, 70_000, 0)
+
+
+def test_an_epoch_is_planned_in_little_memory(monkeypatch):
+    monkeypatch.setattr(batches_module, "CHUNK", 1000)
+    lengths = np.array(natural_lengths(100_000)).T
+    store = Lengths(*lengths)
+    tracemalloc.start()
+    sampler = BatchSampler(store, 25_000, 0)
+    held, _ = tracemalloc.get_traced_memory()
+    batches = sampler.epoch_batches(0)
+    after, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sum(map(len, batches)) == len(store)
+    bytes_a_pair = np.array([held, after, peak]) / len(store)
+    assert (bytes_a_pair < [4.5, 9.5, 14]).all(), bytes_a_pair

@@ -1,7 +1,12 @@
-"""Batches by token budget: pairs of like length together, in an order that (seed, epoch) fixes."""
+"""Batches by token budget: pairs of like length together, in an order that (seed, epoch) fixes.
+
+Memory for a corpus of n pairs, in 16-bit lengths and 32-bit numbers: 8 n bytes while training,
+12 n while an epoch is planned; everything else goes chunk by chunk.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +14,12 @@ from numpy.typing import NDArray
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import DataError, UsageError
 
-Indices = NDArray[np.int64]
+Indices = NDArray[np.unsignedinteger[Any]]
 
 # Target lengths share a bucket until it fills this many batches: then the spread of targets in
 # a bucket costs about as much padding as the spread of sources in one of its batches.
 BATCHES_PER_BUCKET = 3
+CHUNK = 1 << 15  # pairs looked at together
 
 
 class BatchSampler:
@@ -43,23 +49,25 @@ class BatchSampler:
             raise UsageError(
                 f"weights={self._weights}: needs {store.corpora} numbers above 0, one per corpus"
             )
-        self._source, self._target = store.lengths()
-        self._longest = np.maximum(self._source, self._target)
+        self._source, self._target = _lengths(store)
         self._budget = batch_tokens
         self._seed = seed
-        worst = int(self._longest.argmax())
-        if self._longest[worst] > batch_tokens:
+        worst, tokens = self._longest_pair()
+        if tokens > batch_tokens:
             name, line = store.line_of(worst)
             raise DataError(
                 f"{name}:{line}: a pair of {self._source[worst]} and {self._target[worst]} tokens "
                 f"does not fit batch_tokens={batch_tokens}; raise batch_tokens to "
-                f"{self._longest[worst]} or lower the filter max_tokens to {batch_tokens}"
+                f"{tokens} or lower the filter max_tokens to {batch_tokens}"
             )
 
     def epoch_batches(self, epoch: int) -> list[Indices]:
         """The batches of one epoch: arrays of pair numbers. The same for the same (seed, epoch)."""
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, epoch])))
-        batches = self._cut(self._by_length(rng.permutation(self._drawn(rng))))
+        order = self._drawn(rng)
+        rng.shuffle(order)
+        self._sort_by_length(order)
+        batches = self._cut(order)
         return [batches[n] for n in rng.permutation(len(batches))]
 
     def padding(self, batches: Sequence[Indices]) -> float:
@@ -70,44 +78,122 @@ class BatchSampler:
         )
         return 1 - used / held
 
+    def _longest_pair(self) -> tuple[int, int]:
+        """(number, tokens of its longer side) of the first pair that none is longer than."""
+        worst, most = 0, 0
+        for first in range(0, len(self._source), CHUNK):
+            chunk = slice(first, first + CHUNK)
+            longest = np.maximum(self._source[chunk], self._target[chunk])
+            if longest.max() > most:
+                worst, most = first + int(longest.argmax()), int(longest.max())
+        return worst, most
+
     def _drawn(self, rng: np.random.Generator) -> Indices:
         """The pairs that this epoch sees, each as often as it is seen."""
-        drawn = []
-        for corpus, weight in enumerate(self._weights):
-            first, end = self._bounds[corpus : corpus + 2]
-            count = int(end - first)
-            if count == 0:
-                continue
-            times, rest = divmod(max(1, round(weight * count)), count)
-            drawn += [np.arange(first, end)] * times
-            drawn.append(first + rng.permutation(count)[:rest])
-        return np.concatenate(drawn)
+        counts = np.diff(self._bounds).tolist()
+        seen = [
+            max(1, round(weight * count)) if count else 0
+            for weight, count in zip(self._weights, counts, strict=True)
+        ]
+        drawn = np.empty(sum(seen), dtype=np.min_scalar_type(len(self._source)))
+        done = 0
+        for first, count, wanted in zip(self._bounds.tolist(), counts, seen, strict=False):
+            whole, rest = divmod(wanted, max(count, 1))
+            for _ in range(whole):
+                _fill(drawn[done : done + count], first)
+                done += count
+            if rest:
+                every = np.empty(count, dtype=drawn.dtype)
+                _fill(every, first)
+                rng.shuffle(every)
+                drawn[done : done + rest] = every[:rest]
+                done += rest
+        return drawn
 
-    def _by_length(self, shuffled: Indices) -> Indices:
+    def _sort_by_length(self, order: Indices) -> None:
         """Bucket after bucket of like target lengths; inside, sorted by source length, up and down
         in turn so that neighbours stay alike across buckets. The sort is stable: chance breaks
         ties."""
-        source, target = self._source[shuffled], self._target[shuffled]
-        tokens = np.bincount(target, weights=np.maximum(source, target))
-        bucket_of = np.zeros(len(tokens), dtype=np.int64)
+        bucket_of = self._buckets(order)
+        falls = bucket_of % 2 == 0
+        longest = self._source.max()
+
+        def bucket(chunk: Indices) -> Indices:
+            return bucket_of[self._target[chunk]]
+
+        def place_in_bucket(chunk: Indices) -> Indices:
+            source = self._source[chunk]
+            return np.where(falls[self._target[chunk]], longest - source, source)
+
+        halfway = np.empty_like(order)
+        _sort(order, place_in_bucket, halfway)
+        _sort(halfway, bucket, order)
+
+    def _buckets(self, drawn: Indices) -> Indices:
+        """The bucket of each target length."""
+        tokens = np.zeros(int(self._target.max()) + 1)
+        for chunk in _chunks(drawn):
+            source, target = self._source[chunk], self._target[chunk]
+            tokens += np.bincount(target, np.maximum(source, target), minlength=len(tokens))
+        bucket_of = np.zeros(len(tokens), dtype=np.min_scalar_type(len(tokens)))
         bucket, held = 0, 0.0
         for length, more in enumerate(tokens):
             bucket_of[length] = bucket
             held += more
             if held >= BATCHES_PER_BUCKET * self._budget:
                 bucket, held = bucket + 1, 0.0
-        bucket_of_pair = bucket_of[target]
-        return shuffled[np.lexsort((np.where(bucket_of_pair % 2, source, -source), bucket_of_pair))]
+        return bucket_of
 
     def _cut(self, order: Indices) -> list[Indices]:
         """As many pairs to each batch as the budget allows, in this order."""
         batches = []
         start = 0
         while start < len(order):
-            most = self._budget // int(self._longest[order[start]])  # no later pair makes it more
-            longest = np.maximum.accumulate(self._longest[order[start : start + most]])
-            fits = longest * np.arange(1, len(longest) + 1) <= self._budget
-            rows = int(fits.sum())  # `fits` is True, then False: both factors only grow
-            batches.append(order[start : start + rows])
+            first = order[start]
+            most = self._budget // max(int(self._source[first]), int(self._target[first]))
+            candidates = order[start : start + most]  # no later pair makes it more
+            longest = np.maximum(self._source[candidates], self._target[candidates])
+            held = np.maximum.accumulate(longest) * np.arange(1, len(longest) + 1)
+            rows = int((held <= self._budget).sum())  # True, then False: both factors only grow
+            batches.append(candidates[:rows])
             start += rows
         return batches
+
+
+def _lengths(store: TokenStore) -> tuple[Indices, Indices]:
+    """(source, target) lengths of all pairs, in 16 bits where they fit."""
+    sides: list[Indices] = [np.empty(len(store), dtype=np.uint16) for _ in range(2)]
+    for first in range(0, len(store), CHUNK):
+        for n, lengths in enumerate(store.lengths(first, first + CHUNK)):
+            if lengths.max() > np.iinfo(sides[n].dtype).max:
+                sides[n] = sides[n].astype(np.uint32)
+            sides[n][first : first + CHUNK] = lengths
+    return sides[0], sides[1]
+
+
+def _fill(numbers: Indices, first: int) -> None:
+    """first, first + 1, ..."""
+    for start in range(0, len(numbers), CHUNK):
+        part = numbers[start : start + CHUNK]
+        part[:] = np.arange(first + start, first + start + len(part))
+
+
+def _chunks(order: Indices) -> Iterator[Indices]:
+    return (order[first : first + CHUNK] for first in range(0, len(order), CHUNK))
+
+
+def _sort(order: Indices, key: Callable[[Indices], Indices], into: Indices) -> None:
+    """A stable counting sort by small whole numbers."""
+    counts = np.zeros(1, dtype=np.int64)
+    for chunk in _chunks(order):
+        more = np.bincount(key(chunk), minlength=len(counts))
+        more[: len(counts)] += counts
+        counts = more
+    place = np.cumsum(counts) - counts  # where the next of each key belongs
+    for chunk in _chunks(order):
+        keys = key(chunk)
+        rising = np.argsort(keys, kind="stable")  # in 16 bits and less, a radix sort
+        here = np.bincount(keys, minlength=len(place))
+        shift = place - (np.cumsum(here) - here)
+        into[shift[keys[rising]] + np.arange(len(chunk))] = chunk[rising]
+        place += here

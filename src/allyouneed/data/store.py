@@ -71,10 +71,15 @@ class TokenStore:
         ids: Ids = self._ids[side][first:end]
         return ids
 
-    def lengths(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(source, target) lengths of all pairs in tokens, end tokens counted."""
+    def lengths(
+        self, first: int = 0, end: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(source, target) lengths in tokens, end tokens counted, of the pairs first to end - 1;
+        of all without `end`."""
+        last = len(self) if end is None else min(end, len(self))
         source, target = (
-            np.diff(self._offsets[side]).astype(np.int32) for side in ("source", "target")
+            np.diff(self._offsets[side][first : last + 1]).astype(np.int32)
+            for side in ("source", "target")
         )
         return source, target
 
