@@ -19,6 +19,7 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.root import data_root
 from allyouneed.data.store import TokenStore, build_store
 from allyouneed.errors import DataError
+from allyouneed.pipeline import at_work
 from allyouneed.text.tokenizer import Tokenizer
 
 # Another process: builds a store of made pairs in folder argv[1] with a tokenizer that says on
@@ -280,6 +281,33 @@ def test_a_cache_folder_that_cannot_be_written(tmp_path, tokenizer):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(DataError, match="cache: cannot keep the token store there"):
         build_store([Corpus(made="copy")], tokenizer, Filters(), tmp_path / "cache")
+
+
+@pytest.mark.parametrize("wrong", ["text", "tokenizer", "progress"])
+def test_an_error_on_the_way_leaves_no_stage_at_work(tmp_path, tokenizer, monkeypatch, wrong):
+    monkeypatch.setattr(store_writer, "CHUNK_PAIRS", 10)
+    path = write(tmp_path / "a.tsv", "a\tb\n" * 200)
+    told = []
+
+    def encode(texts):
+        if wrong == "tokenizer":
+            raise ValueError("no tokens today")
+        return [[2] for _ in texts]
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        told.append(stage)
+        if wrong == "text" and len(told) == 15:
+            path.write_bytes(b"\xff\n")
+        if wrong == "progress" and stage == "tokenising":
+            raise ValueError("nobody looks")
+
+    tokenizer.encode_ids = encode
+    filters = Filters(drop_duplicates=False)
+    corpora = [Corpus(made="copy", pairs=100), Corpus(path)]
+    with pytest.raises((DataError, ValueError)):
+        build_store(corpora, tokenizer, filters, tmp_path / "cache", progress)
+    assert not at_work()
+    assert folders(tmp_path / "cache") == []
 
 
 def test_progress_is_told(tmp_path, tokenizer, monkeypatch):

@@ -63,7 +63,7 @@ class DataReport:
         """What was left out, on one line, with the first place for each reason."""
         reasons = [
             f"{reason}: {tally.count:,} ({' '.join(self._places(tally)[:1])})"
-            for reason, tally in self.left_out.items()
+            for reason, tally in sorted(self.left_out.items())
         ]
         return f"read {self.read:,} pairs" + "".join(f"; {reason}" for reason in reasons)
 

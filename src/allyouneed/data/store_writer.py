@@ -1,8 +1,13 @@
-"""Writing a token store: pairs are read twice, first for duplicates and errors, then for tokens."""
+"""Writing a token store: pairs are read twice, first for duplicates and errors, then for tokens.
+
+The second time reading, tokenising and writing overlap, each in a thread of its own: the tokenizer
+works outside the interpreter's lock, and its cores need not wait for the other two.
+"""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +22,7 @@ from allyouneed.data.filters import Filters
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.errors import DataError
+from allyouneed.pipeline import ahead
 
 CHUNK_PAIRS = 8192
 CHUNK_CHARACTERS = 4_000_000
@@ -45,25 +51,29 @@ def write_store(
     Raises DataError when a corpus cannot be read or no pair is left; OSError when the disk is full.
     """
     repeats = mark_repeats(_keys(corpora, progress), folder)
-    report = DataReport([corpus.name for corpus in corpora])
-    with StoreFiles(folder, len(tokenizer)) as files:
-        done = 0
-        for index, corpus in enumerate(corpora):
-            before = files.pairs
-            pairs = read_pairs(corpus, report, index)
-            for chunk in _chunks(pairs):
-                repeated = repeats[done : done + len(chunk)]
-                if len(repeated) < len(chunk):
-                    raise DataError(f"{corpus.name}: grew while it was read; start again")
-                wanted = _wanted(chunk, repeated, filters, report, index)
-                _append(files, wanted, tokenizer, filters, report, index)
-                done += len(chunk)
-                progress("tokenising", done, len(repeats))
-            report.kept_by_corpus.append(files.pairs - before)
+    report = DataReport([corpus.name for corpus in corpora], [0] * len(corpora))
+    chunks = ahead(_read(corpora, repeats, filters, report))
+    with (
+        StoreFiles(folder, len(tokenizer)) as files,
+        closing(ahead(_tokenised(chunks, tokenizer))) as tokenised,
+    ):
+        for chunk, sources, targets in tokenised:
+            kept = _append(files, chunk, sources, targets, filters, report)
+            report.kept_by_corpus[chunk.index] += kept
+            progress("tokenising", chunk.done, len(repeats))
     if report.kept == 0:
         raise DataError(f"no pair is left to learn from; {report.summary()}")
     (folder / "report.json").write_text(json.dumps(report.to_dict(), indent=1))
     (folder / "store.json").write_text(json.dumps(files.description(), indent=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Wanted pairs of corpus `index`; `done` pairs of all corpora have been read with them."""
+
+    index: int
+    pairs: list[Pair]
+    done: int
 
 
 def _keys(corpora: Sequence[Corpus], progress: Progress) -> Iterator[bytes]:
@@ -76,6 +86,19 @@ def _keys(corpora: Sequence[Corpus], progress: Progress) -> Iterator[bytes]:
             done += 1
             if done % CHUNK_PAIRS == 0:
                 progress("reading", done, None)
+
+
+def _read(
+    corpora: Sequence[Corpus], repeats: NDArray[np.bool_], filters: Filters, report: DataReport
+) -> Iterator[Chunk]:
+    done = 0
+    for index, corpus in enumerate(corpora):
+        for chunk in _chunks(read_pairs(corpus, report, index)):
+            repeated = repeats[done : done + len(chunk)]
+            if len(repeated) < len(chunk):
+                raise DataError(f"{corpus.name}: grew while it was read; start again")
+            done += len(chunk)
+            yield Chunk(index, _wanted(chunk, repeated, filters, report, index), done)
 
 
 def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
@@ -110,26 +133,39 @@ def _wanted(
     return wanted
 
 
+def _tokenised(
+    chunks: Generator[Chunk, None, None], tokenizer: Encoder
+) -> Iterator[tuple[Chunk, list[list[int]], list[list[int]]]]:
+    """Each chunk with the ids of its sources and of its targets."""
+    with closing(chunks):
+        for chunk in chunks:
+            pairs = chunk.pairs
+            ids = tokenizer.encode_ids([p.source for p in pairs] + [p.target for p in pairs])
+            yield chunk, ids[: len(pairs)], ids[len(pairs) :]
+
+
 def _append(
     files: "StoreFiles",
-    pairs: list[Pair],
-    tokenizer: Encoder,
+    chunk: Chunk,
+    sources: list[list[int]],
+    targets: list[list[int]],
     filters: Filters,
     report: DataReport,
-    index: int,
-) -> None:
-    sources = tokenizer.encode_ids([pair.source for pair in pairs])
-    targets = tokenizer.encode_ids([pair.target for pair in pairs])
+) -> int:
+    """Writes the pairs whose lengths fit; how many these are."""
     kept = []
-    for position, pair in enumerate(pairs):
+    for position, pair in enumerate(chunk.pairs):
         verdict = filters.judge_lengths(len(sources[position]), len(targets[position]))
         if verdict is None:
             kept.append(position)
         else:
-            report.leave_out(verdict[0], index, pair.line, verdict[1])
+            report.leave_out(verdict[0], chunk.index, pair.line, verdict[1])
     files.append(
-        [sources[n] for n in kept], [targets[n] for n in kept], [pairs[n].line for n in kept]
+        [sources[n] for n in kept],
+        [targets[n] for n in kept],
+        [chunk.pairs[n].line for n in kept],
     )
+    return len(kept)
 
 
 class StoreFiles:
@@ -161,10 +197,12 @@ class StoreFiles:
 
     def append(self, sources: list[list[int]], targets: list[list[int]], lines: list[int]) -> None:
         for side, sentences in (("source", sources), ("target", targets)):
-            ends = self._tokens[side] + np.cumsum([len(ids) for ids in sentences], dtype="<i8")
-            self._write(f"{side}_ids", list(chain.from_iterable(sentences)), self._dtype)
-            self._write(f"{side}_offsets", ends, "<i8")
-            self._tokens[side] += sum(map(len, sentences))
+            lengths = np.fromiter(map(len, sentences), "<i8", len(sentences))
+            tokens = int(lengths.sum())
+            ids = np.fromiter(chain.from_iterable(sentences), self._dtype, tokens)
+            self._write(f"{side}_ids", ids, self._dtype)
+            self._write(f"{side}_offsets", self._tokens[side] + lengths.cumsum(), "<i8")
+            self._tokens[side] += tokens
         self._write("lines", lines, "<i8")
         self.pairs += len(lines)
 
