@@ -20,8 +20,3 @@ def note(text: str) -> None:
     """Something to know about what was done, on standard error."""
     sys.stderr.write(f"note: {text}\n")
     sys.stderr.flush()
-
-
-def shown(piece: str) -> str:
-    """A piece of text with its spaces visible, on one line."""
-    return "".join(sign if sign.isprintable() else "·" for sign in piece.replace(" ", "␣"))

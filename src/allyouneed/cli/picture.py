@@ -5,7 +5,7 @@ T target length · S source length
 
 from collections.abc import Sequence
 
-from allyouneed.cli.output import shown
+from allyouneed.text.shown import shown
 
 SHADES = " ░▒▓█"
 LEAST_WIDTH = 3

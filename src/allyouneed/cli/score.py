@@ -10,9 +10,10 @@ import typer
 
 from allyouneed.cli.loading import opened
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Device, Engine, Json, Model, Threads
-from allyouneed.cli.output import as_json, result, shown
+from allyouneed.cli.output import as_json, result
 from allyouneed.cli.pairs import file_pairs
 from allyouneed.errors import DataError, UsageError
+from allyouneed.text.shown import shown
 
 if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair

@@ -9,7 +9,8 @@ import typer
 
 from allyouneed.cli.lines import arriving_lines, standard_input
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Json, Model
-from allyouneed.cli.output import as_json, note, result, shown
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.text.shown import shown
 
 
 def tokenize(

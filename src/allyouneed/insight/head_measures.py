@@ -17,8 +17,8 @@ MEASURES: Mapping[str, str] = {
     "previous": "weight of the column just before the row's own, where there is one",
     "self": "weight of the row's own column, where there is one",
     "next": "weight of the column just after the row's own, where there is one",
-    "start": "weight of the start token",
-    "end": "weight of the end token",
+    "start": "weight of the start token, where there is one",
+    "end": "weight of the end token, where there is one",
     "rare": "weight of the rarest token that the row may look at (Voita et al. 2019)",
 }
 """What is measured, each as the mean over all rows. A row of cross-attention is the step that
@@ -59,17 +59,21 @@ class HeadSums:
         self._add("distance", (weights_BHTS * ahead_TS.abs()).sum(-1), rows_BT)
         for name, offset in OFFSETS.items():
             t_P, s_P = (ahead_TS == offset).nonzero(as_tuple=True)
-            there_BP = rows_BT[:, t_P] & columns.real_BS[:, s_P]
-            self._add(name, weights_BHTS[:, :, t_P, s_P], there_BP)
+            if not (self.causal and offset > 0):
+                there_BP = rows_BT[:, t_P] & columns.real_BS[:, s_P]
+                self._add(name, weights_BHTS[:, :, t_P, s_P], there_BP)
         for name, id in (("start", self.config.start), ("end", self.config.end)):
             special_BS = (columns.ids_BS == id) & columns.real_BS
-            self._add(name, (weights_BHTS * special_BS[:, None, None]).sum(-1), rows_BT)
+            weight_BHT = (weights_BHTS * special_BS[:, None, None]).sum(-1)
+            self._add(name, weight_BHT, rows_BT & special_BS.any(dim=1, keepdim=True))
         self._add_rare(weights_BHTS, rows_BT, columns.rarity_BS.masked_fill(~columns.real_BS, -1))
 
     def means(self) -> dict[str, list[float]]:
-        """Every measure by its name: a value for each head, NaN where no row was of the kind."""
-        rows = {name: count or float("nan") for name, count in self._rows.items()}
-        return {name: (sums_H / rows[name]).tolist() for name, sums_H in self._sums_H.items()}
+        """A value for each head, by the measure's name; without those that no row was there for,
+        such as the weight of the end token in the decoder's own attention."""
+        return {
+            name: (self._sums_H[name] / rows).tolist() for name, rows in self._rows.items() if rows
+        }
 
     def _add_rare(self, weights_BHTS: Tensor, rows_BT: Tensor, rarity_BS: Tensor) -> None:
         if self.causal:  # the rarest so far

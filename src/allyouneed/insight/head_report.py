@@ -49,10 +49,9 @@ class HeadEntry:
     measures: Mapping[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it: what has no value (NaN) is None."""
-        values = {name: None if math.isnan(x) else x for name, x in self.measures.items()}
+        """All of it, as JSON can hold it."""
         place = {"head": self.name, "kind": self.kind, "layer": self.layer, "number": self.head}
-        return {**place, **values}
+        return {**place, **self.measures}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +87,10 @@ class HeadReport:
         for head in here:
             values[head.layer, head.head] = head.measures.get(measure, math.nan)
         return values
+
+    def grids(self) -> dict[str, dict[str, Tensor]]:
+        """Every measure of every kind of attention, as `figures.head_grid` draws them."""
+        return {name: {kind: self.grid(name, kind) for kind in KINDS} for name in self.measured()}
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""

@@ -56,14 +56,14 @@ class Pairs:
                 "give at least one pair, and a target for each source"
             )
         encode, longest = translator.tokenizer.encode_ids, translator.config.max_positions
-        ids = [encode([text.strip() for text in texts]) for texts in (sources, targets)]
-        for number, pair in enumerate(zip(*ids, strict=True), first_number):
+        source_ids, target_ids = (encode([t.strip() for t in ts]) for ts in (sources, targets))
+        for number, pair in enumerate(zip(source_ids, target_ids, strict=True), first_number):
             if (length := max(map(len, pair))) > longest:
                 raise DataError(
                     f"pair {number} has {length} tokens, more than the model's {longest} "
                     "positions; leave it out, or split it"
                 )
-        return cls(translator.tokenizer, *ids, references=targets)
+        return cls(translator.tokenizer, source_ids, target_ids, targets)
 
     @property
     def target_tokens(self) -> int:
