@@ -44,7 +44,7 @@ class NativeEngine:
         self.workers: int | None = None
         self.selection: VocabularySelection | None = None
         self.notes: list[str] = [library.note] if library.note else []
-        self._idle: dict[int, list[Worker]] = {}
+        self._idle: dict[tuple[int, int], list[Worker]] = {}  # by process and threads
 
     @classmethod
     def open(
@@ -109,25 +109,17 @@ class NativeEngine:
             limits = [options.limit(len(source) - 1, self.config) for source in sources]
             check_room(prefixes, limits)
         found: list[list[Hypothesis]] = [[] for _ in sources]
-        batches = deque(self._batches([len(source) for source in sources], options.beam))
 
-        def work(worker: Worker) -> None:
-            with suppress(IndexError):  # nothing is left to do
-                while True:
-                    batch = batches.popleft()
-                    given = [sources[n] for n in batch]
-                    forced = None if prefixes is None else [prefixes[n] for n in batch]
-                    rows = self.selection.rows(given, forced) if self.selection else None
-                    try:
-                        results = worker.search(given, options, forced, rows)
-                    except MemoryError as error:
-                        batches.extendleft(self._halves(batch, error))
-                    else:
-                        for n, hypotheses in zip(batch, results, strict=True):
-                            found[n] = hypotheses
+        def decode(worker: Worker, batch: list[int]) -> None:
+            given = [sources[n] for n in batch]
+            forced = None if prefixes is None else [prefixes[n] for n in batch]
+            rows = self.selection.rows(given, forced) if self.selection else None
+            results = worker.search(given, options, forced, rows)
+            for n, hypotheses in zip(batch, results, strict=True):
+                found[n] = hypotheses
 
-        workers = min(self.workers or self.threads, len(batches)) or 1
-        self._run(work, workers)
+        batches = self._batches([len(source) for source in sources], options.beam)
+        self._work_off(deque(batches), decode)
         return found
 
     def _batches(self, lengths: Sequence[int], beam: int) -> list[list[int]]:
@@ -156,28 +148,58 @@ class NativeEngine:
         middle = len(batch) // 2
         return [batch[:middle], batch[middle:]]
 
-    def _run(self, work: Callable[[Worker], None], workers: int) -> None:
-        """work(worker) on so many workers at a time; all threads help the only one."""
+    def _work_off(
+        self, batches: deque[list[int]], decode: Callable[[Worker, list[int]], None]
+    ) -> None:
+        """decode(worker, batch) for all batches, some at a time; all threads help the only one.
+
+        Once one has failed, or the user has interrupted, no other is begun."""
+        workers = min(self.workers or self.threads, len(batches)) or 1
         threads = max(1, self.threads // workers)
-        taken = [self._worker(threads) for _ in range(workers)]
-        try:
-            if workers == 1:
-                work(taken[0])
-            else:
-                with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(work, taken))
-        finally:
-            self._idle.setdefault(threads, []).extend(taken)
+
+        def work() -> None:
+            worker = self._worker(threads)
+            try:
+                while batch := _next(batches):
+                    try:
+                        decode(worker, batch)
+                    except MemoryError as error:
+                        batches.extendleft(self._halves(batch, error))
+            except BaseException:
+                batches.clear()
+                raise
+            finally:
+                self._idle.setdefault((os.getpid(), threads), []).append(worker)
+
+        if workers == 1:
+            work()
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for done in [pool.submit(work) for _ in range(workers)]:
+                    done.result()
+            except BaseException:
+                batches.clear()
+                raise
 
     def _worker(self, threads: int) -> Worker:
-        idle = self._idle.get(threads)
-        return idle.pop() if idle else Worker(self.model, threads)
+        """An idle one of this process (a fork has none of its parent's threads), or a new one."""
+        try:
+            return self._idle[os.getpid(), threads].pop()
+        except LookupError:
+            return Worker(self.model, threads)
 
     @cached_property
     def _in_python(self) -> "TorchEngine":
         from allyouneed.engine.torch_engine import TorchEngine
 
         return TorchEngine(self.name, self.description, self.decodable)
+
+
+def _next(batches: deque[list[int]]) -> list[int] | None:
+    with suppress(IndexError):
+        return batches.popleft()
+    return None
 
 
 def processors() -> int:

@@ -4,6 +4,7 @@ or compiled now."""
 import ctypes
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +17,6 @@ from allyouneed.engine.native.build import (
     intact,
     library_name,
 )
-
-INSTALLED = Path(__file__).with_name("compiled")
 
 
 class NoLibrary(Exception):
@@ -38,12 +37,24 @@ class Library:
         return str(self.functions.aya_units().decode())
 
 
+def installed_folder() -> Path:
+    """Where a wheel holds the libraries that were compiled when it was made."""
+    return Path(__file__).with_name("compiled")
+
+
 def cache_folder() -> Path:
-    """Where libraries that are compiled at run time are kept, one for each variant and version."""
+    """Where libraries that are compiled at run time are kept, one for each variant and version.
+
+    Raises:
+        OSError: there is no home directory, and no folder is named.
+    """
     root = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
     if root:
         return Path(root) / "allyouneed"
-    home = Path.home()
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise OSError("there is no home directory to keep it in; set ALLYOUNEED_CACHE") from error
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "allyouneed"
 
 
@@ -56,12 +67,11 @@ def find_library() -> Library:
     """
     variant = best_variant()
     name = library_name(variant)
-    try:
-        for folder in (INSTALLED, cache_folder()):
-            if intact(folder / name):
-                return Library(open_library(folder / name), folder / name)
-    except OSError:
-        pass  # made on another machine: made anew below
+    for folder in (installed_folder, cache_folder):
+        with suppress(OSError):  # made on another machine, or not to be read: made anew below
+            path = folder() / name
+            if intact(path):
+                return Library(open_library(path), path)
     try:
         path = compile_variant(variant, cache_folder())
         return Library(open_library(path), path, f"compiled the engine for this machine: {path}")

@@ -1,6 +1,7 @@
 """A model packed by the compiled library, and workers that decode with it."""
 
 import ctypes
+import os
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, create_string_buffer
 from typing import Any, get_args
@@ -60,19 +61,25 @@ class PackedModel:
 class Worker:
     """Threads and memory for one batch at a time.
 
-    Methods raise MemoryError where memory is short and AllYouNeedError where the library refuses.
+    Methods raise MemoryError where memory is short and AllYouNeedError where the library refuses;
+    so does making one where there is too little memory for it.
     """
 
     def __init__(self, model: PackedModel, threads: int) -> None:
         self.model = model
         self.sentences = 0  # of the batch
+        self._process = os.getpid()
         error = create_string_buffer(bindings.ERROR_BYTES)
         self.pointer = model.library.aya_worker_new(model.pointer, threads, error)
         if not self.pointer:
-            raise MemoryError(error.value.decode())
+            raise AllYouNeedError(
+                f"{threads} threads cannot be set up: {error.value.decode()}; free some memory, or "
+                "take fewer threads"
+            )
 
     def __del__(self) -> None:
-        if getattr(self, "pointer", None):
+        # A process that was forked has none of the threads, and would wait for them for ever.
+        if getattr(self, "pointer", None) and self._process == os.getpid():
             self.model.library.aya_worker_free(self.pointer)
 
     def search(

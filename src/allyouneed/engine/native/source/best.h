@@ -32,7 +32,8 @@ struct Best {
       sum *= exponential(most - top);
       most = top;
     }
-    if (!(top < most - kNegligible)) sum += sum_of_exponentials(x, n, most);
+    const bool masked = top == kNever;  // as a whole
+    if (!masked && !(top < most - kNegligible)) sum += sum_of_exponentials(x, n, most);
     if (names) {
       for (int i = 0; i < n; ++i)
         if (names[i] == watched_id) watched_logit = x[i];
@@ -53,7 +54,7 @@ struct Best {
     if (other.most > most) {
       sum = sum * exponential(most - other.most) + other.sum;
       most = other.most;
-    } else if (other.most > kNever) {
+    } else if (other.sum != 0.0f) {
       sum += other.sum * exponential(other.most - most);
     }
     if (other.watched_logit > kNever) watched_logit = other.watched_logit;

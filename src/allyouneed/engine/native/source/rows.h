@@ -11,7 +11,8 @@
 
 #include "floats.h"
 
-// eˣ to about 1e-7, relatively: 2ⁿ · 2ᶠ with |f| ≤ 1/2 and a polynomial for 2ᶠ. 0 below e⁻⁸⁷.
+// eˣ for x up to 88, to about 1e-7, relatively: 2ⁿ · 2ᶠ with |f| ≤ 1/2 and a polynomial for 2ᶠ. 0
+// below e⁻⁸⁷.
 inline float exponential(float x) {
   const float y = (x < -87.0f ? -87.0f : x) * 1.44269504f;
   const float whole = std::rint(y), f = y - whole;
@@ -104,6 +105,9 @@ struct Norm {
 
 enum class Activation : int32_t { relu, gelu, silu, swiglu };
 
+// x / (1 + e⁻ˣ). `exponential` cannot tell what lies above e⁸⁸; below -87 the result is as good as 0.
+inline float silu(float x) { return x / (1.0f + exponential(x < -87.0f ? 87.0f : -x)); }
+
 // swiglu multiplies the first half of x by its gate in the second; the others have no gate.
 inline void activate(Activation kind, float* x, int n) {
   switch (kind) {
@@ -114,10 +118,10 @@ inline void activate(Activation kind, float* x, int n) {
       for (int i = 0; i < n; ++i) x[i] *= 0.5f * (1.0f + std::erf(x[i] * 0.70710678f));
       break;
     case Activation::silu:
-      for (int i = 0; i < n; ++i) x[i] /= 1.0f + exponential(-x[i]);
+      for (int i = 0; i < n; ++i) x[i] = silu(x[i]);
       break;
     case Activation::swiglu:
-      for (int i = 0; i < n; ++i) x[i] *= x[n + i] / (1.0f + exponential(-x[i]));
+      for (int i = 0; i < n; ++i) x[i] = silu(x[i]) * x[n + i];
       break;
   }
 }

@@ -3,8 +3,12 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -27,19 +31,23 @@ struct Share {
         end(int(int64_t(count) * (member + 1) / members)) {}
 };
 
+// Work is done in as many shares as there are members. A member takes its own share; one that has
+// not begun when the caller is through with its own is taken by the caller, so that nobody waits
+// for a thread that the system does not run, only for one that it stopped within a share.
 class Team {
  public:
-  explicit Team(int size) : size_(size < 1 ? 1 : size) {
-    for (int member = 1; member < size_; ++member)
-      threads_.emplace_back([this, member] { serve(member); });
+  // With fewer members where the system gives no more threads.
+  explicit Team(int size) : taken_(size < 1 ? 1 : size) {
+    try {
+      for (int member = 1; member < size; ++member)
+        threads_.emplace_back([this, member] { serve(member); });
+    } catch (const std::system_error&) {
+    }
+    size_ = int(threads_.size()) + 1;
   }
   ~Team() {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      leaving_ = true;
-      round_.fetch_add(1, std::memory_order_release);
-    }
-    wake_.notify_all();
+    leaving_ = true;
+    call_all();
     for (auto& thread : threads_) thread.join();
   }
   Team(const Team&) = delete;
@@ -47,7 +55,8 @@ class Team {
 
   int size() const { return size_; }
 
-  // work(member, members) on every thread, the caller being member 0; returns when all are done.
+  // work(member, members) for every member, the caller's being 0; returns when all is done. What
+  // any of them throws is thrown here.
   template <class Work>
   void run(const Work& work) {
     if (size_ == 1) return work(0, 1);
@@ -56,44 +65,78 @@ class Team {
       (*static_cast<const Work*>(w))(member, members);
     };
     pending_.store(size_ - 1, std::memory_order_relaxed);
-    {
-      std::lock_guard<std::mutex> lock(mutex_);  // a member may be about to fall asleep
-      round_.fetch_add(1, std::memory_order_release);
-    }
-    if (asleep_.load(std::memory_order_relaxed)) wake_.notify_all();
-    work(0, size_);
-    for (int spins = 0; pending_.load(std::memory_order_acquire); ++spins)
-      spins < kSpins ? relax() : std::this_thread::yield();
+    const uint64_t round = call_all();
+    do_share(0);
+    for (int member = 1; member < size_ && pending_.load(std::memory_order_acquire); ++member)
+      if (takes(member, round)) finish_share(member);
+    for (int spins = 0; pending_.load(std::memory_order_acquire); ++spins) wait_a_little(spins);
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
+  // Begins a round and wakes who sleeps.
+  uint64_t call_all() {
+    uint64_t round;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);  // a member may be about to fall asleep
+      round = round_.fetch_add(1, std::memory_order_release) + 1;
+    }
+    if (asleep_.load(std::memory_order_relaxed)) wake_.notify_all();
+    return round;
+  }
+
   void serve(int member) {
     for (uint64_t seen = 0;;) {
-      for (int spins = 0; round_.load(std::memory_order_acquire) == seen; ++spins) {
-        if (spins < kSpins) {
-          relax();
+      for (int spins = 0; round_.load(std::memory_order_acquire) == seen; ++spins)
+        if (spins < kYields) {
+          wait_a_little(spins);
         } else {
           std::unique_lock<std::mutex> lock(mutex_);
           asleep_.fetch_add(1);
           wake_.wait(lock, [&] { return round_.load(std::memory_order_relaxed) != seen; });
           asleep_.fetch_sub(1);
         }
-      }
       seen = round_.load(std::memory_order_acquire);
       if (leaving_) return;
-      call_(work_, member, size_);
-      pending_.fetch_sub(1, std::memory_order_release);
+      if (takes(member, seen)) finish_share(member);
     }
   }
 
-  static constexpr int kSpins = 20000;  // some tenths of a millisecond, longer than a step's gaps
-  const int size_;
+  // Whether the share of this round was still free; it is the asker's now. A round cannot end, nor
+  // `work_` change, before whoever took a share has finished it.
+  bool takes(int member, uint64_t round) {
+    uint64_t before = round - 1;
+    return taken_[member].compare_exchange_strong(before, round, std::memory_order_acq_rel);
+  }
+
+  void finish_share(int member) {
+    do_share(member);
+    pending_.fetch_sub(1, std::memory_order_release);
+  }
+
+  void do_share(int member) {
+    try {
+      call_(work_, member, size_);
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      failure_ = std::current_exception();
+    }
+  }
+
+  // Yielding lets a member run that shares its processor with the one that waits.
+  static void wait_a_little(int spins) { spins < kSpins ? relax() : std::this_thread::yield(); }
+
+  static constexpr int kSpins = 1000;   // some hundredths of a millisecond
+  static constexpr int kYields = 4000;  // about a millisecond, longer than a step's gaps
+  int size_ = 1;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> round_{0};
+  std::vector<std::atomic<uint64_t>> taken_;  // the last round that each member's share was taken in
   std::atomic<int> pending_{0}, asleep_{0};
-  bool leaving_ = false;
+  std::atomic<bool> leaving_{false};
+  std::exception_ptr failure_;
   const void* work_ = nullptr;
   void (*call_)(const void*, int, int) = nullptr;
 };
