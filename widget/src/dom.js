@@ -1,6 +1,6 @@
 // Elements of the page. Text enters as text only: nothing here reads HTML.
 
-/** @typedef {Node | string | null | false} Child */
+/** @typedef {Node | string | null | undefined | false} Child */
 
 /**
  * An element with attributes, listeners (`onclick`, ...) and children.
@@ -24,7 +24,8 @@ export function make(tag, properties = {}, ...children) {
 
 /** Replaces what an element holds. @param {Element} element @param {...Child} children */
 export function put(element, ...children) {
-  element.replaceChildren(...children.filter((child) => child !== null && child !== false));
+  const given = children.filter((child) => child !== null && child !== undefined && child !== false);
+  element.replaceChildren(.../** @type {(Node | string)[]} */ (given));
 }
 
 /** Text from a model or a user: kept apart from the direction of its neighbours. @param {string} text @param {string} [style] */

@@ -1,14 +1,16 @@
 // One sentence under study: its state, its history, and what the model answered about it.
 import { tensor } from "./float16.js";
 import { headName, KINDS } from "./names.js";
-import { newState, sameState } from "./state.js";
+import { sameState } from "./state.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./protocol.js").Ask} Ask */
 /** @typedef {import("./protocol.js").Translation} Translation */
 /** @typedef {import("./protocol.js").Effect} Effect */
 /** @typedef {import("./names.js").Kind} Kind */
-/** @typedef {{state: State, label: string}} Moment */
+/** @typedef {{state: State, label: string, text?: string, score?: number}} Moment  with the translation it led to */
+
+const AGAIN = 50; // milliseconds
 
 let lastRequest = 0;
 
@@ -29,14 +31,14 @@ export class Study {
   effectsAsked = 0;
   /** @type {Map<string, Promise<any>>} */ #answers = new Map();
   /** @type {Set<() => void>} */ #listeners = new Set();
-  #request = 0;
+  /** Counts what was asked to be translated: the newest alone is shown. */
+  #turn = 0;
 
-  /** @param {Ask} ask @param {State} state @param {number} pane  which of the page's sentences this is */
-  constructor(ask, state, pane) {
+  /** @param {Ask} ask @param {State} state */
+  constructor(ask, state) {
     this.ask = ask;
     this.state = state;
     this.shown = state;
-    this.pane = pane;
   }
 
   /** Calls back after every change. @param {() => void} listener */
@@ -77,7 +79,7 @@ export class Study {
   }
 
   async #translate() {
-    const request = (this.#request = nextRequest());
+    const mine = ++this.#turn;
     this.busy = true;
     this.error = null;
     this.#tell();
@@ -85,16 +87,17 @@ export class Study {
       let json;
       do {
         // Another sentence of the page may have pushed this question aside: it is asked again.
-        ({ json } = await this.ask("translate", { state: this.state, request, pane: this.pane }));
-      } while (json.obsolete && request === this.#request && (await pause(50)));
-      if (request !== this.#request) return;
+        ({ json } = await this.ask("translate", { state: this.state, request: nextRequest() }));
+      } while (json.obsolete && mine === this.#turn && (await pause(AGAIN)));
+      if (mine !== this.#turn) return;
       this.translation = json;
       this.shown = this.state;
+      Object.assign(this.history[this.now], { text: json.text, score: json.score });
       this.#answers.clear();
       this.effects.clear();
       this.effectsAsked = 0;
     } catch (error) {
-      if (request !== this.#request) return;
+      if (mine !== this.#turn) return;
       this.error = /** @type {Error} */ (error);
       this.state = this.shown;
       this.history.length = Math.max(1, this.history.findLastIndex(({ state }) => sameState(state, this.shown)) + 1);
@@ -155,15 +158,18 @@ export class Study {
    */
   async measureEffects(config) {
     if (this.effectsAsked || !this.translation) return;
-    const request = this.#request;
+    const mine = this.#turn;
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
     for (const kind of KINDS)
       for (let layer = 0; layer < layers[kind]; layer++) {
         const heads = Array.from({ length: config.heads }, (_, head) => headName(kind, layer, head));
         const { id } = /** @type {Translation} */ (this.translation);
-        const { json } = await this.ask("effects", { id, heads, request });
-        if (request !== this.#request || json.obsolete) return;
+        let json;
+        do {
+          ({ json } = await this.ask("effects", { id, heads, request: nextRequest() }));
+          if (mine !== this.#turn) return;
+        } while (json.obsolete && (await pause(AGAIN)));
         for (const effect of json.effects) this.effects.set(effect.name, effect);
         this.#tell();
       }
@@ -173,9 +179,4 @@ export class Study {
 /** @param {number} milliseconds @returns {Promise<true>} */
 function pause(milliseconds) {
   return new Promise((resolve) => setTimeout(() => resolve(true), milliseconds));
-}
-
-/** @param {string} text @param {number} model */
-export function stateOf(text, model = 0) {
-  return newState({ text, model });
 }

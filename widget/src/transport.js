@@ -49,7 +49,8 @@ export function httpTransport(address) {
 
 /**
  * The answers that a saved page holds: base64 of a gzipped answer, whose JSON has under each
- * question (see canonical.js) the answer's JSON, and for each of its arrays the name that it has here.
+ * question (see canonical.js) the answer's JSON, and where each of its arrays is: [name here, null],
+ * or [name here, number] for one element of its first axis.
  * @param {string} base64
  * @returns {Promise<Answer>}
  */
@@ -57,6 +58,16 @@ export async function readSaved(base64) {
   const bytes = Uint8Array.from(atob(base64.trim()), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return readAnswer(await new Response(stream).arrayBuffer());
+}
+
+/**
+ * One element along the first axis.
+ * @param {import("./protocol.js").WireArray} array @param {number} row
+ * @returns {import("./protocol.js").WireArray}
+ */
+function rowOf({ shape, data }, row) {
+  const size = data.byteLength / shape[0];
+  return { shape: shape.slice(1), data: data.slice(row * size, (row + 1) * size) };
 }
 
 /**
@@ -75,9 +86,12 @@ export function savedTransport(saved) {
     const { json, arrays } = await saved;
     const key = question(kind, payload);
     if (!Object.hasOwn(json, key)) throw new NeedsLiveModel();
-    /** @type {Record<string, string>} */
-    const names = json[key].arrays;
-    const held = Object.entries(names).map(([name, place]) => [name, arrays[place]]);
+    /** @type {Record<string, [string, number | null]>} */
+    const places = json[key].arrays;
+    const held = Object.entries(places).map(([name, [place, row]]) => [
+      name,
+      row === null ? arrays[place] : rowOf(arrays[place], row),
+    ]);
     return checked({ json: json[key].json, arrays: Object.fromEntries(held) });
   };
   return ask;

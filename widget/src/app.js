@@ -1,0 +1,241 @@
+// The view as a whole: one or two sentences, everything about them, and what is kept of it.
+import { changesPart } from "./changes.js";
+import { PALETTES } from "./colour.js";
+import { gridControls, headControls } from "./controls.js";
+import { put, make } from "./dom.js";
+import { headGrid } from "./grid.js";
+import { header } from "./header.js";
+import { fromHash, toHash } from "./link.js";
+import { KINDS } from "./names.js";
+import { oneHead, chosenWords } from "./one_head.js";
+import { needsLiveModel } from "./protocol.js";
+import { Section } from "./section.js";
+import { sentenceInput, tokenRows } from "./sentence.js";
+import { newState, sameState } from "./state.js";
+import { Study } from "./study.js";
+import { ViewState } from "./view_state.js";
+
+/** @typedef {import("./protocol.js").Ask} Ask */
+/** @typedef {import("./protocol.js").About} About */
+/** @typedef {import("./state.js").State} State */
+/** @typedef {import("./link.js").Saved} Saved */
+/** @typedef {"auto" | "light" | "dark"} Theme */
+/**
+ * What every part of the page works with; each sentence has its own study.
+ * @typedef {object} Context
+ * @property {Study} study
+ * @property {ViewState} view
+ * @property {About} about
+ * @property {() => About["models"][number]} model
+ * @property {() => import("./colour.js").Palette} palette
+ * @property {() => boolean} switching  whether a click on a small map switches the head off
+ * @property {() => void} measure  starts measuring what switching off does
+ */
+/**
+ * @typedef {object} Options
+ * @property {Partial<State>} [state]  what to begin with
+ * @property {Partial<State>} [second]  a second sentence beside it
+ * @property {boolean} [link]  whether the page's address follows the state
+ */
+
+const dark = () => window.matchMedia("(prefers-color-scheme: dark)");
+
+class App {
+  /** @type {Context[]} */ contexts = [];
+  /** @type {Theme} */ theme = "auto";
+  switching = false;
+  #waiting = false;
+  /** The translation under way, so that two sentences take turns. @type {Promise<unknown>} */ #turn = Promise.resolve();
+
+  /** @param {HTMLElement} element @param {Ask} ask @param {About} about @param {Options} options */
+  constructor(element, ask, about, options) {
+    this.ask = ask;
+    this.about = about;
+    this.link = options.link ?? false;
+    this.root = make("div", { class: "allyouneed" });
+    this.status = make("div", { class: "status", role: "status" });
+    this.main = make("main");
+    element.append(this.root);
+    const { saved, problem } = this.#first(options);
+    this.view = new ViewState(saved.look);
+    this.header = header(this);
+    put(this.root, this.header.element, this.status, this.main);
+    this.view.subscribe(() => this.refresh());
+    this.open(saved.states);
+    if (problem) this.say(problem);
+    this.media = dark();
+    this.redraw = () => this.refresh();
+    this.follow = () => this.#fromAddress();
+    this.media.addEventListener("change", this.redraw);
+    if (this.link) window.addEventListener("hashchange", this.follow);
+  }
+
+  /** @param {Options} options @returns {{saved: Saved, problem: string}} */
+  #first(options) {
+    const states = [options.state, options.second].filter((state) => state !== undefined);
+    /** @type {Saved} */
+    const given = { states: (states.length ? states : [{}]).map((state) => newState(state)), look: {} };
+    try {
+      return { saved: (this.link && fromHash(location.hash)) || given, problem: "" };
+    } catch (error) {
+      return { saved: given, problem: /** @type {Error} */ (error).message };
+    }
+  }
+
+  #fromAddress() {
+    try {
+      const saved = fromHash(location.hash);
+      if (saved) this.restore(saved);
+    } catch (error) {
+      this.say(/** @type {Error} */ (error).message);
+    }
+  }
+
+  /** What a link or a file keeps. @returns {Saved} */
+  saved() {
+    return { states: this.contexts.map(({ study }) => study.state), look: this.view.look };
+  }
+
+  /** @param {Saved} saved */
+  restore({ states, look }) {
+    Object.assign(this.view.look, look);
+    const now = this.contexts.map(({ study }) => study.state);
+    if (now.length === states.length) states.forEach((state, i) => sameState(state, now[i]) || this.contexts[i].study.change(state, "restored"));
+    else this.open(states);
+    this.refresh();
+  }
+
+  /** Studies these sentences, one or two. @param {State[]} states */
+  open(states) {
+    const old = this.contexts;
+    this.contexts = states.map((state, i) => (old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state)));
+    this.#build();
+    for (const context of this.contexts) if (!old.includes(context)) context.study.start();
+  }
+
+  /** @param {State} state @returns {Context} */
+  #context(state) {
+    const study = new Study(this.#askInTurn(), state);
+    const { view, about } = this;
+    const model = () => about.models[study.state.model] ?? about.models[0];
+    const measure = () => {
+      study.measureEffects(model().config).catch((error) => this.say(error.message));
+    };
+    study.subscribe(() => this.refresh());
+    return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
+  }
+
+  /**
+   * Two sentences ask one model: a translation of one waits for that of the other, and only a newer
+   * one of the same sentence pushes it aside.
+   * @returns {Ask}
+   */
+  #askInTurn() {
+    let mine = this.#turn;
+    return async (kind, payload) => {
+      if (kind !== "translate") return this.ask(kind, payload);
+      if (this.#turn !== mine) await this.#turn.catch(() => null);
+      const answer = this.ask(kind, payload);
+      mine = this.#turn = answer.catch(() => null);
+      return answer;
+    };
+  }
+
+  palette() {
+    const night = this.theme === "dark" || (this.theme === "auto" && dark().matches);
+    return PALETTES[night ? "dark" : "light"];
+  }
+
+  #build() {
+    const { contexts } = this;
+    const grids = gridControls(contexts, (switching) => (this.switching = switching));
+    const heads = headControls(contexts);
+    this.sections = [
+      new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
+      new Section("Every head", allGrids, { controls: grids.element }),
+      (this.headSection = new Section("Chosen head", oneHead, { controls: heads.element })),
+    ];
+    this.controls = [grids, heads];
+    this.main.classList.toggle("two", contexts.length > 1);
+    put(this.main, ...this.sections.map(({ element }) => element));
+    for (const section of this.sections) section.fill(contexts);
+    this.refresh();
+  }
+
+  /** Redraws everything, once, however many things have changed. */
+  refresh() {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    queueMicrotask(() => {
+      this.#waiting = false;
+      this.#update();
+    });
+  }
+
+  #update() {
+    this.view.fit(this.contexts[0].model().config);
+    this.root.dataset.theme = this.palette().name;
+    this.header.update();
+    const title = this.headSection?.element.querySelector("h2");
+    if (title) put(title, chosenWords(this.view.look));
+    for (const { update } of this.controls ?? []) update();
+    for (const section of this.sections ?? []) section.update();
+    this.#report();
+    if (this.link) window.history.replaceState(window.history.state, "", toHash(this.saved()));
+  }
+
+  #report() {
+    const failed = this.contexts.map(({ study }) => study.error).find(Boolean);
+    if (!failed) return this.status.dataset.error ? this.say("") : undefined;
+    const text = this.contexts[0].study.shown.text;
+    this.say(needsLiveModel(failed) ? `${failed.message} Run: allyouneed look "${text}"` : failed.message);
+    this.status.dataset.error = "true";
+    return undefined;
+  }
+
+  /** Tells the reader something, above everything; "" takes it away. @param {string} words */
+  say(words) {
+    delete this.status.dataset.error;
+    put(this.status, words);
+  }
+
+  close() {
+    this.media?.removeEventListener("change", this.redraw);
+    window.removeEventListener("hashchange", this.follow);
+    this.root.remove();
+  }
+}
+
+/** Several parts as one. @param {string} style @param {import("./section.js").Part[]} parts @returns {import("./section.js").Part} */
+function joined(style, parts) {
+  return { element: make("div", { class: style }, ...parts.map(({ element }) => element)), update: () => parts.forEach((part) => part.update()) };
+}
+
+/** The three grids; made anew for a model of another shape. @param {Context} context @returns {import("./section.js").Part} */
+function allGrids(context) {
+  const element = make("div", { class: "grids" });
+  /** @type {import("./section.js").Part[]} */
+  let grids = [];
+  let model = NaN;
+  const update = () => {
+    if (model !== context.study.state.model) {
+      model = context.study.state.model;
+      grids = KINDS.map((kind) => headGrid(context, kind));
+      put(element, ...grids.map((grid) => grid.element));
+    }
+    for (const grid of grids) grid.update();
+  };
+  return { element, update };
+}
+
+/**
+ * Puts the view into an element.
+ * @param {HTMLElement} element @param {Ask} ask @param {Options} [options]
+ * @returns {Promise<App>}
+ */
+export async function mount(element, ask, options = {}) {
+  const { json } = await ask("about", {});
+  return new App(element, ask, json, options);
+}
+
+/** @typedef {App} View */

@@ -1,0 +1,128 @@
+// The chosen heads: lines, matrix, and what can be done to them.
+import { button, make, put, signed } from "./dom.js";
+import { headView } from "./head_view.js";
+import { matrixView } from "./matrix.js";
+import { headName, TITLES } from "./names.js";
+import { selection } from "./selection.js";
+import { edited, isOff, toggled, unedited } from "./state.js";
+
+/** @typedef {import("./app.js").Context} Context */
+/** @typedef {import("./matrix.js").Marked} Marked */
+/** @typedef {import("./selection.js").Selection} Selection */
+
+/** "layer 3 · head 5", or how many of them. @param {import("./view_state.js").Look} look */
+export function chosenWords({ kind, heads, merge }) {
+  const [[layer, head]] = heads;
+  if (heads.length === 1) return `${TITLES[kind]} · layer ${layer} · head ${head}`;
+  return `${TITLES[kind]} · ${merge} of ${heads.length} heads`;
+}
+
+/** Which labels' cells an edit of the chosen heads covers. @param {import("./state.js").State} state @param {string[]} names @param {Selection} shown @returns {Marked} */
+function markedCells(state, names, { rows, columns }) {
+  /** @type {Marked} */
+  const marked = { blocked: new Set(), forced: new Set() };
+  for (const { head, kind, cells } of state.edits)
+    for (const [t, s] of (names.includes(head) && cells) || []) {
+      const row = rows.groups.findIndex((group) => group.includes(t));
+      const column = columns.groups.findIndex((group) => group.includes(s));
+      (kind === "block" ? marked.blocked : marked.forced).add(`${row},${column}`);
+    }
+  return marked;
+}
+
+/** @param {Context} context */
+export function oneHead(context) {
+  const { study, view, palette } = context;
+  const lines = headView(palette);
+  /** @type {import("./matrix.js").Cell[]} */
+  let cells = [];
+  /** @type {Selection | null} */
+  let shown = null;
+  const whole = make("div", { class: "row" });
+  const some = make("div", { class: "row cell-actions" });
+  const problem = make("p", { class: "note", hidden: true });
+  const matrix = matrixView(palette, (chosen) => {
+    cells = chosen;
+    actions();
+  });
+  const element = make("div", { class: "one-head" },
+    whole, problem,
+    make("div", { class: "two-views" },
+      make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
+      make("figure", { class: "matrix-figure" }, matrix.element, some),
+    ),
+  );
+
+  /** Token positions behind the chosen cells; what lies in the decoder's future is no cell. @returns {[number, number][]} */
+  const positions = () => {
+    if (!shown) return [];
+    const { rows, columns } = shown;
+    return cells.flatMap(([row, column]) =>
+      rows.groups[row].flatMap((t) => columns.groups[column].filter((s) => view.look.kind !== "decoder" || s <= t).map((s) => /** @type {[number, number]} */ ([t, s]))),
+    );
+  };
+  /** @param {import("./state.js").EditKind} kind @param {string} words */
+  const edit = (kind, words) => {
+    const chosen = kind === "block" || kind === "force" ? positions() : undefined;
+    if (chosen && !chosen.length) return;
+    const names = view.names();
+    study.change(names.reduce((state, head) => edited(state, { head, kind, cells: chosen }), study.state), words);
+    matrix.clear();
+  };
+  const block = () => edit("block", `${positions().length} cells blocked`);
+  const force = () => edit("force", `${positions().length} cells forced`);
+  matrix.board.addEventListener("keydown", (event) => {
+    if (event.key === "b") block();
+    else if (event.key === "f") force();
+  });
+
+  const actions = () => {
+    const count = cells.length;
+    put(some, make("span", { class: "quiet" }, count ? `${count} cell${count > 1 ? "s" : ""} chosen` : "Drag over cells to choose them"),
+      button("Block", block, { disabled: !count, title: "These cells get no weight (b)" }),
+      button("Force", force, { disabled: !count, title: "All weight of the row goes to these cells (f)" }));
+  };
+  const headActions = () => {
+    const names = view.names();
+    const { config } = context.model();
+    const off = names.every((name) => isOff(study.state, name));
+    const changed = names.some((name) => study.state.edits.some(({ head }) => head === name));
+    const effect = names.length === 1 && study.effects.get(names[0]);
+    const flip = () => {
+      let state = study.state;
+      for (const [layer, head] of view.look.heads)
+        if (isOff(state, headName(view.look.kind, layer, head)) === off) state = toggled(state, { kind: view.look.kind, layer, head }, config.heads);
+      study.change(state, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
+    };
+    const restore = () => study.change(names.reduce(unedited, study.state), "weights restored");
+    put(whole,
+      button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
+      button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
+      button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
+      changed && button("Restore weights", restore),
+      effect && make("span", { class: "facts" }, `off alone: ${signed(effect.change)} in log-probability`),
+    );
+  };
+
+  let stamp = 0;
+  const update = async () => {
+    if (!study.translation) return;
+    headActions();
+    const mine = ++stamp;
+    try {
+      const found = await selection(study, view.look);
+      if (mine !== stamp) return;
+      shown = found;
+      problem.hidden = true;
+      lines.update(shown);
+      matrix.update(shown, markedCells(study.state, view.names(), shown), view.look.numbers);
+      actions();
+    } catch (error) {
+      if (mine !== stamp) return;
+      put(problem, /** @type {Error} */ (error).message);
+      problem.hidden = false;
+    }
+  };
+  return { element, update, selection: () => shown, focus: lines.focus, marked: () => (shown ? markedCells(study.state, view.names(), shown) : null) };
+}
+

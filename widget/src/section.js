@@ -1,0 +1,37 @@
+// A part of the page: a title, what can be set for it, and the same for each sentence beside each other.
+import { make, put } from "./dom.js";
+
+/** @typedef {import("./app.js").Context} Context */
+/** @typedef {{element: HTMLElement, update: () => unknown}} Part */
+
+export class Section {
+  /** @type {Part[]} */ parts = [];
+
+  /**
+   * @param {string} title
+   * @param {(context: Context) => Part} makePart
+   * @param {{controls?: HTMLElement | null, hint?: string, folded?: boolean}} [options]  folded: on demand
+   */
+  constructor(title, makePart, { controls = null, hint = "", folded = false } = {}) {
+    this.makePart = makePart;
+    this.panes = make("div", { class: "panes" });
+    const about = hint ? make("p", { class: "hint" }, hint) : null;
+    this.folded = folded;
+    this.element = folded
+      ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), about, controls, this.panes)
+      : make("section", { class: "section" }, title ? make("h2", {}, title) : null, about, controls, this.panes);
+    if (folded) this.element.addEventListener("toggle", () => this.update());
+  }
+
+  /** One part for each sentence. @param {Context[]} contexts */
+  fill(contexts) {
+    this.parts = contexts.map(this.makePart);
+    put(this.panes, ...this.parts.map(({ element }) => make("div", { class: "pane" }, element)));
+    this.update();
+  }
+
+  update() {
+    if (this.element instanceof HTMLDetailsElement && !this.element.open) return;
+    for (const part of this.parts) part.update();
+  }
+}
