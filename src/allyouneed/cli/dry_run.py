@@ -17,7 +17,7 @@ def plan(recipe: "Recipe") -> dict[str, Any]:
     import torch
 
     from allyouneed.core.transformer import Transformer
-    from allyouneed.training.preparation import corpus_of
+    from allyouneed.training.preparation import corpora_of
     from allyouneed.training.recipe import to_toml
 
     config = planned_config(recipe)
@@ -26,9 +26,9 @@ def plan(recipe: "Recipe") -> dict[str, Any]:
     data = []
     for part in ("train", "valid"):
         for section in getattr(recipe.data, part):
-            corpus = corpus_of(recipe, section)
-            files = {str(path): path.stat().st_size for path in corpus.files}
-            data.append({"part": part, "corpus": corpus.name, "files": files})
+            for corpus in corpora_of(recipe, section):
+                files = {str(path): path.stat().st_size for path in corpus.files}
+                data.append({"part": part, "corpus": corpus.name, "files": files})
     return {
         "recipe": to_toml(recipe),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),

@@ -37,7 +37,7 @@ class Corpus:
     sides as TSV, JSON lines or Parquet. `format=None` goes by the suffix, under .gz, .xz or .zst.
     `source_field` and `target_field` name the fields of JSON lines and the columns of Parquet; in
     TSV they are column numbers, from "1", and only needed where there are more than the two
-    columns or these stand the other way round.
+    columns or these stand the other way round. A path may be a folder of such files: `shards.py`.
     Made: `made` names a task of `synthetic.py`, `pairs` and `seed` say how many and which.
     `weight` is how often an epoch sees each pair, on average: 0.5 is a random half of them.
 
@@ -83,7 +83,7 @@ class Corpus:
             raise DataError(f"{self.name}: pairs={self.pairs} must be at least 1")
 
     def _check_sides(self, format: Format) -> None:
-        if format == "text" and self.target is None:
+        if format == "text" and self.target is None and not self._may_be_folder:
             raise DataError(
                 f"{self.source}: nothing says where the target sentences are; name a target file, "
                 'or set format to "tsv", "jsonl" or "parquet" if the file holds both sides'
@@ -109,6 +109,13 @@ class Corpus:
             return "text"
         suffixes = [suffix for suffix in self.source.suffixes if suffix not in COMPRESSED]
         return FORMAT_OF.get(suffixes[-1], "text") if suffixes else "text"
+
+    @property
+    def _may_be_folder(self) -> bool:
+        """Whether `source` is a folder, or is called like one and not there (yet)."""
+        return self.source is not None and (
+            self.source.is_dir() or not (self.source.suffix or self.source.exists())
+        )
 
     @property
     def columns(self) -> tuple[int, int] | None:

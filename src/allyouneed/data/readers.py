@@ -54,7 +54,10 @@ def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0)
 
 
 def read_text(reading: Reading) -> Iterator[Pair]:
-    source, target = reading.corpus.files
+    source, target = reading.corpus.source, reading.corpus.target
+    assert source is not None
+    if target is None:  # what might have been a folder is not there
+        raise missing(source)
     sides = zip_longest(reading.lines(source), reading.lines(target))
     for number, (left, right) in enumerate(sides, start=1):
         if left is None or right is None:

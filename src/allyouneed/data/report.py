@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 EXAMPLES = 3
+CORPORA = 20  # of more, a report shows half as many
 
 
 @dataclass
@@ -77,7 +78,9 @@ class DataReport:
         lines = [f"kept {self.kept:,} of {self.read:,} pairs"]
         if len(self.corpora) > 1:
             counts = zip(self.corpora, self.kept_by_corpus, strict=True)
-            lines += [f"  {name}: {kept:,}" for name, kept in counts]
+            rows = [f"  {name}: {kept:,}" for name, kept in counts]
+            more = len(rows) - CORPORA // 2 if len(rows) > CORPORA else 0
+            lines += rows[: len(rows) - more] + ([f"  and {more:,} more"] if more else [])
         for title, tallies in (("left out", self.left_out), ("notes", self.notes)):
             if tallies:
                 lines += [title, *self._rows(tallies)]

@@ -14,8 +14,10 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data.contents import ContentHashes
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
+from allyouneed.data.mixing import mixed_weights
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
+from allyouneed.data.shards import shards
 from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import ModelFolderError, RecipeError
@@ -26,6 +28,8 @@ from allyouneed.training.sections import CorpusSection
 from allyouneed.weights.model import fill_weights, read_weights
 
 Note = Callable[[str], None]
+
+AT_ONCE = 1 << 16  # pairs whose lengths are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,12 @@ class Material:
     @property
     def trained_length(self) -> int:
         """The source length, in tokens, that 99.9 % of the training pairs do not pass."""
-        return int(np.quantile(self.train.lengths()[0], 0.999))
+        counts = np.zeros(1, dtype=np.int64)
+        for first in range(0, len(self.train), AT_ONCE):
+            more = np.bincount(self.train.lengths(first, first + AT_ONCE)[0], minlength=len(counts))
+            more[: len(counts)] += counts
+            counts = more
+        return int(np.searchsorted(np.cumsum(counts), 0.999 * len(self.train)))
 
     def new_model(self, seed: int) -> Transformer:
         """The model at its first step: from `init`'s weights, or initialised from the seed."""
@@ -63,8 +72,9 @@ def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None 
     cache = folder / "cache"
     cache.mkdir(parents=True, exist_ok=True)
     init = open_model_folder(recipe.training.init) if recipe.training.init else None
-    train = [corpus_of(recipe, section) for section in recipe.data.train]
-    valid = [corpus_of(recipe, section) for section in recipe.data.valid]
+    tables = [corpora_of(recipe, section) for section in recipe.data.train]
+    train = [corpus for table in tables for corpus in table]
+    valid = [corpus for section in recipe.data.valid for corpus in corpora_of(recipe, section)]
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
@@ -84,18 +94,33 @@ def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None 
         train_store,
         valid_store,
         valid_pairs=_first_pairs(valid, recipe.validation.sentences),
-        weights=[corpus.weight for corpus in train],
+        weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
     )
 
 
-def corpus_of(recipe: Recipe, section: CorpusSection) -> Corpus:
-    """The data layer's corpus for a table of the recipe, its paths found."""
+def corpora_of(recipe: Recipe, section: CorpusSection) -> list[Corpus]:
+    """The data layer's corpus for a table of the recipe, its paths found; the shards of folders."""
     values = section.model_dump(exclude_unset=True)
     for side in ("source", "target"):
         if values.get(side) is not None:
             values[side] = recipe.locate(values[side])
-    return Corpus(**values)
+    return shards(Corpus(**values))
+
+
+def _weights(
+    tables: Sequence[Sequence[Corpus]], store: TokenStore, temperature: float, note: Note
+) -> list[float]:
+    """How often an epoch sees the pairs of each corpus in the store; shards of one table alike."""
+    kept = iter(store.report.kept_by_corpus)
+    pairs = [sum(next(kept) for _ in table) for table in tables]
+    weights = mixed_weights(pairs, [table[0].weight for table in tables], temperature)
+    if temperature != 1:
+        often = [
+            f"{table[0].name} {weight:.3g}×" for table, weight in zip(tables, weights, strict=True)
+        ]
+        note(f"at temperature {temperature:g}, an epoch sees the pairs of {', '.join(often)}")
+    return [weight for table, weight in zip(tables, weights, strict=True) for _ in table]
 
 
 def _tokenizer(

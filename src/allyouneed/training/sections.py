@@ -61,7 +61,9 @@ class Section(BaseModel):
 class CorpusSection(Section):
     """One corpus: files of sentence pairs, or pairs that the project makes itself."""
 
-    source: File | None = Field(default=None, description="file with the sentences to translate")
+    source: File | None = Field(
+        default=None, description="file with the sentences to translate, or folder of such files"
+    )
     target: File | None = Field(
         default=None,
         description="their translations, line by line; without it source holds both sides",
@@ -132,6 +134,11 @@ class DataSection(Section):
 
     train: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to learn from")
     valid: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to validate on")
+    temperature: Annotated[float, Field(ge=1)] = Field(
+        default=1.0,
+        description="above 1, small corpora are seen more often and large ones less: a corpus of n "
+        "pairs is drawn like n^(1/temperature)",
+    )
     filters: FiltersSection = Field(
         default=FiltersSection(), description="what is left out of training"
     )
