@@ -16,10 +16,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AllYouNeedError",
+    "attention_view",
     "capture",
     "intervene",
     "load",
     "Tokenizer",
+    "trace",
     "train",
     "Transformer",
     "TransformerConfig",
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from allyouneed.errors import AllYouNeedError
     from allyouneed.insight.capture import capture
     from allyouneed.insight.intervene import intervene
+    from allyouneed.insight.trace import trace
+    from allyouneed.insight.view import attention_view
     from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.run import train
     from allyouneed.translation import Translation
@@ -40,10 +44,12 @@ if TYPE_CHECKING:
 else:
     _HOME = {
         "AllYouNeedError": "allyouneed.errors",
+        "attention_view": "allyouneed.insight.view",
         "capture": "allyouneed.insight.capture",
         "intervene": "allyouneed.insight.intervene",
         "load": "allyouneed.translator",
         "Tokenizer": "allyouneed.text.tokenizer",
+        "trace": "allyouneed.insight.trace",
         "train": "allyouneed.training.run",
         "Transformer": "allyouneed.core.transformer",
         "TransformerConfig": "allyouneed.core.config",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.segments import Segment, Segmenter, put_together
+from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation import Translation
 
 Options = BeamOptions | SamplingOptions
@@ -18,6 +19,11 @@ class Wishes:
     options: Options
     prefix: str = ""
     alignments: bool = False
+
+
+def ids_of_prefix(tokenizer: Tokenizer, prefix: str) -> list[int]:
+    """What a translation has to begin with, as ids without an end; a blank prefix has none."""
+    return tokenizer.encode(prefix.lstrip()).ids[:-1] if prefix.strip() else []
 
 
 @dataclass(slots=True)
@@ -36,8 +42,8 @@ class Job:
     def of(cls, texts: Sequence[str], wishes: Wishes, segmenter: Segmenter) -> "Job":
         """Texts, cut and tokenised."""
         job = cls(wishes, texts, [segmenter.cut(text) for text in texts])
-        tokenizer, prefix = segmenter.tokenizer, wishes.prefix
-        prefix_ids = tokenizer.encode(prefix.lstrip()).ids[:-1] if prefix.strip() else []
+        tokenizer = segmenter.tokenizer
+        prefix_ids = ids_of_prefix(tokenizer, wishes.prefix)
         prefixes: list[list[int]] = []
         for segments, _ in job.cut:
             for segment in segments:

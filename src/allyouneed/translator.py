@@ -87,6 +87,11 @@ class Translator:
         """The shape of the model."""
         return self.engine.config
 
+    @property
+    def known_length(self) -> int:
+        """A line of more tokens than this is translated in parts."""
+        return self._segmenter.known_length
+
     @overload
     def __call__(
         self,

@@ -9,10 +9,12 @@ import allyouneed
 
 PUBLIC = [
     "AllYouNeedError",
+    "attention_view",
     "capture",
     "intervene",
     "load",
     "Tokenizer",
+    "trace",
     "train",
     "Transformer",
     "TransformerConfig",

@@ -25,8 +25,9 @@ def make(small_model: Callable[..., Transformer]) -> Callable[..., Transformer]:
             "dropout": 0.0,
         }
         model = small_model(**{**shape, **changes})
-        with torch.no_grad():
-            model.output.bias[model.config.end] += 4  # so that sentences end
+        if model.output.bias is not None:
+            with torch.no_grad():
+                model.output.bias[model.config.end] += 4  # so that sentences end
         return model
 
     return build

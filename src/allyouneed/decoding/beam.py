@@ -3,6 +3,7 @@
 B sentences still running · N hypotheses of each (the beam) · C = 2N candidates · V vocabulary
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,10 @@ from allyouneed.decoding.prefixes import Prefixes
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
 
+Watch = Callable[["Candidates", Tensor], None]
+"""watch(candidates, kept_BN): sees the candidates of each step, and the ranks of those that make up
+the beam from then on. The candidates' parents are places in the beam before."""
+
 
 @torch.inference_mode()
 def beam_search(
@@ -21,11 +26,12 @@ def beam_search(
     source_BS: Tensor,
     options: BeamOptions | None = None,
     prefixes: Prefixes | None = None,
+    watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
     """At most `n_best` hypotheses for each sentence, best first.
 
     Hypotheses that were cut off at the longest length are returned (`finished=False`) only for a
-    sentence of which none was finished.
+    sentence of which none was finished. `watch`, if given, is shown each step.
 
     Raises:
         ShapeError: a source that is not BS.
@@ -40,7 +46,10 @@ def beam_search(
         candidates = best_candidates(search.log_p_BN, log_p_BNV, 2 * options.beam)
         ends_BC = candidates.ids_BC == model.config.end
         results.add_finished(candidates, ends_BC)
-        alive = candidates.take(first_false(ends_BC, options.beam))
+        kept_BN = first_false(ends_BC, options.beam)
+        if watch is not None:
+            watch(candidates, kept_BN)
+        alive = candidates.take(kept_BN)
         search.extend(alive.ids_BC, alive.token_log_p_BC, alive.parents_BC)
         done_B = results.cannot_be_overtaken() | search.at_limit()
         results.add_cut_off(done_B)

@@ -27,7 +27,7 @@ from allyouneed.insight.names import (
 )
 from allyouneed.translator import Translator
 
-__all__ = ["Blocked", "Edit", "Forced", "intervene", "Patch"]
+__all__ = ["Blocked", "Forced", "intervene", "Patch"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,96 @@
+"""Tokens with their place in the text, and what could have stood there instead."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from allyouneed.segments import word_numbers
+from allyouneed.text.tokenizer import Tokenizer
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: `text` is its piece, made readable; `span` the characters (begin, end) of the
+    text that it touches, none for the end; `word` the number of its word, -1 for none."""
+
+    id: int
+    text: str
+    span: Span
+    word: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A token that could come, and how probable it is."""
+
+    id: int
+    text: str
+    log_probability: float
+
+    @property
+    def probability(self) -> float:
+        """From 0 to 1."""
+        return math.exp(self.log_probability)
+
+
+def tokens_of(tokenizer: Tokenizer, ids: Sequence[int], offset: int = 0) -> tuple[Token, ...]:
+    """Ids as tokens of their text without white space around it, which begins at `offset`."""
+    text = tokenizer.decode(ids)
+    blank, length = len(text) - len(text.lstrip()), len(text.strip())
+    inside = [
+        (min(max(begin - blank, 0), length), min(max(end - blank, 0), length))
+        for begin, end in spans(tokenizer, ids)
+    ]
+    return tuple(
+        Token(id, tokenizer.piece(id), (begin + offset, end + offset), word)
+        for id, (begin, end), word in zip(ids, inside, word_numbers(tokenizer, ids), strict=True)
+    )
+
+
+def spans(tokenizer: Tokenizer, ids: Sequence[int]) -> list[Span]:
+    """The characters of `tokenizer.decode(ids)` that each token touches, for any ids: what a model
+    writes need not be how its text would be tokenised, nor UTF-8."""
+    spellings = [tokenizer.spelling(id) for id in ids]
+    spelt = b"".join(spellings)
+    added = len(spelt) - len(spelt.removeprefix(b" "))
+    character = _characters(spelt[added:])
+    found: list[Span] = []
+    begin = -added
+    for spelling in spellings:
+        end = begin + len(spelling)
+        first = character[max(begin, 0)]
+        found.append((first, first if end <= max(begin, 0) else character[end - 1] + 1))
+        begin = end
+    return found
+
+
+def best_tokens(tokenizer: Tokenizer, log_p_V: Tensor, count: int) -> tuple[Alternative, ...]:
+    """The `count` most probable tokens, the most probable first."""
+    log_p, ids = log_p_V.topk(min(count, log_p_V.numel()))
+    return tuple(
+        Alternative(id, tokenizer.piece(id), value)
+        for id, value in zip(ids.tolist(), log_p.tolist(), strict=True)
+    )
+
+
+def _characters(spelt: bytes) -> list[int]:
+    """For each byte, and for the one after the last, its character's number; bytes that are no
+    UTF-8 are as many characters as `decode` writes U+FFFD for them."""
+    numbers: list[int] = []
+    count = 0
+    while True:
+        try:
+            good, bad = spelt.decode(), 0
+        except UnicodeDecodeError as error:
+            good, bad = spelt[: error.start].decode(), error.end - error.start
+        widths = [len(character.encode()) for character in good] + [bad] * bool(bad)
+        for width in widths:
+            numbers += [count] * width
+            count += 1
+        spelt = spelt[sum(widths) :]
+        if not spelt:
+            return [*numbers, count]

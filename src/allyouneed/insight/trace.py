@@ -1,0 +1,236 @@
+"""Everything about one translation: tokens, alternatives, attention, beam, layer by layer.
+
+H heads · T target tokens · S source tokens · V vocabulary
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from time import perf_counter
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.beam import beam_search
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, at_least
+from allyouneed.decoding.scoring import teacher_input
+from allyouneed.errors import UsageError
+from allyouneed.insight.beam_tree import BeamTree, TreeWatch
+from allyouneed.insight.capture import Tape, capture
+from allyouneed.insight.lens import logit_lens
+from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of
+from allyouneed.job import ids_of_prefix
+from allyouneed.segments import CUT_OFF, Segment
+from allyouneed.text.clean import clean
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.translator import Translator
+
+Kind = Literal["encoder", "decoder", "cross"]
+MODULES = {
+    "encoder": "encoder.layers.{}.self_attention",
+    "decoder": "decoder.layers.{}.self_attention",
+    "cross": "decoder.layers.{}.cross_attention",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One target token's log-probability, and the most probable tokens there."""
+
+    log_probability: float
+    alternatives: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LensCell:
+    """One place and position: the tokens that the decoder would have said there, the
+    log-probability there of the token that it said, and cross-attention's share of that token's
+    logit (see `lens.Place`)."""
+
+    top: tuple[Alternative, ...]
+    log_probability: float
+    cross_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class LensRow:
+    """One place in the decoder, by its sub-layer's name (first `decoder.embeddings`), with a cell
+    for each target token."""
+
+    name: str
+    cells: tuple[LensCell, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """One translation and how it came about.
+
+    `source` and `target` are tokens, the ends among them; their spans count characters of
+    `source_text` and `text`. `steps` has one entry for each target token. `score` is
+    log-probability over the length penalty. `weights` holds attention HTS by the module's name,
+    see `attention`. `lens` goes up the decoder; empty if it was not asked for. `seconds` is the
+    time of it all, `search_seconds` of the search. `notes` say how it differs from what the
+    translator does.
+    """
+
+    source_text: str
+    text: str
+    source: tuple[Token, ...]
+    target: tuple[Token, ...]
+    score: float
+    log_probability: float
+    steps: tuple[Step, ...]
+    beam_tree: BeamTree
+    lens: tuple[LensRow, ...]
+    weights: Mapping[str, Tensor]
+    seconds: float
+    search_seconds: float
+    notes: tuple[str, ...]
+
+    def attention(self, kind: Kind, layer: int) -> Tensor:
+        """Attention weights HTS of one layer: of the "encoder", of the "decoder" to its own past,
+        or "cross" from decoder to encoder. `layer` counts from 0, or from the last if negative.
+
+        In the decoder, row t is the step that produced `target[t]`; its own columns are the start
+        token, `target[0]`, `target[1]`, …
+
+        Raises:
+            UsageError: a kind or layer that there is not.
+        """
+        if kind not in MODULES:
+            raise UsageError(f"attention {kind!r} is not one of {', '.join(MODULES)}")
+        module = MODULES[kind]
+        layers = sum(module.format(number) in self.weights for number in range(len(self.weights)))
+        if not -layers <= layer < layers:
+            raise UsageError(f"layer {layer}: {kind} attention has layers 0 … {layers - 1}")
+        return self.weights[module.format(layer % layers)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it by name, as JSON can hold it, but for the attention weights."""
+        names = [field.name for field in fields(self) if field.name != "weights"]
+        return {name: _plain(getattr(self, name)) for name in names}
+
+
+@torch.no_grad()
+def trace(
+    translator: Translator,
+    text: str,
+    beam: int = 4,
+    alternatives: int = 5,
+    prefix: str = "",
+    lens: bool = True,
+) -> Trace:
+    """Translates a text with the core model and tells everything about it.
+
+    The text is seen as one piece, lines and all, up to as many tokens as the model has positions;
+    where the translator would take it in parts, a note says so. `beam` and `prefix` are as the
+    translator's; `alternatives` is how many tokens are named at each step and place; `lens=False`
+    leaves the lens out. Probabilities are the model's own over its whole vocabulary.
+    Interventions and patches that are set act on the trace.
+
+    Raises:
+        UsageError: a blank text, or one that is longer than the model has positions, with both
+            numbers; a beam, prefix or number of alternatives that cannot be used.
+        AllYouNeedError: a model that gives no finite probabilities.
+    """
+    began = perf_counter()
+    at_least("alternatives", alternatives, 1)
+    text, notes = clean(text)
+    segment, tokenizer, model = Segment.of(text), translator.tokenizer, translator.model
+    ids = _ids(translator, segment.text)
+    notes += _differences(translator, segment.text, len(ids))
+    source_BS = torch.tensor([ids], device=translator.device)
+    options = BeamOptions(beam=beam)
+    watch = TreeWatch(options, tokenizer, model.config.end)
+    prefix_ids = ids_of_prefix(tokenizer, prefix)
+    [[best]] = beam_search(model, source_BS, options, [prefix_ids] if prefix_ids else None, watch)
+    search_seconds = perf_counter() - began
+    if not best.finished:
+        notes.append(CUT_OFF)
+    tape, log_p_TV = _forced(model, source_BS, best, lens)
+    return Trace(
+        source_text=text,
+        text=segment.before + tokenizer.decode(best.ids).strip() + segment.after,
+        source=tokens_of(tokenizer, ids, len(segment.before)),
+        target=tokens_of(tokenizer, best.ids, len(segment.before)),
+        score=best.score,
+        log_probability=best.log_probability,
+        steps=_steps(tokenizer, log_p_TV, best.ids, alternatives),
+        beam_tree=watch.tree(best.ids),
+        lens=_lens(model, tokenizer, tape, best.ids, alternatives) if lens else (),
+        weights={name: tape[name][0].cpu() for name in tape},
+        seconds=perf_counter() - began,
+        search_seconds=search_seconds,
+        notes=tuple(notes),
+    )
+
+
+def _ids(translator: Translator, text: str) -> list[int]:
+    if not text:
+        raise UsageError("the text is blank; there is nothing to trace")
+    [ids] = translator.tokenizer.encode_ids([text])
+    positions = translator.config.max_positions
+    if len(ids) > positions:
+        raise UsageError(
+            f"the text has {len(ids)} tokens, more than the model's {positions} positions; "
+            "trace a part of it"
+        )
+    return ids
+
+
+def _differences(translator: Translator, text: str, length: int) -> list[str]:
+    """Notes on why the translator itself may give another translation."""
+    notes: list[str] = []
+    if length > translator.known_length or "\n" in text:
+        notes.append(
+            f"traced as one piece of {length} tokens; translating takes lines one by one, and in "
+            f"parts of at most {translator.known_length} tokens"
+        )
+    if translator.engine.name != "core":
+        notes.append(f"traced on the core engine; {translator.engine.name} may round differently")
+    if translator.engine.selection is not None:
+        notes.append("traced with the whole vocabulary, not the selected one")
+    return notes
+
+
+def _forced(
+    model: Transformer, source_BS: Tensor, best: Hypothesis, lens: bool
+) -> tuple[Tape, Tensor]:
+    """What runs while the translation is teacher-forced, and log P of every token, TV."""
+    target_BT = torch.tensor([best.ids], device=source_BS.device)
+    with capture(model, residuals=lens) as tape:
+        logits_BTV = model(source_BS, teacher_input(model, source_BS, target_BT))
+    return tape, logits_BTV[0].float().log_softmax(dim=-1)
+
+
+def _steps(
+    tokenizer: Tokenizer, log_p_TV: Tensor, ids: Sequence[int], count: int
+) -> tuple[Step, ...]:
+    return tuple(
+        Step(float(log_p_V[id]), best_tokens(tokenizer, log_p_V, count))
+        for id, log_p_V in zip(ids, log_p_TV, strict=True)
+    )
+
+
+def _lens(
+    model: Transformer, tokenizer: Tokenizer, tape: Tape, ids: Sequence[int], count: int
+) -> tuple[LensRow, ...]:
+    target_BT = torch.tensor([ids], device=tape.residuals["decoder.embeddings"].device)
+    rows: list[LensRow] = []
+    for place in logit_lens(model, tape, target_BT):
+        shares = place.cross_share()[0].tolist()
+        said = _steps(tokenizer, place.log_p_BTV[0], ids, count)
+        cells = (
+            LensCell(step.alternatives, step.log_probability, share)
+            for step, share in zip(said, shares, strict=True)
+        )
+        rows.append(LensRow(place.name, tuple(cells)))
+    return tuple(rows)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return asdict(value) if hasattr(value, "__dataclass_fields__") else value
