@@ -221,6 +221,14 @@ def test_a_translator_is_recorded_and_says_the_same(babbler: Translator) -> None
     assert tape[CROSS].size(0) == 4
 
 
+def test_scoring_is_recorded(babbler: Translator) -> None:
+    with capture(babbler, names=[CROSS]) as tape:
+        [score] = babbler.score(["A man."], ["Ein Mann."])
+    source, target = (babbler.tokenizer.encode(text).ids for text in ("A man.", "Ein Mann."))
+    assert tape[CROSS].shape == (1, 4, len(target), len(source))
+    assert len(score.tokens) == len(target)
+
+
 def test_nothing_is_left_behind(model: Transformer, pair: Pair) -> None:
     before, expected = state(model), model(*pair)
     with capture(model, **EVERYTHING):

@@ -26,7 +26,8 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """Cells (t, s) that share all the weight of their row t, in equal parts."""
+    """Cells (t, s) that share all the weight of their row t, in equal parts. A row whose cells are
+    all padding is zero."""
 
     cells: Sequence[Cell]
 

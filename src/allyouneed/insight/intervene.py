@@ -16,7 +16,8 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ShapeError, UsageError
 from allyouneed.insight.capture import ENDS_OF_STACKS
 from allyouneed.insight.clock import Clock, add_probe
-from allyouneed.insight.edits import Blocked, Edit, Forced, check_edit, edited
+from allyouneed.insight.edits import Blocked, Forced, check_edit, edited
+from allyouneed.insight.edits import Edit as Edit  # an alias has no docstring for `__all__`
 from allyouneed.insight.names import (
     attentions,
     check_name,

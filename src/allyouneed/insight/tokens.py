@@ -1,4 +1,7 @@
-"""Tokens with their place in the text, and what could have stood there instead."""
+"""Tokens with their place in the text, and what could have stood there instead.
+
+T positions · V vocabulary · X of them, the best
+"""
 
 import math
 from collections.abc import Sequence
@@ -68,13 +71,15 @@ def spans(tokenizer: Tokenizer, ids: Sequence[int]) -> list[Span]:
     return found
 
 
-def best_tokens(tokenizer: Tokenizer, log_p_V: Tensor, count: int) -> tuple[Alternative, ...]:
-    """The `count` most probable tokens, the most probable first."""
-    log_p, ids = log_p_V.topk(min(count, log_p_V.numel()))
-    return tuple(
-        Alternative(id, tokenizer.piece(id), value)
-        for id, value in zip(ids.tolist(), log_p.tolist(), strict=True)
-    )
+def best_tokens(
+    tokenizer: Tokenizer, log_p_TV: Tensor, count: int
+) -> list[tuple[Alternative, ...]]:
+    """The `count` most probable tokens of each position, the most probable first."""
+    log_p_TX, ids_TX = log_p_TV.topk(min(count, log_p_TV.size(-1)))
+    return [
+        tuple(Alternative(id, tokenizer.piece(id), log_p) for id, log_p in zip(*pair, strict=True))
+        for pair in zip(ids_TX.tolist(), log_p_TX.tolist(), strict=True)
+    ]
 
 
 def _characters(spelt: bytes) -> list[int]:

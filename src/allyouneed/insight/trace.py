@@ -208,10 +208,9 @@ def _forced(
 def _steps(
     tokenizer: Tokenizer, log_p_TV: Tensor, ids: Sequence[int], count: int
 ) -> tuple[Step, ...]:
-    return tuple(
-        Step(float(log_p_V[id]), best_tokens(tokenizer, log_p_V, count))
-        for id, log_p_V in zip(ids, log_p_TV, strict=True)
-    )
+    ids_T1 = torch.tensor(ids, device=log_p_TV.device)[:, None]
+    said = log_p_TV.gather(1, ids_T1).squeeze(1).tolist()
+    return tuple(map(Step, said, best_tokens(tokenizer, log_p_TV, count)))
 
 
 def _lens(
