@@ -16,6 +16,7 @@ FLOORS = [
     "training insight",
     "serving widget",
     "cli",
+    "__main__",
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 

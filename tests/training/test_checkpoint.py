@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ModelFolderError, TrainingError
-from allyouneed.training import checkpoint
+from allyouneed.training import checkpoint, stored
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import (
     RunLock,
@@ -203,7 +204,7 @@ def test_a_full_disk_leaves_the_last_one(
     writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save(tmp_path, 1, keep_last=1)
-    write, done = checkpoint.save_file, 0
+    write, done = stored.save_file, 0
 
     def full(tensors: dict[str, Tensor], path: Path) -> None:
         nonlocal done
@@ -213,7 +214,7 @@ def test_a_full_disk_leaves_the_last_one(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(tensors, path)
 
-    monkeypatch.setattr(checkpoint, "save_file", full)
+    monkeypatch.setattr(stored, "save_file", full)
     with pytest.raises(TrainingError, match=r"step 2 .*No space left.*step-00000001.*--resume"):
         save(tmp_path, 2, keep_last=1)
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step-00000001"]
@@ -283,14 +284,14 @@ with RunLock(Path(sys.argv[1])):
 
 def test_equal_checkpoints_average_to_themselves(tmp_path: Path) -> None:
     paths = [save(tmp_path, step, seed=4) for step in (1, 2, 3)]
-    expected = checkpoint.load_file(paths[0] / "model.safetensors")
+    expected = load_file(paths[0] / "model.safetensors")
     assert bits(average_checkpoints(paths)) == bits(expected)
 
 
 def test_average_is_the_mean(tmp_path: Path) -> None:
     paths = [save(tmp_path, step, seed=step) for step in (1, 2, 3)]
     averaged = average_checkpoints(paths)
-    weights = [checkpoint.load_file(path / "model.safetensors") for path in paths]
+    weights = [load_file(path / "model.safetensors") for path in paths]
     assert averaged.keys() == weights[0].keys()
     for name, mean in averaged.items():
         torch.testing.assert_close(mean, sum(w[name] for w in weights) / 3, rtol=1e-6, atol=1e-7)

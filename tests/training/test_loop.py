@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from allyouneed.errors import TrainingError
+from allyouneed.training import gradient, objective
 from allyouneed.training import loop as loop_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.preparation import prepare
@@ -18,6 +19,7 @@ from allyouneed.training.schedule import learning_rate
 from allyouneed.training.validation import Validation, validate
 
 EXACT = ("model.dropout=0.0", "vocabulary.dropout=0.0")
+STRICT = "training.max_skipped=0"
 
 
 def first_weights(runs: Any, *overrides: str) -> dict[str, Tensor]:
@@ -184,7 +186,7 @@ def test_bpe_dropout_trains_on_the_same_texts_in_other_pieces(
     material = prepare(recipe, runs.root / "prepared", lambda note: None)
     decode, texts = material.tokenizer.decode, []
     written: list[tuple[int, ...]] = []
-    collate = loop_module.collate
+    collate = gradient.collate
 
     def watched(store: Any, indices: Any, *rest: Any) -> Any:
         batch = collate(store, indices, *rest)
@@ -196,7 +198,7 @@ def test_bpe_dropout_trains_on_the_same_texts_in_other_pieces(
                 written.append((int(index), *(id for id in ids if id)))
         return batch
 
-    monkeypatch.setattr(loop_module, "collate", watched)
+    monkeypatch.setattr(gradient, "collate", watched)
     runs.start("run", "vocabulary.dropout=0.5", "training.epochs=2", "training.steps=99")
     assert len(texts) == 2 * 2 * 120
     assert all(seen == meant for seen, meant in texts)
@@ -275,7 +277,7 @@ def files(run: Path) -> Iterator[tuple[Path, bytes]]:
 
 def test_a_loss_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     blow_up_at(6, monkeypatch)
-    often = ("training.checkpoint_every_steps=2", "training.keep_last=9")
+    often = ("training.checkpoint_every_steps=2", "training.keep_last=9", STRICT)
     kept = []
 
     def watch(record: Any) -> None:
@@ -306,7 +308,7 @@ def test_a_loss_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.Monke
     assert math.isfinite(result.validation.loss)
 
 
-def test_the_line_that_is_named_is_one_of_the_batch(
+def test_the_lines_that_are_named_are_those_of_the_batch(
     runs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blow_up_at(2, monkeypatch)
@@ -315,14 +317,14 @@ def test_the_line_that_is_named_is_one_of_the_batch(
     sampler = loop_module.BatchSampler(material.train, 256, recipe.seed)
     lines = {material.train.line_of(int(n))[1] for n in sampler.epoch_batches(0)[2]}
     with pytest.raises(TrainingError, match=r"at step 3 .*checkpoint is none") as error:
-        runs.start("run")
+        runs.start("run", STRICT)
     named = str(error.value).partition("made:reverse:1:")[2].partition(")")[0]
-    assert int(named) in lines
+    assert {int(line) for line in named.split(", ")} == lines
 
 
 def test_a_gradient_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the update: the weights are as they were, but their next step is this one again."""
-    real, calls = loop_module.fused_loss, []
+    real, calls = objective.fused_loss, []
 
     def steep(states_PD: Tensor, *rest: Any) -> Tensor:
         calls.append(None)
@@ -330,11 +332,106 @@ def test_a_gradient_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.M
             states_PD = states_PD + 0 * (states_PD - states_PD.detach()).abs().sqrt()
         return real(states_PD, *rest)
 
-    monkeypatch.setattr(loop_module, "fused_loss", steep)
+    monkeypatch.setattr(objective, "fused_loss", steep)
     with pytest.raises(
         TrainingError, match=r"norm of the gradient is nan at step 6 .*step-00000004"
     ):
-        runs.start("run", "training.checkpoint_every_steps=2")
+        runs.start("run", STRICT, "training.checkpoint_every_steps=2")
+
+
+def spoil(calls: set[int], monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Makes the loss of these calls NaN; the numbers of rows of all calls are returned."""
+    real = objective.fused_loss
+    rows: list[int] = []
+
+    def losses(states_PD: Tensor, *rest: Any) -> Tensor:
+        rows.append(len(states_PD))
+        return real(states_PD, *rest) * (math.nan if len(rows) in calls else 1.0)
+
+    monkeypatch.setattr(objective, "fused_loss", losses)
+    return rows
+
+
+def test_a_batch_whose_loss_is_not_finite_is_skipped_with_its_lines(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two batches in an update the first is bad: neither is learnt from, its lines are named."""
+    recipe = runs.recipe("training.accumulate=2")
+    material = prepare(recipe, runs.root / "prepared", lambda note: None)
+    bad = loop_module.BatchSampler(material.train, 256, recipe.seed).epoch_batches(0)[2]
+    spoil({3}, monkeypatch)
+    often = ("training.checkpoint_every_steps=1", "training.keep_last=9")
+    result = runs.start("run", "training.accumulate=2", "training.steps=6", *often)
+    assert result.model is not None
+    (note,) = [n["text"] for n in runs.records("run", "note") if "skipped" in n["text"]]
+    assert note.startswith("the loss is nan at step 2 (batch with made:reverse:1:")
+    assert note.endswith("): skipped, 1 in a row")
+    named = note.partition("made:reverse:1:")[2].partition(")")[0].split(", ")
+    assert sorted(map(int, named)) == sorted(material.train.line_of(int(n))[1] for n in bad)
+    steps = runs.records("run", "step")
+    assert [record["step"] for record in steps] == [1, 3, 4, 5, 6]
+    assert all(math.isfinite(record["loss"]) for record in steps)
+    # nothing is saved while the weights are in doubt: what is due at step 2 comes after step 3
+    assert [path.name[-1] for path in checkpoints(runs.root / "run")] == ["1", "3", "4", "5", "6"]
+
+
+def test_after_too_many_in_a_row_it_stops_at_the_last_good_checkpoint(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = ("training.max_skipped=2", "training.checkpoint_every_steps=1")
+    spoil({3, 4, 6, 7, 8}, monkeypatch)  # two in a row are let pass, the third is not
+    with pytest.raises(TrainingError, match=r"loss is nan at step 8 .*is .*step-00000005") as error:
+        runs.start("run", *few, "training.validate_every_steps=100")
+    assert "made:reverse:1:" in str(error.value)
+    assert checkpoints(runs.root / "run")[-1].name == "step-00000005"
+    monkeypatch.undo()
+    assert runs.start("run", *few, resume=True).steps == 10
+    assert list(runs.losses("run")) == [1, 2, 5, 6, 7, 8, 9, 10]
+
+
+def out_of_memory(rows: int, calls: range, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """From call to call, what holds more target positions than `rows` is too large."""
+    real = objective.fused_loss
+    seen: list[int] = []
+
+    def losses(states_PD: Tensor, *rest: Any) -> Tensor:
+        seen.append(len(states_PD))
+        if len(states_PD) > rows and len(seen) in calls:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return real(states_PD, *rest)
+
+    monkeypatch.setattr(objective, "fused_loss", losses)
+    return seen
+
+
+def test_a_batch_too_large_for_memory_is_split_and_counts_in_full(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second of two batches: what the first has left in the gradients counts once."""
+    same = (*EXACT, "training.accumulate=2", "training.steps=4")
+    runs.start("whole", *same)
+    seen = out_of_memory(100, range(4, 7), monkeypatch)
+    runs.start("split", *same)
+    assert len(seen) > 8
+    whole, split = runs.losses("whole"), runs.losses("split")
+    assert list(whole) == list(split)
+    for step in whole:
+        assert split[step] == pytest.approx(whole[step], rel=1e-5)
+    tokens = [runs.records(name, "step")[-1]["tokens"] for name in ("whole", "split")]
+    assert tokens[0] == tokens[1]
+    notes = [n["text"] for n in runs.records("split", "note") if "memory" in n["text"]]
+    assert notes
+    assert notes[0].startswith("step 2: memory does not suffice for a batch of")
+    assert notes[0].endswith("would save the second try")
+
+
+def test_a_pair_too_large_for_memory_is_named(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    out_of_memory(0, range(1, 99), monkeypatch)
+    with pytest.raises(
+        TrainingError,
+        match=r"^made:reverse:1:\d+: memory does not suffice for this pair of \d+ and",
+    ):
+        runs.start("run")
 
 
 def test_a_validation_loss_that_is_not_finite_stops_it(

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from allyouneed.errors import TrainingError
-from allyouneed.training import checkpoint
+from allyouneed.training import signals, stored
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import Record, read_log
 from allyouneed.training.recipe import load_recipe
@@ -100,9 +100,9 @@ def test_a_run_with_groups_of_batches_is_cut_within_an_epoch(runs: Any) -> None:
     same_run(runs, "cut", "whole")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [*signals.INSISTENT, *signals.REPEATED])
 def test_a_signal_stops_it_cleanly(runs: Any, number: signal.Signals) -> None:
-    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(each) for each in (*signals.INSISTENT, *signals.REPEATED)]
 
     def interrupt(record: Record) -> None:
         if record["event"] == "step" and record["step"] == 6:
@@ -111,15 +111,40 @@ def test_a_signal_stops_it_cleanly(runs: Any, number: signal.Signals) -> None:
     result = runs.start("stopped", report=interrupt)
     assert (result.model, result.validation, result.steps) == (None, None, 6)
     assert result.reason == f"stopped by {number.name}"
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+    after = [signal.getsignal(each) for each in (*signals.INSISTENT, *signals.REPEATED)]
+    assert after == before
     assert [path.name for path in checkpoints(runs.root / "stopped")][-1] == "step-00000006"
     assert not (runs.root / "stopped" / "model").exists()
     assert (runs.root / "stopped" / "report.html").is_file()  # with what there is so far
     assert runs.records("stopped", "note")[-1]["text"] == result.reason
+    if number is not signal.SIGTERM:
+        return  # they go on alike
     assert runs.start("stopped", resume=True).steps == 10
     runs.start("whole")
     assert runs.losses("stopped") == runs.losses("whole")
     assert validations(runs, "stopped") == validations(runs, "whole")
+
+
+def test_a_closed_terminal_may_say_so_twice(runs: Any) -> None:
+    def hang_up(record: Record) -> None:
+        if record["event"] == "step" and record["step"] == 6:
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    assert runs.start("stopped", report=hang_up).reason == "stopped by SIGHUP"
+    assert checkpoints(runs.root / "stopped")[-1].name == "step-00000006"
+
+
+def test_what_nohup_ignores_stays_ignored(runs: Any) -> None:
+    def hang_up(record: Record) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert runs.start("run", report=hang_up).steps == 10
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_second_signal_ends_it_at_once(runs: Any) -> None:
@@ -177,21 +202,41 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_note(runs: Any) -> None:
     assert "goes on from step-00000003" in notes
 
 
-def test_a_full_disk_leaves_the_last_checkpoint_whole(
-    runs: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save = checkpoint.save_file
+def full_at(*steps: int) -> Callable[[Any, Path], None]:
+    """A `save_file` for a disk that is full when the checkpoints of these steps are written."""
+    save, names = stored.save_file, [f".step-{step:08d}.partial" for step in steps]
 
     def fill_up(tensors: Any, path: Path) -> None:
         save(tensors, path)
-        if "step-00000006" in str(path) and path.name == "optimizer.safetensors":
+        if path.parent.name in names and path.name == "optimizer.safetensors":
             os.truncate(path, 200)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(checkpoint, "save_file", fill_up)
+    return fill_up
+
+
+def test_a_run_goes_on_when_the_disk_is_full(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "save_file", full_at(6))
+    with pytest.raises(PowerCut):
+        runs.start("full", OFTEN, report=cut_at("step", 8))
+    assert [path.name for path in checkpoints(runs.root / "full")] == ["step-00000003"]
+    assert not list((runs.root / "full" / "checkpoints").glob(".*"))
+    (told,) = [n["text"] for n in runs.records("full", "note") if "No space left" in n["text"]]
+    assert told.startswith("the checkpoint of step 6 could not be written")
+    assert "the last good one is step-00000003" in told
+    assert told.endswith("; the run goes on without it")
+    runs.start("full", OFTEN, resume=True)  # from step 3
+    runs.start("whole", OFTEN, "training.keep_last=9")
+    assert runs.losses("full") == runs.losses("whole")
+
+
+def test_a_disk_that_is_full_at_the_end_is_an_error(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "save_file", full_at(10))
     with pytest.raises(
         TrainingError,
-        match=r"step 6 could not be written .*No space left.*last good one is step-00000003.*"
+        match=r"step 10 could not be written .*No space left.*last good one is step-00000009.*"
         r"make room .*--resume",
     ):
         runs.start("full", OFTEN)

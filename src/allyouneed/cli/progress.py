@@ -12,7 +12,8 @@ Record = Mapping[str, Any]
 
 
 class TrainingProgress:
-    """Shows the records of a run on standard error as they come."""
+    """Shows the records of a run on standard error as they come; nothing before the first one, so
+    that a worker that has none to show leaves the screen to the others."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
@@ -22,7 +23,6 @@ class TrainingProgress:
         self._task = self._progress.add_task("preparing", total=1.0)
 
     def __enter__(self) -> Self:
-        self._progress.start()
         return self
 
     def __exit__(
@@ -35,6 +35,7 @@ class TrainingProgress:
 
     def show(self, record: Record) -> None:
         """One record of the log."""
+        self._progress.start()
         text = describe(record)
         if record["event"] == "step" and self._live:
             self._progress.update(self._task, completed=record["share_done"], description=text)

@@ -43,9 +43,12 @@ def train(
     - `allyouneed train multi30k training.epochs=5 model.d_model=256`
     - `allyouneed train my-recipe.toml --into runs/second --dry-run`
     - `allyouneed train multi30k --resume`
+    - `torchrun --nproc-per-node 2 -m allyouneed train multi30k`
 
-    Ctrl-C stops after the current step, with a checkpoint; --resume goes on from there as if
-    nothing had happened. The model's folder is printed at the end; with --json every record of
+    Ctrl-C, and every other signal that asks a process to end, stops after the current step, with a
+    checkpoint; --resume goes on from there as if nothing had happened. Under torchrun the processes
+    share each update out; with its --max-restarts 3 a run of which a process died goes on by
+    itself. The model's folder is printed at the end; with --json every record of
     the log is.
     """
     from allyouneed.training.recipe import load_recipe
@@ -67,9 +70,10 @@ def train(
         with TrainingProgress() as progress:
             done = start(report=progress.show)
     if done.model is None:
-        note(f"{done.reason} at step {done.steps:,}; the same command with --resume goes on")
+        if done.first:
+            note(f"{done.reason} at step {done.steps:,}; the same command with --resume goes on")
         raise typer.Exit(SIGNAL_EXIT + signal.Signals[done.reason.rpartition(" ")[2]])
-    if not json:
+    if done.first and not json:
         note(f"curves and samples: {done.folder / 'report.html'}")
         result(str(done.model))
 

@@ -4,30 +4,35 @@
                                   optimizer.safetensors  the moments, by parameter name
                                   state.json             the rest, as the loop wants it
 
-A checkpoint is written into a hidden folder beside its place, brought to the disk, and renamed;
-older ones are removed only after that. Nothing is pickled.
+With `training.sharded` each worker writes its part instead; `stored` has both. A checkpoint is
+written into a hidden folder beside its place, brought to the disk, and renamed; older ones are
+removed only after that.
 """
 
 import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+import torch
+from safetensors import SafetensorError
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
 from allyouneed.model_folder import to_disk
-from allyouneed.weights.model import fill_weights, untied_weights
+from allyouneed.training.stored import WEIGHTS, Parts, Shapes, Whole, damage, stored
+from allyouneed.training.workers import ALONE, Workers
+from allyouneed.weights.model import untied_weights
+from allyouneed.weights.shapes import check_shapes
 
-MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+STATE = "state.json"
 LOCK = ".lock"
 AGAIN = ".again"  # ends the name of a second checkpoint of a step until the first has gone
 
@@ -44,39 +49,71 @@ def save_checkpoint(
     state: Mapping[str, Any],
     *,
     keep_last: int,
+    workers: Workers = ALONE,
 ) -> Path:
     """Writes the checkpoint of a step, then removes all but the newest `keep_last`.
 
     `state` is what JSON can hold; floats come back to the bit. What a killed process left half
-    done is removed. Raises TrainingError when it cannot be written; the earlier ones are intact.
+    done is removed. All workers call it together; the first writes, or each its part where they
+    hold parts. Raises TrainingError in all of them when it cannot be written; the earlier ones are
+    intact.
     """
     folder = run / "checkpoints"
     place = folder / f"step-{step:08d}"
     beside = folder / f".{place.name}.partial"
-    try:
+    tensors = _tensors(model, optimizer)
+
+    def begin() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         _tidy(folder)
         beside.mkdir()
-        save_file(untied_weights(model), beside / MODEL)
-        save_file(_optimizer_tensors(model, optimizer), beside / OPTIMIZER)
+
+    def write_whole() -> None:
+        for file in Whole.write(beside, tensors):
+            to_disk(file)
+
+    def finish() -> None:
         (beside / STATE).write_text(json.dumps({"step": step, "state": state}), encoding="utf-8")
-        for file in (MODEL, OPTIMIZER, STATE):
-            to_disk(beside / file)
+        to_disk(beside / STATE)
         to_disk(beside)
         beside.rename(place.with_name(place.name + AGAIN) if place.exists() else place)
         to_disk(folder)
-    except (OSError, SafetensorError) as error:
-        shutil.rmtree(beside, ignore_errors=True)
-        newest = latest_checkpoint(run)
-        raise TrainingError(
-            f"the checkpoint of step {step} could not be written into {folder}: {error}; "
-            f"{f'the last good one is {newest.name}' if newest else 'there is none yet'}: "
-            "make room on the disk, then go on with --resume"
-        ) from error
-    _tidy(folder)
-    for old in checkpoints(run)[:-keep_last]:
-        _discard(old)
+        _tidy(folder)
+
+    try:
+        _in_words(workers, begin)
+        if any(isinstance(tensor, DTensor) for tensor in tensors.values()):
+            Parts.write(beside, tensors, workers.group)
+        else:
+            _in_words(workers, write_whole)
+        _in_words(workers, finish)
+    except TrainingError as error:
+        why = str(error)
+        raise workers.from_first(lambda: _not_written(run, step, beside, why)) from error
+    workers.from_first(lambda: _discard_all(checkpoints(run)[:-keep_last]))
     return place
+
+
+def _in_words(workers: Workers, write: Callable[[], None]) -> None:
+    """Has the first worker write; what the disk says against it is an error of all workers."""
+
+    def try_it() -> None:
+        try:
+            write()
+        except (OSError, SafetensorError) as error:
+            raise TrainingError(str(error)) from error
+
+    workers.from_first(try_it)
+
+
+def _not_written(run: Path, step: int, beside: Path, why: str) -> TrainingError:
+    shutil.rmtree(beside, ignore_errors=True)
+    newest = latest_checkpoint(run)
+    return TrainingError(
+        f"the checkpoint of step {step} could not be written into {beside.parent}: {why}; "
+        f"{f'the last good one is {newest.name}' if newest else 'there is none yet'}: "
+        "make room on the disk, then go on with --resume"
+    )
 
 
 def checkpoints(run: Path, note: Callable[[str], None] = silent) -> list[Path]:
@@ -104,10 +141,26 @@ def checkpoint_step(path: Path) -> int:
 def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> dict[str, Any]:
     """Puts weights and moments back to the bit, and returns the `state` that was saved.
 
+    Each worker takes what it holds, whoever wrote it: a run may go on with other workers.
+
     Raises ModelFolderError or TrainingError when they belong to another model or optimizer.
     """
-    fill_weights(model, load_file(path / MODEL), path / MODEL)
-    _fill_optimizer(path / OPTIMIZER, model, optimizer)
+    content = stored(path)
+    shapes = content.shapes()
+    weights = {f"{WEIGHTS}:{name}": w for name, w in untied_weights(model).items()}
+    check_shapes(
+        {name: tuple(weight.shape) for name, weight in weights.items()},
+        {name: shape for name, shape in shapes.items() if name.startswith(f"{WEIGHTS}:")},
+        path,
+    )
+    moments = _empty_moments(path, model, {n: s for n, s in shapes.items() if n not in weights})
+    content.fill({**weights, **moments})
+    _fill_optimizer(moments, model, optimizer)
+    return saved_state(path)
+
+
+def saved_state(path: Path) -> dict[str, Any]:
+    """The `state` that was saved with a checkpoint."""
     state: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))["state"]
     return state
 
@@ -148,36 +201,48 @@ class RunLock:
 def _damage(path: Path) -> str | None:
     """What is wrong with a checkpoint: the headers and sizes of its files are looked at."""
     try:
-        for file in (MODEL, OPTIMIZER):
-            with safe_open(path / file, framework="pt"):
-                pass
         state = json.loads((path / STATE).read_text(encoding="utf-8"))
-        return None if {"step", "state"} <= state.keys() else f"{STATE} is of another kind"
-    except (OSError, SafetensorError, ValueError, AttributeError) as error:
+        if not {"step", "state"} <= state.keys():
+            return f"{STATE} is of another kind"
+    except (OSError, ValueError, AttributeError) as error:
         return f"{type(error).__name__}: {error}"
+    return damage(path)
 
 
-def _optimizer_tensors(model: Transformer, optimizer: Optimizer) -> dict[str, Tensor]:
-    """The optimizer's tensors as "exp_avg:NAME", NAME being the parameter's."""
-    return {
-        f"{key}:{name}": value.detach().contiguous()
-        for name, parameter in model.named_parameters()
-        for key, value in optimizer.state.get(parameter, {}).items()
-    }
+def _tensors(model: Transformer, optimizer: Optimizer) -> dict[str, Tensor]:
+    """All that is stored of a model and its optimizer, by name."""
+    tensors = {f"{WEIGHTS}:{name}": weight for name, weight in untied_weights(model).items()}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"{key}:{name}"] = value.detach().contiguous()
+    return tensors
 
 
-def _fill_optimizer(path: Path, model: Transformer, optimizer: Optimizer) -> None:
-    name_of = {parameter: name for name, parameter in model.named_parameters()}
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    number = {name_of[parameter]: n for n, parameter in enumerate(parameters)}
-    state: dict[int, dict[str, Tensor]] = {}
-    for full_name, tensor in load_file(path).items():
+def _empty_moments(path: Path, model: Transformer, shapes: Shapes) -> dict[str, Tensor]:
+    """Room for the optimizer's tensors; what has a parameter's shape is parted as that is."""
+    parameters = dict(model.named_parameters())
+    moments: dict[str, Tensor] = {}
+    for full_name, shape in shapes.items():
         key, _, name = full_name.partition(":")
-        if name not in number or (key != "step" and tensor.shape != parameters[number[name]].shape):
+        parameter = parameters.get(name)
+        if parameter is None or (key != "step" and shape != tuple(parameter.shape)):
             raise TrainingError(
                 f"{path} is of another model: {name} has no place in this one; "
                 "start anew in another folder"
             )
+        moments[full_name] = (
+            torch.empty(shape) if key == "step" else torch.empty_like(parameter.detach())
+        )
+    return moments
+
+
+def _fill_optimizer(moments: dict[str, Tensor], model: Transformer, optimizer: Optimizer) -> None:
+    name_of = {parameter: name for name, parameter in model.named_parameters()}
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    number = {name_of[parameter]: n for n, parameter in enumerate(parameters)}
+    state: dict[int, dict[str, Tensor]] = {}
+    for full_name, tensor in moments.items():
+        key, _, name = full_name.partition(":")
         state.setdefault(number[name], {})[key] = tensor
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
@@ -192,6 +257,11 @@ def _tidy(folder: Path) -> None:
         if first.exists():
             _discard(first)
         again.rename(first)
+
+
+def _discard_all(paths: Sequence[Path]) -> None:
+    for path in paths:
+        _discard(path)
 
 
 def _discard(path: Path) -> None:

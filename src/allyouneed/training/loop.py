@@ -1,46 +1,49 @@
 """The training loop: a recipe in, a model folder out.
 
-What a step does follows from (seed, step) and (seed, epoch, position) alone, so a run that was
-killed and resumed gives the losses of one that was not: on a CPU to the last bit, with the same
-number of threads.
+What a step does follows from (seed, step, rank) and (seed, epoch, position) alone, so a run that
+was killed and resumed gives the losses of one that was not: on a CPU to the last bit, with the same
+number of threads and of workers.
 """
 
-import hashlib
 import math
-import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from signal import Signals
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
 
+from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
-from allyouneed.data.collate import Batch, Side, collate
-from allyouneed.errors import TrainingError
+from allyouneed.errors import ModelFolderError, TrainingError
 from allyouneed.model_folder import save_model_folder
-from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.training.checkpoint import (
     checkpoint_step,
     checkpoints,
     load_checkpoint,
     save_checkpoint,
 )
-from allyouneed.training.log import Log
-from allyouneed.training.loss import fused_loss
+from allyouneed.training.gradient import Cost, Gradient, lines_of
+from allyouneed.training.log import Report
+from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.preparation import Material
 from allyouneed.training.recipe import Recipe
 from allyouneed.training.schedule import learning_rate
-from allyouneed.training.signals import StopRequest, stop_on_signals
-from allyouneed.training.state import Ending, Interval, State
-from allyouneed.training.validation import validate
+from allyouneed.training.signals import stop_on_signals
+from allyouneed.training.state import Ending, Interval, State, ending
+from allyouneed.training.validation import Validation, validate
+from allyouneed.training.workers import Workers, launcher
 
 
 class Loop:
-    """One run: its model, optimizer, batches and state."""
+    """One run: its model, optimizer, batches and state; one of its `workers` goes through it here.
+
+    `write` takes the records of the log.
+    """
 
     def __init__(
         self,
@@ -48,44 +51,64 @@ class Loop:
         folder: Path,
         material: Material,
         device: torch.device,
-        log: Log,
+        write: Report,
+        workers: Workers,
     ) -> None:
         self.recipe = recipe
         self.folder = folder
         self.material = material
         self.device = device
+        self.workers = workers
+        self.write = write
         self.model = material.new_model(recipe.seed).to(device).train()
+        objective = Objective(self.model, recipe.training, device)
+        self.gradient = Gradient(recipe, material, objective, workers, self.note)
         self.optimizer = make_optimizer(recipe.optimizer, self.model)
         self.sampler = BatchSampler(
             material.train, recipe.training.batch_tokens, recipe.seed, material.weights
         )
-        self.bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
-        self.log = log
-        self.state = State(data=material.train.folder.name, threads=torch.get_num_threads())
+        self.state = State(
+            data=material.train.folder.name,
+            threads=torch.get_num_threads(),
+            workers=workers.world,
+            launcher=launcher(),
+        )
+        self._stopped_by = 0
+        self._skipped = 0  # updates in a row; while there are any, the weights are in doubt
+        self._checkpoint_owed = False
         self._saved: State | None = None
         self._interval = Interval()
         self._updates: Sequence[Sequence[Indices]] = self._plan(0)
-        self._last_checkpoint = time.monotonic()
+        self._last_checkpoint = 0.0
         self._began = time.monotonic()
 
     def resume(self, checkpoint: Path) -> None:
         """Goes on from a checkpoint. Raises TrainingError when it is of other data."""
         loaded = load_checkpoint(checkpoint, self.model, self.optimizer)
         now = self.state
-        self.state = State(**{"data": now.data, "threads": now.threads, **loaded})
+        self.state = State(**{**asdict(now), **loaded})
         if self.state.data != now.data:
             raise TrainingError(
                 f"{self.folder} was trained on other pairs than its corpora hold now: a file or "
                 "the tokenizer has changed since; put it back, or start anew in another folder"
             )
-        before, self.state.threads = self.state.threads, now.threads
+        before = replace(self.state)
+        self.state.threads, self.state.workers = now.threads, now.workers
+        self.state.launcher = now.launcher
+        self._last_checkpoint = self.state.seconds
         self._saved = replace(self.state)
         self._updates = self._plan(self.state.epoch)
         self.note(f"goes on from {checkpoint.name}")
-        if before != now.threads:
+        if before.workers != now.workers:
             self.note(
-                f"with {now.threads} threads, {before} before: losses are those of an undisturbed "
-                f"run but for rounding; --threads {before} gives them to the bit"
+                f"with {now.workers} workers, {before.workers} before: updates are made of the "
+                "same pairs; losses differ by rounding and by the draws of dropout"
+            )
+        elif before.threads != now.threads:
+            self.note(
+                f"with {now.threads} threads, {before.threads} before: losses are those of an "
+                f"undisturbed run but for rounding; --threads {before.threads} gives them to "
+                "the bit"
             )
 
     def run(self) -> Ending:
@@ -93,7 +116,7 @@ class Loop:
         self._began = time.monotonic() - self.state.seconds
         self._interval = Interval()
         with stop_on_signals() as stop:
-            while (ending := self._ending(stop)) is None:
+            while (end := self._ending()) is None:
                 self._update(self._updates[self.state.position])
                 self.state.position += 1
                 if epoch_ends := self.state.position == len(self._updates):
@@ -101,14 +124,16 @@ class Loop:
                     self._updates = self._plan(self.state.epoch)
                 if self._validation_due(epoch_ends):
                     self._validate()
-                self.state.seconds = time.monotonic() - self._began
-                if self._checkpoint_due(epoch_ends):
-                    self.checkpoint()
-        if ending.complete and self.state.validated_step < self.state.step:
+                seconds, number = self.workers.most(time.monotonic() - self._began, stop.number)
+                self.state.seconds, self._stopped_by = seconds, int(number)
+                self._checkpoint_owed |= self._checkpoint_due(epoch_ends)
+                if self._checkpoint_owed and not self._skipped:
+                    self._checkpoint_or_go_on()
+        if end.complete and self.state.validated_step < self.state.step:
             self._validate()
         if self.state != self._saved:
-            self.checkpoint()
-        return ending
+            self._last_one(end)
+        return end
 
     def note(self, text: str) -> None:
         """Something the user should read, on the screen and in the log."""
@@ -116,36 +141,51 @@ class Loop:
 
     def record(self, record: Mapping[str, Any]) -> None:
         """One line of the log."""
-        self.log.write({"step": self.state.step, **record})
+        self.write({"step": self.state.step, **record})
 
     def checkpoint(self) -> None:
-        """Writes the state so that `resume` goes on from here to the bit."""
-        self._log_interval()
-        save_checkpoint(
-            self.folder,
-            self.state.step,
-            self.model,
-            self.optimizer,
-            asdict(self.state),
-            keep_last=self.recipe.training.checkpoints_kept,
-        )
-        self._saved = replace(self.state)
-        self._last_checkpoint = time.monotonic()
-        self._interval = Interval()  # its clock does not count the writing
+        """Writes the state so that `resume` goes on from here to the bit.
 
-    def _ending(self, stop: StopRequest) -> Ending | None:
-        training, state = self.recipe.training, self.state
-        if stop.name:
-            return Ending(f"stopped by {stop.name}", complete=False)
-        if training.steps is not None and state.step >= training.steps:
-            return Ending(f"{training.steps} steps done")
-        if training.epochs is not None and state.epoch >= training.epochs:
-            return Ending(f"{training.epochs} epochs done")
-        if training.max_minutes is not None and state.seconds >= 60 * training.max_minutes:
-            return Ending(f"{training.max_minutes:g} minutes are over")
-        if training.patience is not None and state.validations_since_best >= training.patience:
-            return Ending(f"no better for {training.patience} validations")
-        return None
+        Raises TrainingError when it cannot be written; the earlier ones are intact.
+        """
+        self._log_interval()
+        self._checkpoint_owed = False
+        self._last_checkpoint = self.state.seconds
+        try:
+            save_checkpoint(
+                self.folder,
+                self.state.step,
+                self.model,
+                self.optimizer,
+                asdict(self.state),
+                keep_last=self.recipe.training.checkpoints_kept,
+                workers=self.workers,
+            )
+            self._saved = replace(self.state)
+        finally:
+            self._interval = Interval()  # its clock does not count the writing
+
+    def _checkpoint_or_go_on(self) -> None:
+        """A full disk does not end the run: there may be room when the next one is due."""
+        try:
+            self.checkpoint()
+        except TrainingError as error:
+            self.note(f"{error}; the run goes on without it")
+
+    def _last_one(self, end: Ending) -> None:
+        """The checkpoint at the end, but of weights that may be spoilt."""
+        if self._skipped and not end.complete:
+            self.note(
+                f"the last {self._skipped} updates were skipped: no checkpoint is written, the run "
+                "goes on from the one before them"
+            )
+        else:
+            self.checkpoint()
+
+    def _ending(self) -> Ending | None:
+        if self._stopped_by:
+            return Ending(f"stopped by {Signals(self._stopped_by).name}", complete=False)
+        return ending(self.recipe.training, self.state)
 
     def _plan(self, epoch: int) -> Sequence[Sequence[Indices]]:
         """The epoch's batches, in groups that make one update each."""
@@ -153,70 +193,50 @@ class Loop:
         return [batches[n : n + together] for n in range(0, len(batches), together)]
 
     def _update(self, group: Sequence[Indices]) -> None:
-        """One optimizer step over the group, every target token weighing the same."""
-        config, training, state = self.model.config, self.recipe.training, self.state
+        """One optimizer step over the group; none where that would spoil the weights."""
+        state, optimizer = self.state, self.optimizer
         state.step += 1
-        torch.manual_seed(number_from(self.recipe.seed, "dropout", state.step))
-        augment = self._augment if self.recipe.vocabulary.dropout else None
-        batches = [
-            collate(self.material.train, indices, config.pad, config.start, augment, state.epoch)
-            for indices in group
-        ]
-        tokens = sum(batch.target_tokens for batch in batches)
-        loss = torch.zeros((), device=self.device)
-        for batch in batches:
-            part = self._loss(batch) / tokens
-            part.backward()  # type: ignore[no-untyped-call]
-            loss += part.detach()
-        largest = self.recipe.optimizer.clip_norm or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), largest)
-        self._check_finite(float(loss), float(norm), group)
-        rate = learning_rate(self.recipe.schedule, state.step, config.d_model)
-        for parameters in self.optimizer.param_groups:
-            parameters["lr"] = rate
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        state.tokens += tokens
-        self._interval.loss += float(loss) * tokens
-        self._interval.tokens += tokens
-        self._interval.steps += 1
-        if state.step % training.log_every == 0:
+        cost = self.gradient.of(group, state.step, state.epoch)
+        norm = self._clip()
+        if math.isfinite(cost.loss) and math.isfinite(norm):
+            rate = learning_rate(self.recipe.schedule, state.step, self.model.config.d_model)
+            for parameters in optimizer.param_groups:
+                parameters["lr"] = rate
+            optimizer.step()
+            self._skipped = 0
+            state.tokens += cost.tokens
+            self._interval.add(cost)
+        optimizer.zero_grad(set_to_none=True)
+        if not (math.isfinite(cost.loss) and math.isfinite(norm)):
+            self._skip(group, cost, norm)
+        if state.step % self.recipe.training.log_every == 0:
             self._log_interval()
 
-    def _loss(self, batch: Batch) -> Tensor:
-        """The smoothed loss, summed over the batch's target tokens."""
-        narrow = self.recipe.training.precision == "bf16"
-        source_BS, target_in_BT, labels_BT = (
-            ids.to(self.device) for ids in (batch.source_BS, batch.target_in_BT, batch.labels_BT)
-        )
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=narrow):
-            states_BTD = self.model.decode(target_in_BT, self.model.encode(source_BS))
-            return fused_loss(
-                states_BTD.flatten(0, 1),
-                self.model.output,
-                labels_BT.flatten(),
-                self.recipe.training.label_smoothing,
-                self.model.config.pad,
-            )
+    def _clip(self) -> float:
+        """Brings the gradient down to its largest norm, and returns what its norm was."""
+        weights = [weight for weight in self.model.parameters() if weight.grad is not None]
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        norm = self.workers.whole(torch.nn.utils.get_total_norm(gradients))
+        largest = self.recipe.optimizer.clip_norm or math.inf
+        torch.nn.utils.clip_grads_with_norm_(weights, largest, norm)
+        return float(norm)
 
-    def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
-        """BPE dropout; what it would make longer than the model's positions stays as it is."""
-        rng = random.Random(number_from(self.recipe.seed, side, epoch, index))
-        pieces = self.bpe_dropout(ids, rng)
-        return pieces if len(pieces) <= self.model.config.max_positions else ids
+    def _skip(self, group: Sequence[Indices], cost: Cost, norm: float) -> None:
+        """Passes over an update that is not finite. Raises TrainingError when it is one too many
+        in a row."""
+        self._skipped += 1
+        each = zip(group, cost.losses, strict=True)
+        spoilt = [pairs for pairs, loss in each if not math.isfinite(loss)]
+        what = f"the loss is {cost.loss}" if spoilt else f"the norm of the gradient is {norm}"
+        lines = lines_of(self.material.train, np.concatenate(spoilt or group))
+        what = f"{what} at step {self.state.step} (batch with {lines})"
+        if self._skipped > self.recipe.training.max_skipped:
+            raise self._diverged(what)
+        self.note(f"{what}: skipped, {self._skipped} in a row")
 
-    def _check_finite(self, loss: float, norm: float, group: Sequence[Indices]) -> None:
-        if math.isfinite(loss) and math.isfinite(norm):
-            return
-        name, line = self.material.train.line_of(int(group[0][0]))
-        what = (
-            f"the norm of the gradient is {norm}" if math.isfinite(loss) else f"the loss is {loss}"
-        )
-        where = f" at step {self.state.step} (batch with {name}:{line})"
-        raise self._diverged(what + where, self.state.step - 1)
-
-    def _diverged(self, what: str, bad_step: int) -> TrainingError:
-        """The weights after `bad_step` give something that is not finite."""
+    def _diverged(self, what: str) -> TrainingError:
+        """The weights after the last update that was not skipped give nothing finite."""
+        bad_step = self.state.step - self._skipped
         known = checkpoints(self.folder, note=self.note)
         good = [path for path in known if checkpoint_step(path) < bad_step]
         bad = [path for path in known if path not in good]
@@ -236,31 +256,20 @@ class Loop:
         steps, minutes = training.checkpoint_every_steps, training.checkpoint_every_minutes
         if steps is not None and self.state.step % steps == 0:
             return True
-        if minutes is not None and time.monotonic() - self._last_checkpoint >= 60 * minutes:
+        if minutes is not None and self.state.seconds - self._last_checkpoint >= 60 * minutes:
             return True
         return steps is None and minutes is None and epoch_ends
 
     def _validate(self) -> None:
         self._log_interval()
-        result = validate(self.model, self.material, self.recipe.validation, self.device)
-        state = self.state
+        model, state = self.workers.complete(self.model), self.state
+        result = validate(model, self.material, self.recipe.validation, self.device, self.workers)
         if not math.isfinite(result.loss):
-            raise self._diverged(
-                f"the validation loss is {result.loss} at step {state.step}", state.step
-            )
+            raise self._diverged(f"the validation loss is {result.loss} at step {state.step}")
         state.validated_step = state.step
-        if result.loss < state.best_loss:
+        if result.loss < state.best_loss and self._kept_as_best(model, result):
             state.best_loss, state.best_step = result.loss, state.step
             state.validations_since_best = 0
-            self.save_model(
-                self.folder / "best",
-                f"# {self.recipe.name}\n\nStep {state.step}, the best by validation loss so far.\n",
-                {
-                    "step": state.step,
-                    "validation_loss": result.loss,
-                    "validation_bleu": result.bleu,
-                },
-            )
         else:
             state.validations_since_best += 1
         self.record(
@@ -273,13 +282,34 @@ class Loop:
         )
         self._interval = Interval()  # its clock does not count the validation
 
+    def _kept_as_best(self, model: Transformer, result: Validation) -> bool:
+        """Writes the folder `best`; False, with a note, where the disk does not take it."""
+        step = self.state.step
+        card = f"# {self.recipe.name}\n\nStep {step}, the best by validation loss so far.\n"
+        facts = {"step": step, "validation_loss": result.loss, "validation_bleu": result.bleu}
+
+        def save() -> bool:
+            try:
+                self.save_model(model, self.folder / "best", card, facts)
+            except ModelFolderError as error:
+                self.note(f"{error}; the best model stays that of step {self.state.best_step}")
+                return False
+            return True
+
+        return self.workers.from_first(save)
+
     def save_model(
-        self, path: Path, card: str, facts: Mapping[str, Any], dtype: torch.dtype = torch.float32
+        self,
+        model: Transformer,
+        path: Path,
+        card: str,
+        facts: Mapping[str, Any],
+        dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Writes the model as it is now, as a model folder; `facts` go into training.json."""
+        """Writes a model as a model folder; `facts` go into training.json."""
         save_model_folder(
             path,
-            self.model,
+            model,
             self.material.tokenizer,
             languages=(self.recipe.source_language, self.recipe.target_language),
             trained_length=self.material.trained_length,
@@ -318,9 +348,3 @@ class Loop:
         if training.max_minutes:
             shares.append((time.monotonic() - self._began) / 60 / training.max_minutes)
         return min(1.0, max(shares))
-
-
-def number_from(*parts: object) -> int:
-    """A 63-bit number that follows from the parts alone, on every machine."""
-    digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1

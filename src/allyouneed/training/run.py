@@ -2,7 +2,9 @@
 
 import json
 import shlex
+import socket
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from allyouneed.training.checkpoint import (
     checkpoint_step,
     checkpoints,
     latest_checkpoint,
+    saved_state,
 )
 from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
@@ -28,6 +31,7 @@ from allyouneed.training.preparation import Material, prepare
 from allyouneed.training.recipe import Recipe, load_recipe, to_toml
 from allyouneed.training.report import write_report
 from allyouneed.training.validation import Validation, validate
+from allyouneed.training.workers import Workers, gathered, launcher, own_device, started_again
 from allyouneed.weights.model import fill_weights, read_weights
 
 RECIPE = "recipe.toml"
@@ -47,6 +51,8 @@ FREE_ON_RESUME: dict[str, Any] = {
         "validate_every_steps",
         "log_every",
         "stored_precision",
+        "sharded",
+        "max_skipped",
     },
     "optimizer": {"clip_norm"},
     "schedule": True,
@@ -63,7 +69,8 @@ FREE_ON_RESUME: dict[str, Any] = {
 class TrainingResult:
     """Where the model is, why the run ended, and how good the model is on the validation pairs.
 
-    `model` is None when the run was stopped before its end; `--resume` goes on from there.
+    `model` is None when the run was stopped before its end; `--resume` goes on from there. `first`
+    is whether this process is the one that writes; of several workers there is one such.
     """
 
     folder: Path
@@ -71,6 +78,7 @@ class TrainingResult:
     reason: str
     steps: int
     validation: Validation | None
+    first: bool = True
 
 
 def train(
@@ -86,7 +94,8 @@ def train(
 
     `into` is the run's folder (runs/NAME by default); `overrides` are "section.key=value";
     `resume` goes on from the newest checkpoint, or starts when there is none; `report` is called
-    with every record of the log as it is written, and with how far the preparation is.
+    with every record of the log as it is written, and with how far the preparation is. Under
+    `torchrun` each process calls it with the same arguments, and the first one reports.
 
     Raises:
         RecipeError, DataError: a recipe or corpus that cannot be used.
@@ -97,14 +106,20 @@ def train(
     if not isinstance(recipe, Recipe):
         recipe = load_recipe(recipe, overrides)
     folder = Path(into) if into is not None else Path("runs") / recipe.name
-    place = choose_device(device)
+    place = own_device(choose_device(device))
     # Said outright, the number is kept; MKL may otherwise take fewer, and rounding is another.
     torch.set_num_threads(torch.get_num_threads())
-    _make(folder)
-    with RunLock(folder):
-        changed = _claim(folder, recipe, resume)
-        run = _Run(recipe, folder, place, f"allyouneed train {shlex.join(words)}")
-        return _train(run, changed, report)
+    command = f"allyouneed train {shlex.join(words)}"
+    with gathered(place, recipe.training.sharded) as workers, ExitStack() as held:
+
+        def claim() -> list[str]:
+            _make(folder)
+            held.enter_context(RunLock(folder))
+            return _claim(folder, recipe, resume or _is_ours(folder))
+
+        changed = workers.from_first(claim)
+        run = _Run(recipe, folder, place, command, workers)
+        return _train(run, changed, report if workers.first else nobody)
 
 
 def choose_device(name: str | None) -> torch.device:
@@ -116,35 +131,40 @@ def choose_device(name: str | None) -> torch.device:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What is trained, where, and what was typed for it."""
+    """What is trained, where, what was typed for it, and who takes part."""
 
     recipe: Recipe
     folder: Path
     device: torch.device
     command: str
+    workers: Workers
 
 
 def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
-    folder = run.folder
+    folder, workers = run.folder, run.workers
     damaged: list[str] = []
-    newest = latest_checkpoint(folder, note=damaged.append)
-    log = Log(folder, run.recipe.tensorboard, report)
+    newest = workers.from_first(lambda: latest_checkpoint(folder, note=damaged.append))
     step = 0 if newest is None else checkpoint_step(newest)
-    log.keep_until(-1 if newest is None else step)
+    log = Log(folder, run.recipe.tensorboard, report) if workers.first else None
+    if log is not None:
+        log.keep_until(-1 if newest is None else step)
+    write = nobody if log is None else log.write
 
     def note(text: str) -> None:
-        log.write({"step": step, "event": "note", "text": text})
+        write({"step": step, "event": "note", "text": text})
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        report({"step": step, "event": "preparing", "stage": stage, "done": done, "total": total})
 
     for text in damaged:
         note(text)
     if newest is not None and changed:
         note(f"other than before: {', '.join(changed)}")
-
-    def progress(stage: str, done: int, total: int | None) -> None:
-        report({"step": step, "event": "preparing", "stage": stage, "done": done, "total": total})
-
-    material = prepare(run.recipe, folder, note, progress)
-    loop = Loop(run.recipe, folder, material, run.device, log)
+    if run.recipe.training.sharded and workers.world == 1:
+        note("training.sharded has no effect on one process; torchrun starts more")
+    material = workers.after_first(lambda: prepare(run.recipe, folder, note, progress))
+    _check_alike(run, material)
+    loop = Loop(run.recipe, folder, material, run.device, write, workers)
     if newest is not None:
         loop.resume(newest)
     else:
@@ -153,21 +173,52 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     ending = loop.run()
     loop.note(ending.reason)
     validation = _finish(run, material, loop) if ending.complete else None
-    write_report(folder)
+    if workers.first:
+        write_report(folder)
     model = folder / "model" if ending.complete else None
-    return TrainingResult(folder, model, ending.reason, loop.state.step, validation)
+    return TrainingResult(
+        folder, model, ending.reason, loop.state.step, validation, first=workers.first
+    )
+
+
+def _check_alike(run: _Run, material: Material) -> None:
+    """Makes sure that all workers train the same recipe on the same pairs, in one folder.
+
+    Raises TrainingError in all of them otherwise.
+    """
+    own = (run.recipe.model_dump_json(), material.train.folder.name, (run.folder / LOCK).exists())
+    host = socket.gethostname()
+    everybody = run.workers.together([(host, own)])
+    _, first = everybody[0]
+    for host, other in everybody:
+        for value, firsts, what in zip(
+            other, first, ("another recipe", "other pairs", "another run's folder"), strict=True
+        ):
+            if value != firsts:
+                raise TrainingError(
+                    f"the worker on {host} has {what} than the first one; start all with the "
+                    "same command, in a folder that all hosts share"
+                )
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder's run is the one that the `torchrun` which has just started this process
+    anew was started for: it goes on by itself."""
+    newest = latest_checkpoint(folder) if started_again() else None
+    return newest is not None and saved_state(newest).get("launcher") == launcher()
 
 
 def _finish(run: _Run, material: Material, loop: Loop) -> Validation:
     """The final model: the average of the last checkpoints (section 6.1), or the best one where
     that has the lower validation loss. It is measured as it is stored."""
-    recipe, folder, model = run.recipe, run.folder, loop.model
+    recipe, folder, workers = run.recipe, run.folder, run.workers
+    model = workers.complete(loop.model)
     stored: torch.dtype = getattr(torch, recipe.training.stored_precision)
 
     def measure(weights: Mapping[str, Tensor]) -> Validation:
         rounded = {name: tensor.to(stored) for name, tensor in weights.items()}
         fill_weights(model, rounded, folder)
-        return validate(model, material, recipe.validation, loop.device)
+        return validate(model, material, recipe.validation, loop.device, workers)
 
     last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
     validation = measure(average_checkpoints(last))
@@ -189,7 +240,8 @@ def _finish(run: _Run, material: Material, loop: Loop) -> Validation:
         "command": run.command,
         "recipe": json.loads(recipe.model_dump_json(exclude_none=True)),
     }
-    loop.save_model(folder / "model", model_card(recipe, facts), facts, stored)
+    path, card = folder / "model", model_card(recipe, facts)
+    workers.from_first(lambda: loop.save_model(model, path, card, facts, stored))
     return validation
 
 

@@ -302,6 +302,14 @@ class TrainingSection(Section):
     accumulate: Count = Field(default=1, description="batches whose gradients make one update")
     label_smoothing: Share = Field(default=0.1, description="epsilon_ls of section 5.4")
     precision: Literal["float32", "bf16"] = Field(default="float32", description="bf16: autocast")
+    sharded: bool = Field(
+        default=False,
+        description="each worker holds a part of weights and moments (FSDP2) instead of all (DDP)",
+    )
+    max_skipped: NaturalNumber = Field(
+        default=5,
+        description="updates in a row left out for a loss that is not finite; one more ends it",
+    )
     stored_precision: Literal["float32", "bfloat16", "float16"] = Field(
         default="float32", description="of the weights in the final model folder"
     )

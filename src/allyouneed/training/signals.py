@@ -1,4 +1,4 @@
-"""A clean stop: the first SIGINT or SIGTERM lets the step end and a checkpoint be written."""
+"""A clean stop: the first signal lets the step end and a checkpoint be written."""
 
 import signal
 import threading
@@ -6,29 +6,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+# What asks a process to end: a user, a closed terminal, the system going down, a scheduler whose
+# time is over (it sends SIGUSR1 or SIGUSR2 on request, SIGXCPU by itself).
+INSISTENT = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+REPEATED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+
 
 class StopRequest:
-    """`name` is the signal that asked for a stop, or None."""
+    """`number` is that of the signal that asked for a stop, or 0."""
 
     def __init__(self) -> None:
-        self.name: str | None = None
+        self.number = 0
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[StopRequest]:
-    """Catches SIGINT and SIGTERM while the block runs; a second one ends the process as usual.
+    """Catches these signals while the block runs; a second SIGINT, SIGTERM or SIGQUIT ends the
+    process as usual. The others come again by themselves (SIGHUP from the shell and from the
+    system, SIGXCPU every second), and that means no more than the first time.
 
-    Only the main thread can catch signals; elsewhere nothing is caught.
+    What is ignored stays so: `nohup` has its way. Only the main thread can catch signals;
+    elsewhere nothing is caught.
     """
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (*INSISTENT, *REPEATED)}
+    before = {n: handler for n, handler in handlers.items() if handler is not signal.SIG_IGN}
 
     def ask(number: int, frame: FrameType | None) -> None:
-        request.name = signal.Signals(number).name
-        signal.signal(number, before[signal.Signals(number)])
+        request.number = request.number or number
+        if number in INSISTENT:
+            signal.signal(number, before[signal.Signals(number)])
 
     for number in before:
         signal.signal(number, ask)

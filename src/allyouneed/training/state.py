@@ -4,18 +4,23 @@ import math
 import time
 from dataclasses import dataclass, field
 
+from allyouneed.training.gradient import Cost
+from allyouneed.training.sections import TrainingSection
+
 
 @dataclass
 class State:
     """Where a run stands; a checkpoint holds it.
 
     `data` is the key of the token store, which follows from all that the pairs follow from;
-    `position` counts updates within the epoch; `threads` are those of the CPU, on whose number
-    the last bit of a loss depends.
+    `position` counts updates within the epoch; `threads` (of the CPU) and `workers` are numbers on
+    which the last bit of a loss depends; `launcher` is the `torchrun` that started the workers.
     """
 
     data: str
     threads: int
+    workers: int = 1
+    launcher: str = ""
     step: int = 0
     epoch: int = 0
     position: int = 0
@@ -36,6 +41,12 @@ class Interval:
     steps: int = 0
     began: float = field(default_factory=time.monotonic)
 
+    def add(self, cost: Cost) -> None:
+        """One more update."""
+        self.loss += sum(cost.losses)
+        self.tokens += cost.tokens
+        self.steps += 1
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -43,3 +54,16 @@ class Ending:
 
     reason: str
     complete: bool = True
+
+
+def ending(training: TrainingSection, state: State) -> Ending | None:
+    """Why a run ends here by what its recipe says, or None."""
+    if training.steps is not None and state.step >= training.steps:
+        return Ending(f"{training.steps} steps done")
+    if training.epochs is not None and state.epoch >= training.epochs:
+        return Ending(f"{training.epochs} epochs done")
+    if training.max_minutes is not None and state.seconds >= 60 * training.max_minutes:
+        return Ending(f"{training.max_minutes:g} minutes are over")
+    if training.patience is not None and state.validations_since_best >= training.patience:
+        return Ending(f"no better for {training.patience} validations")
+    return None

@@ -13,6 +13,7 @@ from allyouneed.evaluation.metrics import bleu
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.preparation import Material
 from allyouneed.training.sections import ValidationSection
+from allyouneed.training.workers import ALONE, Workers
 from allyouneed.translator import Translator
 
 
@@ -34,14 +35,21 @@ class Validation:
 
 @torch.inference_mode()
 def validate(
-    model: Transformer, material: Material, section: ValidationSection, device: torch.device
+    model: Transformer,
+    material: Material,
+    section: ValidationSection,
+    device: torch.device,
+    workers: Workers = ALONE,
 ) -> Validation:
-    """Measures the model, in eval mode and float32, and leaves it in the mode it was in."""
+    """Measures the model, in eval mode and float32, and leaves it in the mode it was in.
+
+    Each worker measures on its share of the pairs; all have the same result.
+    """
     was_training = model.training
     model.eval()
     try:
-        loss = held_out_loss(model, material, device)
-        texts = translate_pairs(model, material, section)
+        loss = held_out_loss(model, material, device, workers)
+        texts = translate_pairs(model, material, section, workers)
     finally:
         model.train(was_training)
     if not texts:
@@ -55,12 +63,15 @@ def validate(
     return Validation(loss, score.score, score.signature, samples)
 
 
-def held_out_loss(model: Transformer, material: Material, device: torch.device) -> float:
+def held_out_loss(
+    model: Transformer, material: Material, device: torch.device, workers: Workers = ALONE
+) -> float:
     """Nats per target token over the whole validation store."""
     config = model.config
     longest = max(4096, config.max_positions)
     total, tokens = 0.0, 0
-    for indices in BatchSampler(material.valid, longest, seed=0).epoch_batches(0):
+    batches = BatchSampler(material.valid, longest, seed=0).epoch_batches(0)
+    for indices in workers.mine(batches):
         batch = collate(material.valid, indices, config.pad, config.start)
         memory = model.encode(batch.source_BS.to(device))
         states_PD = model.decode(batch.target_in_BT.to(device), memory).flatten(0, 1)
@@ -72,15 +83,19 @@ def held_out_loss(model: Transformer, material: Material, device: torch.device) 
             logits_CV = model.output(states_CD)
             total += float(label_smoothed_loss(logits_CV, labels_C, 0.0, config.pad))
         tokens += batch.target_tokens
-    return total / tokens
+    total, all_tokens = workers.sum([total, tokens])
+    return total / all_tokens
 
 
 def translate_pairs(
-    model: Transformer, material: Material, section: ValidationSection
+    model: Transformer,
+    material: Material,
+    section: ValidationSection,
+    workers: Workers = ALONE,
 ) -> list[str]:
     """Translations of `material.valid_pairs`, by the road that a user's texts take."""
     translator = Translator.of_model(
         model, material.tokenizer, trained_length=material.trained_length
     )
-    sources = [source for source, _ in material.valid_pairs]
-    return [translation.text for translation in translator(sources, beam=section.beam)]
+    sources = [source for source, _ in workers.mine(material.valid_pairs)]
+    return workers.together([found.text for found in translator(sources, beam=section.beam)])

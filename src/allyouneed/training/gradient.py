@@ -1,0 +1,167 @@
+"""The gradient of one update: over all its batches and all workers, each target token the same."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.data.batches import Indices
+from allyouneed.data.collate import Batch, Side, collate
+from allyouneed.data.store import TokenStore
+from allyouneed.errors import TrainingError
+from allyouneed.text.bpe_dropout import BpeDropout
+from allyouneed.training.chance import number_from
+from allyouneed.training.objective import Objective
+from allyouneed.training.preparation import Material
+from allyouneed.training.recipe import Recipe
+from allyouneed.training.workers import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the batches of an update cost: nats summed over target tokens, and these tokens."""
+
+    losses: Sequence[float]
+    tokens: int
+
+    @property
+    def loss(self) -> float:
+        """Nats per target token."""
+        return sum(self.losses) / self.tokens
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """Pairs that go forward and backward together; they are of batch `number` of the update."""
+
+    number: int
+    pairs: Indices
+    batch: Batch
+
+
+class Gradient:
+    """Fills the gradients of the objective's weights, an update at a time.
+
+    What is drawn by chance follows from (seed, step, rank), in BPE dropout from (seed, side, epoch,
+    number of the pair). `note` hears of batches that had to be split.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        material: Material,
+        objective: Objective,
+        workers: Workers,
+        note: Callable[[str], None],
+    ) -> None:
+        self._recipe = recipe
+        self._material = material
+        self._workers = workers
+        self._note = note
+        self._objective: nn.Module = workers.join(objective)
+        self._weights = list(objective.parameters())
+        self._bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
+
+    def of(self, group: Sequence[Indices], step: int, epoch: int) -> Cost:
+        """Fills the gradients of an update over these batches.
+
+        A batch for which memory does not suffice is split, and the update begun again, so that it
+        counts every pair once.
+
+        Raises TrainingError for a pair that alone does not fit into memory.
+        """
+        pieces = [
+            self._piece(number, pairs, epoch)
+            for number, pairs in shared_out(group, self._workers.rank, self._workers.world)
+        ]
+        (tokens,) = self._workers.sum([sum(piece.batch.target_tokens for piece in pieces)])
+        losses = torch.zeros(len(group), dtype=torch.float64)
+        while (too_large := self._backward(pieces, tokens, step, losses)) is not None:
+            for weight in self._weights:
+                weight.grad = None
+            at = pieces.index(too_large)
+            pieces[at : at + 1] = self._halves(too_large, step, epoch)
+        self._workers.add_up()
+        return Cost(self._workers.sum(losses.tolist()), int(tokens))
+
+    def _backward(
+        self, pieces: Sequence[_Piece], tokens: float, step: int, losses: Tensor
+    ) -> _Piece | None:
+        """Adds up the pieces' gradients, and their losses by batch; returns a piece that memory
+        did not suffice for, if there is one."""
+        torch.manual_seed(number_from(self._recipe.seed, "dropout", step, self._workers.rank))
+        found: list[Tensor] = []
+        for piece in pieces:
+            try:
+                with self._workers.apart():
+                    loss = self._objective(piece.batch)
+                    # what the workers end up with is the mean of their gradients
+                    (loss * self._workers.world / tokens).backward()
+                found.append(loss.detach())
+            except torch.OutOfMemoryError:
+                return piece
+        losses.zero_()
+        for piece, loss in zip(pieces, found, strict=True):
+            losses[piece.number] += float(loss)
+        return None
+
+    def _halves(self, piece: _Piece, step: int, epoch: int) -> list[_Piece]:
+        if not self._workers.can_try_again:
+            raise TrainingError(
+                f"memory does not suffice for a batch of {len(piece.pairs)} pairs at step {step}, "
+                "and with training.sharded it cannot be tried again in parts; lower "
+                "training.batch_tokens and raise training.accumulate by as much"
+            )
+        if len(piece.pairs) < 2:
+            name, line = self._material.train.line_of(int(piece.pairs[0]))
+            source, target = piece.batch.source_BS.size(1), piece.batch.labels_BT.size(1)
+            raise TrainingError(
+                f"{name}:{line}: memory does not suffice for this pair of {source} and {target} "
+                "tokens alone; lower data.filters.max_tokens, or take a smaller model"
+            )
+        self._note(
+            f"step {step}: memory does not suffice for a batch of {len(piece.pairs)} pairs, which "
+            "is split in two; a lower training.batch_tokens with a higher training.accumulate "
+            "would save the second try"
+        )
+        return [self._piece(piece.number, piece.pairs[half::2], epoch) for half in (0, 1)]
+
+    def _piece(self, number: int, pairs: Indices, epoch: int) -> _Piece:
+        config = self._material.config
+        if not len(pairs):  # the others wait for a backward, if only one of no target token
+            end, start, pad = torch.tensor([config.end, config.start, config.pad]).view(3, 1, 1)
+            return _Piece(number, pairs, Batch(end, start, pad, target_tokens=0))
+        augment = self._augment if self._recipe.vocabulary.dropout else None
+        batch = collate(self._material.train, pairs, config.pad, config.start, augment, epoch)
+        return _Piece(number, pairs, batch)
+
+    def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
+        """BPE dropout; what it would make longer than the model's positions stays as it is."""
+        rng = random.Random(number_from(self._recipe.seed, side, epoch, index))
+        pieces = self._bpe_dropout(ids, rng)
+        return pieces if len(pieces) <= self._material.config.max_positions else ids
+
+
+def shared_out(group: Sequence[Indices], rank: int, world: int) -> list[tuple[int, Indices]]:
+    """What falls to a worker of the batches of an update: (number of the batch, its pairs).
+
+    Whole batches as long as there is one for each worker; of the rest, to each every `world`-th
+    pair. All workers so have equally many, some perhaps with no pair in them, and about equally
+    much to do.
+    """
+    whole = len(group) // world * world
+    return [
+        (number, pairs if number < whole else pairs[rank::world])
+        for number, pairs in enumerate(group)
+        if number >= whole or number % world == rank
+    ]
+
+
+def lines_of(store: TokenStore, pairs: Indices) -> str:
+    """Where pairs come from, as "corpus:line, line; corpus:line"."""
+    lines: dict[str, list[int]] = {}
+    for name, line in sorted(store.line_of(int(pair)) for pair in pairs):
+        lines.setdefault(name, []).append(line)
+    return "; ".join(f"{name}:{', '.join(map(str, found))}" for name, found in lines.items())

@@ -1,0 +1,40 @@
+"""What training minimises, as a module of its own: what shares a model among workers wraps it.
+
+B batch · S source length · T target length · P positions · D d_model
+"""
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.data.collate import Batch
+from allyouneed.training.loss import fused_loss
+from allyouneed.training.sections import TrainingSection
+
+
+class Objective(nn.Module):
+    """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens."""
+
+    def __init__(self, model: Transformer, training: TrainingSection, device: torch.device) -> None:
+        super().__init__()
+        self.model = model
+        self._smoothing = training.label_smoothing
+        self._narrow = training.precision == "bf16"
+        self._device = device
+
+    def forward(self, batch: Batch | None) -> Tensor:
+        """The loss of the batch; of none it is 0, with a gradient of 0 for every weight."""
+        if batch is None:
+            return 0 * torch.stack([w.flatten()[0] for w in self.model.parameters()]).sum()
+        source_BS, target_in_BT, labels_BT = (
+            ids.to(self._device) for ids in (batch.source_BS, batch.target_in_BT, batch.labels_BT)
+        )
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._narrow):
+            states_BTD = self.model.decode(target_in_BT, self.model.encode(source_BS))
+            return fused_loss(
+                states_BTD.flatten(0, 1),
+                self.model.output,
+                labels_BT.flatten(),
+                self._smoothing,
+                self.model.config.pad,
+            )

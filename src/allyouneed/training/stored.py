@@ -1,0 +1,137 @@
+"""What a checkpoint's folder holds: weights and moments, in whole files or in the workers' parts.
+
+Tensors go by "weights:NAME", "exp_avg:NAME" and so on, NAME being the parameter's.
+
+    model.safetensors, optimizer.safetensors    written by one worker; nothing is pickled
+    __0_0.distcp, __1_0.distcp ..., .metadata   a part from each (torch.distributed.checkpoint)
+
+The metadata of parts is a pickle, which could run any code: read such checkpoints from run folders
+of your own only. What is passed on is a model folder.
+"""
+
+import pickle
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch.distributed as dist
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.metadata import Metadata, TensorStorageMetadata
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
+from torch.distributed.tensor import DTensor, distribute_tensor
+
+from allyouneed.errors import TrainingError
+
+MODEL, OPTIMIZER, METADATA = "model.safetensors", "optimizer.safetensors", ".metadata"
+WEIGHTS = "weights"
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+class Whole:
+    """The content of a folder in two files of whole tensors."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {True: folder / MODEL, False: folder / OPTIMIZER}
+
+    def shapes(self) -> Shapes:
+        """The shape of every tensor, by name."""
+        shapes: Shapes = {}
+        for of_weights, path in self._files.items():
+            with safe_open(path, "pt") as file:
+                for key in file.keys():  # noqa: SIM118, it is no mapping
+                    name = f"{WEIGHTS}:{key}" if of_weights else key
+                    shapes[name] = tuple(file.get_slice(key).get_shape())
+        return shapes
+
+    def fill(self, tensors: Mapping[str, Tensor]) -> None:
+        """Copies what is stored into these tensors, by name."""
+        for of_weights, path in self._files.items():
+            with safe_open(path, "pt") as file:
+                for name, tensor in tensors.items():
+                    if name.startswith(f"{WEIGHTS}:") == of_weights:
+                        key = name.removeprefix(f"{WEIGHTS}:") if of_weights else name
+                        _copy(tensor, file.get_tensor(key))
+
+    @staticmethod
+    def write(folder: Path, tensors: Mapping[str, Tensor]) -> list[Path]:
+        """Writes the tensors; returns the files, which may not be on the disk yet."""
+        weights = {
+            name.removeprefix(f"{WEIGHTS}:"): tensor
+            for name, tensor in tensors.items()
+            if name.startswith(f"{WEIGHTS}:")
+        }
+        rest = {n: tensor for n, tensor in tensors.items() if not n.startswith(f"{WEIGHTS}:")}
+        save_file(weights, folder / MODEL)
+        save_file(rest, folder / OPTIMIZER)
+        return [folder / MODEL, folder / OPTIMIZER]
+
+
+class Parts:
+    """The content of a folder in parts, one from each worker that wrote it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def shapes(self) -> Shapes:
+        """The shape of every tensor, by name. Raises OSError or ValueError when damaged."""
+        metadata = self._metadata()
+        for info in metadata.storage_data.values():
+            part = self._folder / info.relative_path
+            if part.stat().st_size < info.offset + info.length:
+                raise ValueError(f"{part.name} is cut short")
+        stored = metadata.state_dict_metadata
+        return {
+            name: tuple(entry.size)
+            for name, entry in stored.items()
+            if isinstance(entry, TensorStorageMetadata)
+        }
+
+    def fill(self, tensors: Mapping[str, Tensor]) -> None:
+        """Copies what is stored into these tensors, by name; of each only what is held here."""
+        reader = FileSystemReader(self._folder)
+        with warnings.catch_warnings(action="ignore"):  # that no_dist is what it says
+            load(dict(tensors), storage_reader=reader, no_dist=True)
+
+    @staticmethod
+    def write(folder: Path, tensors: Mapping[str, Tensor], group: dist.ProcessGroup | None) -> None:
+        """Writes this worker's parts to the disk; all workers of the group call it together.
+
+        Raises TrainingError in all of them when one of them fails.
+        """
+        try:
+            save(dict(tensors), storage_writer=FileSystemWriter(folder), process_group=group)
+        except CheckpointException as error:
+            first = next(iter(error.failures.values()))[0]
+            raise TrainingError(f"{type(first).__name__}: {first}") from error
+
+    def _metadata(self) -> Metadata:
+        try:
+            return FileSystemReader(self._folder).read_metadata()
+        except (EOFError, pickle.UnpicklingError, AttributeError, IndexError, KeyError) as error:
+            raise ValueError(f"{METADATA} is damaged ({error})") from error
+
+
+def stored(folder: Path) -> Whole | Parts:
+    """The content of a checkpoint's folder, whichever way it was written."""
+    return Parts(folder) if (folder / METADATA).exists() else Whole(folder)
+
+
+def damage(folder: Path) -> str | None:
+    """What is wrong with the content of a folder, going by its headers and sizes."""
+    try:
+        stored(folder).shapes()
+    except (OSError, SafetensorError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _copy(target: Tensor, source: Tensor) -> None:
+    if isinstance(target, DTensor):
+        source = distribute_tensor(source.to(target.device), target.device_mesh, target.placements)
+    target.copy_(source)
