@@ -1,0 +1,295 @@
+"""How much each token counts for what the model says, beyond raw attention weights.
+
+B batch · H heads · T target length · S source length · D d_model · K head width · V vocabulary
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.scoring import teacher_input
+from allyouneed.errors import ShapeError, UsageError
+from allyouneed.insight.capture import capture
+from allyouneed.insight.names import attentions
+
+ROWS_AT_ONCE = 16  # points of the path that integrated gradients takes together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rollout:
+    """How the state of each position, behind each layer, is mixed from the model's input tokens.
+
+    `encoder` are SS, for each encoder layer. Behind each decoder layer, `source` TS is the part
+    of the source tokens and `target` TT that of the target tokens so far, the start token first.
+    Rows of `encoder`, and rows of `source` and `target` together, sum to 1. With batches, B comes
+    first.
+    """
+
+    encoder: tuple[Tensor, ...]
+    source: tuple[Tensor, ...]
+    target: tuple[Tensor, ...]
+
+
+def rollout(
+    encoder: Sequence[Tensor], decoder: Sequence[Tensor] = (), cross: Sequence[Tensor] = ()
+) -> Rollout:
+    """Attention rollout (Abnar & Zuidema 2020), carried on into the decoder.
+
+    The weights HTS (or BHTS) of each layer are averaged over the heads, and half of what leaves a
+    sub-layer is counted as what went past it on the residual connection: a self-attention layer
+    multiplies what is there by (A + I) / 2, cross-attention adds the encoder's last mixture in.
+    Any model's weights will do; without `decoder` and `cross` it is the encoder's rollout alone.
+
+    Raises:
+        ShapeError: decoder and cross-attention of different depth.
+    """
+    if len(decoder) != len(cross):
+        raise ShapeError(
+            f"{len(decoder)} layers of decoder attention and {len(cross)} of cross-attention; "
+            "each decoder layer has one of both"
+        )
+    of_encoder: list[Tensor] = []
+    for weights in encoder:
+        kept = _half_kept(weights.mean(dim=-3))
+        of_encoder.append(kept @ of_encoder[-1] if of_encoder else kept)
+    of_source: list[Tensor] = []
+    of_target: list[Tensor] = []
+    for own, across in zip(decoder, cross, strict=True):
+        kept, looked = _half_kept(own.mean(dim=-3)), _whole_rows(across.mean(dim=-3))
+        target = kept @ of_target[-1] if of_target else kept
+        source = kept @ of_source[-1] if of_source else torch.zeros_like(looked)
+        of_target.append(target / 2)
+        of_source.append((source + (looked @ of_encoder[-1] if of_encoder else looked)) / 2)
+    return Rollout(tuple(of_encoder), tuple(of_source), tuple(of_target))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueWeighted:
+    """Norms of the vectors that an attention module adds up: `heads_BHTS` of each head's for each
+    query and key, `together_BTS` of their sums over the heads."""
+
+    heads_BHTS: Tensor
+    together_BTS: Tensor
+
+
+@torch.no_grad()
+def value_weighted(
+    model: Transformer, source_BS: Tensor, target_BT: Tensor
+) -> dict[str, ValueWeighted]:
+    """Norm-based attention (Kobayashi et al. 2020) of every attention module, by its name, while
+    the target is teacher-forced: a key that is looked at counts for little where its value is
+    small.
+
+    Raises:
+        ShapeError, UsageError: as `score_targets`.
+    """
+    with capture(model, values=True, names=list(attentions(model))) as tape:
+        model.decode(teacher_input(model, source_BS, target_BT), model.encode(source_BS))
+    found = {}
+    for name, part in attentions(model).items():
+        weights_BHTS = tape[name].double()
+        vectors_BHSD = value_vectors(part, tape.values[name]).double()
+        inner_BHGS = torch.einsum("bhsd,bgsd->bhgs", vectors_BHSD, vectors_BHSD)
+        squares_BTS = torch.einsum("bhts,bhgs,bgts->bts", weights_BHTS, inner_BHGS, weights_BHTS)
+        heads_BHTS = weights_BHTS * vectors_BHSD.norm(dim=-1)[:, :, None]
+        together_BTS = squares_BTS.clamp(min=0).sqrt()
+        found[name] = ValueWeighted(heads_BHTS.float(), together_BTS.float())
+    return found
+
+
+def value_vectors(attention: MultiHeadAttention, v_BHSK: Tensor) -> Tensor:
+    """f_h(x) = (x W_V + b_V) W_O, the part of W_O that is the head's: what each head has to give
+    for each key, BHSD. Weighted and summed over heads and keys, and with W_O's bias, they are the
+    module's output."""
+    W_O_DHK = attention.W_O.weight.view(-1, v_BHSK.size(1), v_BHSK.size(3))
+    return torch.einsum("bhsk,dhk->bhsd", v_BHSK, W_O_DHK)
+
+
+def gradient_times_attention(
+    model: Transformer, source_BS: Tensor, target_BT: Tensor
+) -> dict[str, Tensor]:
+    """Each attention weight times the gradient of log P(target) by it, BHTS, by the module's name
+    (Chefer et al. 2021; there, negative ones are then left out).
+
+    Summed over a head, that is how log P(target) begins to rise as all its weights grow.
+
+    Raises:
+        ShapeError, UsageError: as `score_targets`.
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        source_BS, target_BT = source_BS.clone(), target_BT.clone()
+        with capture(model, names=list(attentions(model))) as tape:
+            logits_BTV = model(source_BS, teacher_input(model, source_BS, target_BT))
+        log_p_BTV = logits_BTV.log_softmax(dim=-1)
+        log_p_BT = log_p_BTV.gather(2, target_BT[..., None])[..., 0]
+        wanted = log_p_BT[target_BT != model.config.pad].sum()
+        weights = [tape[name] for name in tape]
+        gradients = torch.autograd.grad(wanted, weights)
+    pairs = zip(tape, weights, gradients, strict=True)
+    return {name: weight.detach() * gradient for name, weight, gradient in pairs}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribution:
+    """What each input token counts for log P of one target token, in nats: `source` S, the end
+    among them, and `target`, the start token and the target tokens before that one.
+
+    `log_probability` is what is accounted for, `baseline` the same with nothing said by any token
+    (None for a method that has no such thing).
+    """
+
+    source: Tensor
+    target: Tensor
+    log_probability: float
+    baseline: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far all shares together are from `log_probability` - `baseline`."""
+        if self.baseline is None:
+            return None
+        all_shares = float(self.source.double().sum() + self.target.double().sum())
+        return all_shares - (self.log_probability - self.baseline)
+
+
+def gradient_times_input(
+    model: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    position: int,
+    token: int | None = None,
+) -> Attribution:
+    """Each token's embedding times the gradient by it (Shrikumar et al. 2017): the rate at which
+    log P changes as that embedding is scaled.
+
+    It is P of `target[position]` after the target tokens before it, or there of another `token`.
+    `source` and `target` are ids, with their ends.
+
+    Raises:
+        UsageError: a position or token that is not there, a model in training mode.
+        ShapeError: ids that do not fit into the model's positions.
+    """
+    asked = _Asked.of(model, source, target, position, token)
+    log_p_M, gradients = asked.log_probability(torch.ones(1))
+    shares = [float_MD.sum(dim=-1)[0] for float_MD in asked.times_input(gradients)]
+    return Attribution(shares[0], shares[1], float(log_p_M[0]))
+
+
+def integrated_gradients(
+    model: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    position: int,
+    token: int | None = None,
+    *,
+    steps: int = 64,
+) -> Attribution:
+    """Integrated gradients (Sundararajan et al. 2017): the gradient times the embedding, averaged
+    on the way from no embeddings (zeros; positions stay) to all of them. The shares add up to the
+    rise of log P on that way, but for `gap`, which shrinks with more `steps`.
+
+    Otherwise as `gradient_times_input`. The mean is taken at the points of Gauss and Legendre.
+
+    Raises:
+        UsageError, ShapeError: as `gradient_times_input`; fewer than one step.
+    """
+    if steps < 1:
+        raise UsageError(f"steps={steps} must be at least 1")
+    asked = _Asked.of(model, source, target, position, token)
+    points, parts = np.polynomial.legendre.leggauss(steps)
+    means: list[Tensor] = [torch.zeros(()), torch.zeros(())]
+    pairs = torch.stack([torch.tensor(points) / 2 + 0.5, torch.tensor(parts) / 2], dim=1)
+    for chunk in torch.split(pairs, ROWS_AT_ONCE):
+        _, gradients = asked.log_probability(chunk[:, 0])
+        for side, products_MTD in enumerate(asked.times_input(gradients)):
+            weights_M = chunk[:, 1].to(products_MTD)
+            means[side] = means[side] + torch.einsum("m,mtd->t", weights_M, products_MTD).cpu()
+    (baseline, whole), _ = asked.log_probability(torch.tensor([0.0, 1.0]))
+    return Attribution(means[0], means[1], float(whole), float(baseline))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question: log P of a token after a source and a beginning of the target."""
+
+    model: Transformer
+    source_1S: Tensor
+    input_1T: Tensor
+    token: int
+
+    @classmethod
+    def of(
+        cls,
+        model: Transformer,
+        source: Sequence[int],
+        target: Sequence[int],
+        position: int,
+        token: int | None,
+    ) -> "_Asked":
+        if not 0 <= position < len(target):
+            raise UsageError(f"position {position}: the target has 0 … {len(target) - 1}")
+        token = target[position] if token is None else token
+        if not 0 <= token < model.config.vocabulary:
+            raise UsageError(f"token {token}: the vocabulary has 0 … {model.config.vocabulary - 1}")
+        device = next(model.parameters()).device
+        with torch.inference_mode(False):  # gradients will go through what is made here
+            source_1S = torch.tensor([list(source)], device=device)
+            target_1T = torch.tensor([list(target[: position + 1])], device=device)
+            return cls(model, source_1S, teacher_input(model, source_1S, target_1T), token)
+
+    def vectors(self) -> tuple[Tensor, Tensor]:
+        """The embeddings of both sides, before scaling and positions."""
+        encoder, decoder = self.model.encoder.embeddings, self.model.decoder.embeddings
+        with torch.inference_mode(False):
+            return encoder.tokens(self.source_1S).detach(), decoder.tokens(self.input_1T).detach()
+
+    def log_probability(self, scales_M: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """log P with all embeddings times each of M scales, and its gradients by them, MSD and
+        MTD."""
+        with torch.inference_mode(False), torch.enable_grad():
+            scales_M11 = scales_M[:, None, None]
+            source_MSD, target_MTD = (
+                (x_1TD.clone() * scales_M11.to(x_1TD)).requires_grad_() for x_1TD in self.vectors()
+            )
+            rows = len(scales_M)
+            with _embedded(self.model, source_MSD, target_MTD):
+                logits_MTV = self.model(
+                    self.source_1S.expand(rows, -1), self.input_1T.expand(rows, -1)
+                )
+            log_p_M = logits_MTV[:, -1].log_softmax(dim=-1)[:, self.token]
+            source_gradient, target_gradient = torch.autograd.grad(
+                log_p_M.sum(), [source_MSD, target_MTD]
+            )
+        return log_p_M.detach(), (source_gradient, target_gradient)
+
+    def times_input(self, gradients: tuple[Tensor, Tensor]) -> list[Tensor]:
+        """The gradients times the embeddings, for both sides."""
+        return [g_MTD * x_1TD for g_MTD, x_1TD in zip(gradients, self.vectors(), strict=True)]
+
+
+@contextmanager
+def _embedded(model: Transformer, source_BSD: Tensor, target_BTD: Tensor) -> Iterator[None]:
+    """Lets the model take these vectors for its token embeddings."""
+    with ExitStack() as stack:
+        for side, given in ((model.encoder, source_BSD), (model.decoder, target_BTD)):
+            hook = side.embeddings.tokens.register_forward_hook(lambda *_, given=given: given)
+            stack.callback(hook.remove)
+        yield
+
+
+def _half_kept(weights_TT: Tensor) -> Tensor:
+    """(A + I) / 2."""
+    eye = torch.eye(weights_TT.size(-1), dtype=weights_TT.dtype, device=weights_TT.device)
+    return _whole_rows(weights_TT + eye)
+
+
+def _whole_rows(weights_TS: Tensor) -> Tensor:
+    """Rows that sum to 1, whatever a probe or dropout has made of them; zeros stay zeros."""
+    sums_T1 = weights_TS.sum(dim=-1, keepdim=True)
+    return weights_TS / sums_T1.masked_fill(sums_T1 == 0, 1.0)

@@ -1,0 +1,122 @@
+"""Anybody's attention weights with their tokens, checked: what a view or a figure is drawn from.
+
+B batch · H heads · T queries · S keys
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.errors import ShapeError, UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttentionView:
+    """Tokens of one side, which look, tokens of the other, which are looked at, and the weights:
+    HTS for each layer. Layers may differ in their number of heads."""
+
+    tokens_x: tuple[str, ...]
+    tokens_y: tuple[str, ...]
+    layers: tuple[Tensor, ...]
+
+    def head(self, layer: int, head: int) -> Tensor:
+        """The weights TS of one head; layer and head count from 0, or from the last if negative.
+
+        Raises:
+            UsageError: a layer or head that there is not.
+        """
+        weights_HTS = self.layers[_number("layer", layer, len(self.layers))]
+        return weights_HTS[_number("head", head, len(weights_HTS))]
+
+    def heatmap(self, layer: int, head: int, *, stretched: bool = False) -> "Figure":
+        """One head as a figure, see `figures.heatmap`.
+
+        Raises:
+            UsageError: a layer or head that there is not, or matplotlib is not installed.
+        """
+        from allyouneed.insight.figures import heatmap
+
+        title = f"layer {layer}, head {head}"
+        weights_TS = self.head(layer, head)
+        return heatmap(weights_TS, self.tokens_x, self.tokens_y, title=title, stretched=stretched)
+
+
+def attention_view(
+    tokens_x: Sequence[str], tokens_y: Sequence[str], weights: Sequence[Any] | Tensor
+) -> AttentionView:
+    """Attention of any model, ready to be drawn: `tokens_x` look at `tokens_y`.
+
+        outputs = model(**inputs, output_attentions=True)     # a model of Hugging Face's
+        attention_view(target, source, outputs.cross_attentions)
+
+    `weights` are a tensor (or an array) HTS or 1HTS for each layer. For self-attention both sides
+    are the same tokens. Encoder, decoder and cross-attention are three views, each with layers and
+    lengths of its own. What is kept is a float32 copy on the CPU.
+
+    Raises:
+        ShapeError: weights whose axes do not fit, by their layer.
+        UsageError: tokens that are no strings, no layers, a layer without weights, or weights
+            that are not finite and at least 0.
+    """
+    for side, tokens in (("tokens_x", tokens_x), ("tokens_y", tokens_y)):
+        if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+            raise UsageError(f"{side} must be a list of strings, one for each token")
+    if isinstance(weights, Tensor) and weights.dim() == 3:
+        raise ShapeError(
+            f"weights of the shape {tuple(weights.shape)} are one layer's; give a list: [weights]"
+        )
+    if not len(weights):
+        raise UsageError("no layers; give the weights HTS of each layer, in a list")
+    sizes = (len(tokens_x), len(tokens_y))
+    layers = tuple(_layer(number, one, sizes) for number, one in enumerate(weights))
+    return AttentionView(tuple(tokens_x), tuple(tokens_y), layers)
+
+
+def _layer(number: int, weights: Any, sizes: tuple[int, int]) -> Tensor:
+    """One layer's weights HTS, checked."""
+    if weights is None:
+        raise UsageError(
+            f"layer {number} has no weights (None); Hugging Face's models keep them only when "
+            'they are loaded with attn_implementation="eager"'
+        )
+    if isinstance(weights, tuple | list) and weights and isinstance(weights[0], Tensor):
+        raise ShapeError(
+            f"layer {number} is a list of {len(weights)} tensors; what generate() gives is listed "
+            "by step first: join the steps of each layer with torch.cat(steps, dim=2)"
+        )
+    found = torch.as_tensor(weights).detach().to("cpu", torch.float32, copy=True)
+    if found.dim() == 4 and found.size(0) == 1:
+        found = found[0]
+    if found.dim() == 4:
+        raise ShapeError(
+            f"layer {number} holds {found.size(0)} sentences, its shape is {tuple(found.shape)}; "
+            "give one: [layer[:1] for layer in weights]"
+        )
+    if found.dim() != 3 or tuple(found.shape[1:]) != sizes:
+        swapped = found.dim() == 3 and tuple(found.shape[1:]) == sizes[::-1]
+        raise ShapeError(
+            f"layer {number} has the shape {tuple(found.shape)}; with {sizes[0]} tokens_x, which "
+            f"look, and {sizes[1]} tokens_y, which are looked at, it must be (heads, {sizes[0]}, "
+            f"{sizes[1]})" + ("; did you mean the two the other way round?" if swapped else "")
+        )
+    bad = ~found.isfinite() | (found < 0)
+    if bad.any():
+        head, row, column = bad.nonzero()[0].tolist()
+        raise UsageError(
+            f"layer {number}, head {head}, row {row}, column {column}: "
+            f"{float(found[head, row, column])} is no weight; weights are finite and at least 0 "
+            "(what comes after the softmax)"
+        )
+    return found
+
+
+def _number(what: str, number: int, count: int) -> int:
+    if not -count <= number < count:
+        raise UsageError(f"{what} {number}: there are 0 … {count - 1}")
+    return number
