@@ -75,7 +75,7 @@ class Pairs:
         source, target = self.sources[number], self.targets[number]
         return word_numbers(self.tokenizer, source), word_numbers(self.tokenizer, target)
 
-    def batches(self, progress: Progress, stage: str) -> Iterator[list[int]]:
+    def batches(self, progress: Progress = no_progress, stage: str = "") -> Iterator[list[int]]:
         """Numbers of pairs of like length, and a word on how many are done."""
         lengths = [max(map(len, pair)) for pair in zip(self.sources, self.targets, strict=True)]
         done = 0
