@@ -1,6 +1,10 @@
-"""What tests of several floors share: a small tokenizer, models with random weights, a folder."""
+"""What tests of several floors share: a small tokenizer, models with random weights, a folder, a
+server of files."""
 
-from collections.abc import Callable
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -76,3 +80,70 @@ def model_folder(
 def copier() -> Translator:
     """The frozen model, which gives back what it is given; it knows up to 24 tokens."""
     return load(GOLDEN / "model-v1", engine="core")
+
+
+class FileServer(ThreadingHTTPServer):
+    """Serves `files` on this machine, and writes down the range that each request asks for.
+
+    The next answers are those of `answers` (status codes); transfers break off after so many
+    bytes as `break_after` says, one number for each; without `ranges`, each begins anew.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files: dict[str, bytes] = {}
+        self.asked: list[str | None] = []
+        self.answers: list[int] = []
+        self.break_after: list[int] = []
+        self.ranges = True
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FileServer
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        self.server.asked.append(wanted)
+        content = self.server.files.get(self.path)
+        if self.server.answers or content is None:
+            self.send_error(self.server.answers.pop(0) if self.server.answers else 404)
+            return
+        first = 0
+        if wanted is not None and self.server.ranges:
+            first = int(wanted.removeprefix("bytes=").removesuffix("-"))
+            if first >= len(content):
+                self.send_error(416)
+                return
+        self.send_response(206 if first else 200)
+        self.send_header("Content-Length", str(len(content) - first))
+        self.end_headers()
+        until = len(content)
+        if self.server.break_after:
+            until = first + self.server.break_after.pop(0)
+        self.wfile.write(content[first:until])
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def file_server() -> Iterator[FileServer]:
+    with FileServer() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def unused_address() -> str:
+    """An address of this machine at which nobody answers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return f"http://127.0.0.1:{port}"

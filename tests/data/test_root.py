@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from allyouneed.data.root import data_root, resolve
+from allyouneed.data.root import data_home, data_root, resolve
 from allyouneed.errors import DataError
 
 
@@ -46,3 +46,28 @@ def test_an_error_says_where_it_looked(places):
         assert word in str(caught.value)
     with pytest.raises(DataError, match=r"looked at /missing/a\.tsv"):
         resolve(Path("/missing/a.tsv"), None)
+
+
+def test_fetched_data_is_found_after_the_root(places, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(places / "home"))
+    assert data_home() == places / "home/allyouneed"
+    name = Path("sub/a.tsv")
+    for folder in ("home/allyouneed", "shared/data"):
+        (places / folder / "sub").mkdir(parents=True)
+        (places / folder / name).write_text("")
+        assert resolve(name, None) == places / folder / name
+    monkeypatch.setenv("ALLYOUNEED_DATA", str(places / "elsewhere"))
+    assert data_home() == places / "elsewhere"
+    monkeypatch.delenv("ALLYOUNEED_DATA")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(places))
+    assert data_home() == places / ".local/share/allyouneed"
+
+
+def test_data_that_can_be_fetched_says_so(places, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(places / "home"))
+    with pytest.raises(DataError, match="`allyouneed fetch multi30k` brings it"):
+        resolve(Path("multi30k/train.en.gz"), None)
+    with pytest.raises(DataError) as caught:
+        resolve(Path("other/train.en.gz"), None)
+    assert "allyouneed fetch" not in str(caught.value)

@@ -13,6 +13,7 @@ import typer
 from allyouneed import __version__
 from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
+from allyouneed.cli.fetch import fetch
 from allyouneed.cli.options import Settings
 from allyouneed.cli.score import score
 from allyouneed.cli.select_vocabulary import select_vocabulary
@@ -74,7 +75,17 @@ def build() -> typer.Typer:
     """The verbs, ready to be called."""
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     app.callback()(allyouneed)
-    for verb in (translate, tokenize, train, evaluate, score, select_vocabulary, export, where):
+    for verb in (
+        translate,
+        tokenize,
+        train,
+        evaluate,
+        score,
+        select_vocabulary,
+        export,
+        fetch,
+        where,
+    ):
         app.command()(verb)
     return app
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from allyouneed.data.published import DATA_SETS
 from allyouneed.errors import DataError
 
 VARIABLE = "ALLYOUNEED_DATA"
@@ -22,9 +23,28 @@ def data_root() -> Path | None:
     return beside if beside.is_dir() else None
 
 
+def data_home() -> Path:
+    """Where fetched data is kept: $ALLYOUNEED_DATA, else the user's own folder for data,
+    $XDG_DATA_HOME/allyouneed (~/.local/share/allyouneed)."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_DATA_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "share") / "allyouneed"
+
+
+def is_looked_into(folder: Path) -> bool:
+    """Whether the recipes' files are looked for in this folder."""
+    return any(folder.resolve() == place.resolve() for place in _places(None))
+
+
+def _places(base: Path | None) -> list[Path]:
+    return [place for place in (base, data_root(), data_home()) if place is not None]
+
+
 def resolve(path: Path, base: Path | None) -> Path:
     """The file meant by a path in a recipe: absolute as it stands; relative beside the recipe
-    (in the folder `base`), then in the data root.
+    (in the folder `base`), then in the data root and in the folder of fetched data.
 
     Raises DataError that lists where it looked.
     """
@@ -32,13 +52,13 @@ def resolve(path: Path, base: Path | None) -> Path:
     if path.is_absolute():
         candidates = [path]
     else:
-        folders = [folder for folder in (base, data_root()) if folder is not None]
-        candidates = [folder / path for folder in folders]
+        candidates = list(dict.fromkeys(place / path for place in _places(base)))
     for candidate in candidates:
         if candidate.exists():
             return candidate
-    looked = ", ".join(map(str, candidates)) or "no folder at all"
+    name = path.parts[0] if path.parts else ""
+    fetched = f"`allyouneed fetch {name}` brings it, or " if name in DATA_SETS else ""
     raise DataError(
-        f"{path}: no such file; looked at {looked}; "
+        f"{path}: no such file; looked at {', '.join(map(str, candidates))}; {fetched}"
         f"set {VARIABLE} to the folder that holds it, or give an absolute path"
     )

@@ -1,0 +1,94 @@
+"""`allyouneed fetch`: a public data set by its address, for the recipes that need it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TransferSpeedColumn,
+)
+
+from allyouneed.cli.options import Debug, Json
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.errors import UsageError, nearest
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(help="The data set: multi30k.")],
+    into: Annotated[
+        Path | None,
+        typer.Option(help="The folder of data; without it the one that recipes look into."),
+    ] = None,
+    mirror: Annotated[
+        str | None,
+        typer.Option("--from", metavar="URL", help="Fetch from here, not from the publisher."),
+    ] = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Fetch a public data set, so that the recipes find it.
+
+    **Examples**
+
+    - `allyouneed fetch multi30k`
+    - `allyouneed fetch multi30k --into ~/data`
+    - `allyouneed fetch multi30k --from https://mirror.example/multi30k`
+
+    Every file is checked by its checksum. What broke off goes on from there when the same command
+    is given again. The folder is printed at the end; with --json, each file.
+    """
+    from allyouneed.data.download import fetch as bring
+    from allyouneed.data.published import DATA_SETS
+    from allyouneed.data.root import VARIABLE, data_home, is_looked_into
+
+    if name not in DATA_SETS:
+        close = nearest(name, DATA_SETS)
+        meant = f"; did you mean {close}?" if close else f"; known: {', '.join(DATA_SETS)}"
+        raise UsageError(f"no data set is called {name!r}{meant}")
+    data_set = DATA_SETS[name]
+    folder = data_home() if into is None else into.expanduser()
+    note(f"{name} is for {data_set.licence} use, as its publisher says")
+    with _Transfers() as transfers:
+        paths = bring(data_set, folder, mirror, transfers.show)
+    if json:
+        for path, file in zip(paths, data_set.files, strict=True):
+            size = path.stat().st_size
+            result(as_json({"file": str(path), "bytes": size, "checksum": file.checksum}))
+    else:
+        result(str(folder / name))
+    if not is_looked_into(folder):
+        note(f"recipes find it with {VARIABLE}={folder}")
+
+
+class _Transfers:
+    """A bar for each file on a terminal, on standard error; a line for each elsewhere."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        self._live = console.is_terminal
+        self._bars = Progress(
+            *columns, TransferSpeedColumn(), console=console, disable=not self._live
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> "_Transfers":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._bars.stop()
+
+    def show(self, name: str, done: int, total: int | None) -> None:
+        """How much of a file is there."""
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=total)
+            if not self._live:
+                note(f"fetching {name}")
+        self._bars.update(self._tasks[name], completed=done, total=total)
