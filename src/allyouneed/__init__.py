@@ -20,6 +20,7 @@ __all__ = [
     "capture",
     "intervene",
     "load",
+    "look",
     "Tokenizer",
     "trace",
     "train",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from allyouneed.training.run import train
     from allyouneed.translation import Translation
     from allyouneed.translator import Translator, load
+    from allyouneed.widget.notebook import look
 else:
     _HOME = {
         "AllYouNeedError": "allyouneed.errors",
@@ -48,6 +50,7 @@ else:
         "capture": "allyouneed.insight.capture",
         "intervene": "allyouneed.insight.intervene",
         "load": "allyouneed.translator",
+        "look": "allyouneed.widget.notebook",
         "Tokenizer": "allyouneed.text.tokenizer",
         "trace": "allyouneed.insight.trace",
         "train": "allyouneed.training.run",

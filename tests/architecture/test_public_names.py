@@ -13,6 +13,7 @@ PUBLIC = [
     "capture",
     "intervene",
     "load",
+    "look",
     "Tokenizer",
     "trace",
     "train",

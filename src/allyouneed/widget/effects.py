@@ -1,0 +1,30 @@
+"""What switching a head off does, measured.
+
+S source tokens · T target tokens
+"""
+
+import math
+
+import torch
+
+from allyouneed.decoding.beam import beam_search
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.decoding.scoring import score_targets
+from allyouneed.insight.trace import Trace
+from allyouneed.job import ids_of_prefix
+from allyouneed.translator import Translator
+from allyouneed.widget.questions import State
+
+
+def effect(translator: Translator, before: Trace, state: State) -> tuple[float, str]:
+    """For the model as it is set now: the change of the log-probability of the target that was
+    found before, in nats, and the text that it finds instead."""
+    model, tokenizer = translator.model, translator.tokenizer
+    source_1S = torch.tensor([[one.id for one in before.source]], device=translator.device)
+    target_1T = torch.tensor([[one.id for one in before.target]], device=translator.device)
+    [now] = score_targets(model, source_1S, target_1T)
+    prefix = ids_of_prefix(tokenizer, state.prefix)
+    options = BeamOptions(beam=state.beam)
+    [[best]] = beam_search(model, source_1S, options, [prefix] if prefix else None)
+    change = math.fsum(now) - math.fsum(step.log_probability for step in before.steps)
+    return change, tokenizer.decode(best.ids).strip()

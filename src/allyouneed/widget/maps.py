@@ -1,0 +1,16 @@
+"""Attention made small: pictures of at most 32 × 32 for the grids, whatever the length.
+
+L layers · H heads · T queries · S keys
+"""
+
+from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool2d
+
+MOST = 32
+
+
+def small(weights_LHTS: Tensor) -> Tensor:
+    """Averages over blocks where an axis is longer than 32, so that none is left out."""
+    queries, keys = weights_LHTS.shape[-2:]
+    size = (min(queries, MOST), min(keys, MOST))
+    return weights_LHTS if size == (queries, keys) else adaptive_avg_pool2d(weights_LHTS, size)

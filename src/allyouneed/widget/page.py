@@ -1,0 +1,120 @@
+"""The documents around the view's module: one that a server serves, one that holds everything.
+
+No text of the user's is ever part of the markup: it travels as JSON in a script of its own.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from allyouneed.errors import UsageError
+from allyouneed.widget.questions import State, checked
+
+KINDS = {"view.js": "text/javascript", "view.css": "text/css"}
+
+HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+"""
+TITLE = "<title>allyouneed: look inside</title>\n"
+BODY = """</head>
+<body>
+<main id="view"><noscript>The view is a script; allow scripts to see it.</noscript></main>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the view shows first: up to two sentences side by side."""
+
+    states: Sequence[State]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], beam: int, models: int) -> "Start":
+        """Each text, or one text by each of two models.
+
+        Raises:
+            UsageError: more texts or models than fit, or a text or beam out of range.
+        """
+        if len(texts) > 2 or len(texts) * models > 2:
+            raise UsageError(
+                f"{len(texts)} sentences by {models} models: the view shows two sentences side by "
+                "side, or one sentence by two models; leave some out"
+            )
+        given = [{"text": text, "model": number} for text in texts for number in range(models)]
+        return cls([checked(State, {**one, "beam": beam}, "look") for one in given])
+
+    def options(self, *, link: bool) -> dict[str, Any]:
+        """As the module's `mount` takes them; `link`: the address follows what is done."""
+        states = zip(("state", "second"), self.states, strict=False)
+        return {"link": link, **{name: state.to_json() for name, state in states}}
+
+
+def static(name: str) -> tuple[str, bytes]:
+    """A shipped file of the view: its media type and bytes. Raises KeyError for any other name."""
+    return KINDS[name], (resources.files("allyouneed") / "widget" / "static" / name).read_bytes()
+
+
+def live_page() -> str:
+    """The page that asks the server it comes from."""
+    return (
+        f'{HEAD}{TITLE}<link rel="stylesheet" href="view.css">\n'
+        f'<script type="module" src="start.js"></script>\n{BODY}</body>\n</html>\n'
+    )
+
+
+def start_script(start: Start, page: int) -> str:
+    """Opens the view in the live page; `page` is the number that its questions come with."""
+    return (
+        'import { httpTransport, mount } from "./view.js";\n'
+        f'mount(document.getElementById("view"), httpTransport("ask?page={page}"), '
+        f"{script_json(start.options(link=True))});\n"
+    )
+
+
+def saved_page(start: Start, answers: bytes) -> str:
+    """One document with the module, its style and all answers in it, which needs nothing else.
+
+    `answers` is the packed answer that `saved.py` makes. The scripts in the document are
+    allowed by their hashes, so that nothing else in it can ever run.
+    """
+    module = inline(static("view.js")[1].decode())
+    style = static("view.css")[1].decode().replace("</", "<\\/")
+    data = base64.b64encode(gzip.compress(answers, mtime=0)).decode()
+    opening = (
+        "\nconst element = document.getElementById.bind(document);\n"
+        'mount(element("view"), savedTransport(readSaved(element("answers").textContent)), '
+        f"{script_json(start.options(link=True))});\n"
+    )
+    script = f"{module}{opening}"
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        f'{HEAD}<meta http-equiv="Content-Security-Policy" content="{policy}">\n{TITLE}'
+        f"<style>{style}</style>\n{BODY}"
+        f'<script type="text/plain" id="answers">{data}</script>\n'
+        f'<script type="module">{script}</script>\n</body>\n</html>\n'
+    )
+
+
+def script_json(value: Mapping[str, Any]) -> str:
+    """JSON that may stand in a script: nothing in it can end the script or begin a comment."""
+    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def inline(module: str) -> str:
+    """A module's text as it may stand between the tags of a script."""
+    return module.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,173 @@
+"""The view as one file: everything about a few sentences, and each of their heads switched off.
+
+The answers travel as one packed answer. Its JSON has, under the canonical JSON of each question
+{kind, payload}, the answer's own JSON and for each of its arrays the name that it has there.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from allyouneed.errors import AllYouNeedError, DataError
+from allyouneed.insight.names import heads, split_head
+from allyouneed.model_folder import to_disk
+from allyouneed.widget.answers import KINDS, layers_of
+from allyouneed.widget.packing import Answer, compact, pack
+from allyouneed.widget.page import Start, saved_page
+from allyouneed.widget.questions import State
+from allyouneed.widget.session import Session
+
+LENSES = ("raw", "value-weighted", "rollout", "gradient")
+BUDGET = 1_200_000  # bytes of attention, before compression, beyond that of the raw lens
+HALF = 2  # bytes of a number
+ANSWERED = ("about", "translate", "attention", "maps", "metrics", "effects", "lens", "positions")
+
+Progress = Callable[[int, int], None]
+"""progress(done, of): how many translations are made, of how many."""
+
+
+class Collected:
+    """Questions with their answers, as one."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Any] = {}
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def add(self, kind: str, payload: dict[str, Any], answer: Answer) -> None:
+        """Keeps an answer.
+
+        Raises:
+            AllYouNeedError: it says why there is none.
+        """
+        if "error" in answer.json:
+            raise AllYouNeedError(answer.json["error"])
+        places = {name: f"{len(self._found)}/{name}" for name in answer.arrays}
+        self._arrays |= {places[name]: array for name, array in answer.arrays.items()}
+        self._keep(kind, payload, answer.json, {name: [places[name], None] for name in places})
+
+    def add_layers(self, payload: dict[str, Any], maps: Answer) -> None:
+        """Keeps small maps, and each layer's attention as what it is: one of them."""
+        place = f"{len(self._found)}/maps"
+        self.add("maps", payload, maps)
+        for layer in range(len(maps.arrays["maps"])):
+            self._keep("attention", {**payload, "layer": layer}, {}, {"weights": [place, layer]})
+
+    def packed(self) -> bytes:
+        """All of it."""
+        return pack(Answer(self._found, self._arrays))
+
+    def _keep(
+        self, kind: str, payload: dict[str, Any], answer: Any, places: dict[str, list[Any]]
+    ) -> None:
+        question = compact({"kind": kind, "payload": payload})
+        self._found[question] = {"json": answer, "arrays": places}
+
+
+class Saving:
+    """Asks a session what the view may ask about a few states, and collects the answers."""
+
+    def __init__(self, session: Session, states: Sequence[State], progress: Progress) -> None:
+        self.session, self.states, self._progress = session, states, progress
+        self.collected = Collected()
+        self._room = BUDGET
+        self._done, self._of = 0, sum(1 + len(self._heads(state)) for state in states)
+
+    def collect(self) -> bytes:
+        """Everything, packed. Raises AllYouNeedError for a state that cannot be translated."""
+        about = {**self.session.ask("about", {}).json, "live": False, "asks": [*ANSWERED]}
+        self.collected.add("about", {}, Answer(about))
+        self._ask("positions", {})
+        ids = [self._translated(state) for state in self.states]
+        for state, id in zip(self.states, ids, strict=True):
+            if state.disturbed:
+                self._translated(state.undisturbed())
+            self._tick()
+            for kind in ("metrics", "lens"):
+                self._ask(kind, {"id": id})
+            for lens in LENSES:
+                self._attention(state, id, lens, lens != "raw")
+        for state, id in zip(self.states, ids, strict=True):
+            for head in self._heads(state):
+                self._head_off(state, id, head)
+                self._tick()
+        return self.collected.packed()
+
+    def _head_off(self, state: State, id: str, head: str) -> None:
+        """What one head does, and the translation without it."""
+        self._translated(state)  # it is kept among the last few
+        self._ask("effects", {"id": id, "heads": [head]})
+        heads = self.session.translators[state.model].config.heads
+        self._translated(state.without(head if heads > 1 else split_head(head)[0]))
+
+    def _translated(self, state: State) -> str:
+        return str(self._ask("translate", {"state": state.to_json()}).json["id"])
+
+    def _attention(self, state: State, id: str, lens: str, if_room: bool) -> None:
+        """All layers of all kinds through one lens, as far as there is room."""
+        for kind in KINDS:
+            asked = {"id": id, "kind": kind, "lens": lens}
+            maps = self.session.ask("maps", asked)
+            layers = self._layers(state, asked)
+            seen = maps.arrays["maps"].shape[1:]
+            whole = all(layer.arrays["weights"].shape == seen for layer in layers)
+            size = maps.arrays["maps"].size + sum(one.arrays["weights"].size for one in layers)
+            size = HALF * (maps.arrays["maps"].size if whole else size)
+            if if_room and size > self._room:
+                continue
+            self._room -= size if if_room else 0
+            if whole:
+                self.collected.add_layers(asked, maps)
+                continue
+            self.collected.add("maps", asked, maps)
+            for number, layer in enumerate(layers):
+                self.collected.add("attention", {**asked, "layer": number}, layer)
+
+    def _layers(self, state: State, asked: dict[str, Any]) -> list[Answer]:
+        config = self.session.translators[state.model].config
+        numbers = range(layers_of(config, asked["kind"]))
+        return [self.session.ask("attention", {**asked, "layer": number}) for number in numbers]
+
+    def _ask(self, kind: str, payload: dict[str, Any]) -> Answer:
+        answer = self.session.ask(kind, payload)
+        self.collected.add(kind, payload, answer)
+        return answer
+
+    def _heads(self, state: State) -> list[str]:
+        return heads(self.session.translators[state.model].model)
+
+    def _tick(self) -> None:
+        self._done += 1
+        self._progress(self._done, self._of)
+
+
+def save(session: Session, start: Start, path: Path, progress: Progress = lambda *_: None) -> None:
+    """Writes the view of its first states as one HTML file, beside it first and then renamed.
+
+    The file answers without a model: the states and, where they disturb, what is undisturbed;
+    every head off, by itself, in each of them; raw attention, and other lenses as far as 1.2 MB
+    reach. Of the rest it says that it needs a live model.
+
+    Raises:
+        DataError: a place that cannot be written.
+        AllYouNeedError: a state that cannot be translated.
+    """
+    answers = Saving(session, start.states, progress).collect()
+    _write(path, saved_page(start, answers))
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes the file as a whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        to_disk(beside)
+        beside.replace(path)
+    except OSError as error:
+        raise DataError(
+            f"{path} could not be written: {error.strerror}; choose another place"
+        ) from error
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,184 @@
+"""The page on localhost: a small HTTP server that answers one page, and nobody else.
+
+It is bound to 127.0.0.1, its address holds a random token, and it refuses requests that another
+site's page has caused (by their Host, Origin and content type) or whose name for it is another
+one. What it serves is a fixed list, so that there is no path to walk; and nothing that is typed
+into the page is ever part of a document.
+"""
+
+import errno
+import json
+import secrets
+import socketserver
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from allyouneed.errors import UsageError
+from allyouneed.widget.packing import Answer, pack
+from allyouneed.widget.page import Start, live_page, start_script, static
+
+LOCALHOST = "127.0.0.1"
+LARGEST_BODY = 1 << 20  # bytes; a state with every cell of a matrix of 256 × 256 in it fits
+SECONDS_OF_PATIENCE = 60  # with a connection that says nothing
+
+Ask = Callable[[str, Any, int], Answer]
+"""ask(kind, payload, page) → answer; it does not raise for what is asked wrongly."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Refused(Exception):
+    """A request that is not answered: its status, and in a line why."""
+
+    def __init__(self, status: HTTPStatus, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Serves the live view at `address` until `shutdown`; `ask` answers its questions.
+
+    `port` 0 takes any free one.
+
+    Raises:
+        UsageError: a port that is taken, or that this user may not open.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, ask: Ask, start: Start, port: int = 0) -> None:
+        self.ask, self.start_with = ask, start
+        self.token = secrets.token_urlsafe(24)
+        self.pages = count(1)
+        try:
+            super().__init__((LOCALHOST, port), Handler)
+        except (OSError, OverflowError) as error:
+            taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+            reason = "is taken by another program" if taken else f"cannot be opened ({error})"
+            raise UsageError(
+                f"port {port} {reason}; choose another, or leave it out for a free one"
+            ) from error
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the page; whoever knows it may ask the model."""
+        return f"http://{LOCALHOST}:{self.port}/{self.token}/"
+
+    @property
+    def port(self) -> int:
+        """The port that is open."""
+        return int(self.server_address[1])
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that hangs up in the middle is no news."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection of the page."""
+
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version = "allyouneed"
+    sys_version = ""
+    timeout = SECONDS_OF_PATIENCE
+
+    def do_GET(self) -> None:
+        """The page and its parts."""
+        self._respond(self._part)
+
+    def do_POST(self) -> None:
+        """A question of the page."""
+        self._respond(self._answer)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests are not news either."""
+
+    def _respond(self, content: Callable[[str], tuple[str, bytes]]) -> None:
+        try:
+            kind, body = content(self._place())
+            status = HTTPStatus.OK
+        except Refused as refused:
+            kind, body, status = "text/plain", f"{refused}\n".encode(), refused.status
+            self.close_connection = True  # a body that was not read would pass for a request
+        self.send_response(status)
+        self.send_header(
+            "Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+        )
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _place(self) -> str:
+        """What lies behind the token in the address.
+
+        Raises:
+            Refused: another host's name, another site's request, or no token.
+        """
+        hosts = {f"{name}:{self.server.port}" for name in (LOCALHOST, "localhost")}
+        if self.headers.get("Host") not in hosts:
+            raise Refused(HTTPStatus.FORBIDDEN, f"this page is at {LOCALHOST} alone")
+        origin = self.headers.get("Origin")
+        if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+            raise Refused(HTTPStatus.FORBIDDEN, "no other site may ask")
+        first, slash, place = urlsplit(self.path).path.removeprefix("/").partition("/")
+        if not slash or not secrets.compare_digest(first.encode(), self.server.token.encode()):
+            raise Refused(HTTPStatus.NOT_FOUND, "nothing is here; take the address as it was given")
+        return place
+
+    def _part(self, place: str) -> tuple[str, bytes]:
+        if place == "":
+            return "text/html", live_page().encode()
+        if place == "start.js":
+            page = next(self.server.pages)
+            return "text/javascript", start_script(self.server.start_with, page).encode()
+        try:
+            return static(place)
+        except KeyError:
+            raise Refused(HTTPStatus.NOT_FOUND, "nothing is here") from None
+
+    def _answer(self, place: str) -> tuple[str, bytes]:
+        if place != "ask":
+            raise Refused(HTTPStatus.NOT_FOUND, "questions are asked at ask")
+        asked = self._body()
+        page = parse_qs(urlsplit(self.path).query).get("page", ["0"])[0]
+        if not (isinstance(asked, dict) and asked.keys() == {"kind", "payload"}):
+            raise Refused(HTTPStatus.BAD_REQUEST, "a question is {kind, payload}")
+        number = int(page) if page.isdecimal() else 0
+        answer = self.server.ask(str(asked["kind"]), asked["payload"], number)
+        return "application/octet-stream", pack(answer)
+
+    def _body(self) -> Any:
+        if self.headers.get_content_type() != "application/json":
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question is application/json")
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "a question comes with its Content-Length")
+        if len(length) > 9 or int(length) > LARGEST_BODY:
+            raise Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"a question of {length[:12]} bytes is too long; it may have {LARGEST_BODY:,}",
+            )
+        try:
+            return json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            raise Refused(HTTPStatus.BAD_REQUEST, "a question is JSON") from None

@@ -1,0 +1,271 @@
+"""What answers the view: one or two translators, and the last few translations they made."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from threading import Lock
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed import __version__
+from allyouneed.core.transformer import Transformer
+from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.insight.trace import Kind, Trace, trace
+from allyouneed.translator import Translator
+from allyouneed.widget import answers
+from allyouneed.widget.calculator import calculate
+from allyouneed.widget.disturbance import Source, disturbed, source_of
+from allyouneed.widget.effects import effect
+from allyouneed.widget.lenses import Layers, layers_seen
+from allyouneed.widget.packing import Answer, compact
+from allyouneed.widget.positions import positions
+from allyouneed.widget.questions import (
+    QUESTIONS,
+    AttentionOf,
+    Calculator,
+    Effects,
+    Maps,
+    OfTranslation,
+    Payload,
+    State,
+    Translate,
+    read,
+)
+
+KEPT = 8  # translations; that of 256 tokens by a base model holds about 40 MB of attention
+ALTERNATIVES = 5
+
+
+class Obsolete(Exception):
+    """Something newer was asked meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A translation that may be asked about: its state, the text that was translated, its trace,
+    and its attention through the lenses that were asked for."""
+
+    id: str
+    state: State
+    source: Source
+    trace: Trace
+    lenses: dict[str, Layers] = field(default_factory=dict)
+
+
+class Session:
+    """Answers every kind of question of the view, one at a time, whatever thread asks.
+
+    The paper's own code runs, in float32, whatever engine a translator has. `pages` may ask at
+    the same time; of what one page asks to translate, the newest request alone matters: an older
+    one stops at its next step.
+    """
+
+    def __init__(
+        self,
+        translators: Sequence[Translator],
+        names: Sequence[str],
+        on_failure: Callable[[Exception], None] = lambda error: None,
+    ) -> None:
+        """`names` are what the view calls the translators; `on_failure` is told of errors that
+        nobody raised on purpose, which the view shows in one line."""
+        self.on_failure = on_failure
+        self.translators, self.names = translators, names
+        self._busy = Lock()
+        self._newest: dict[int, int] = {}  # request of each page
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._answers: dict[str, Callable[[Any, int], Answer]] = {
+            "about": lambda _, __: Answer(self._about()),
+            "translate": self._translate,
+            "attention": lambda asked, _: self._attention(asked),
+            "maps": lambda asked, _: self._maps(asked),
+            "metrics": lambda asked, _: self._metrics(asked),
+            "effects": self._effects,
+            "lens": lambda asked, _: self._lens(asked),
+            "calculator": lambda asked, _: self._calculator(asked),
+            "positions": lambda _, __: Answer(positions(self.translators[0].model)),
+        }
+
+    def ask(self, kind: str, payload: Any, page: int = 0) -> Answer:
+        """The answer to a question; what was asked wrongly is answered by {"error": why}, what is
+        not wanted any more by {"obsolete": true}."""
+        return self.hear(kind, payload, page)()
+
+    def hear(self, kind: str, payload: Any, page: int = 0) -> Callable[[], Answer]:
+        """Takes note of a question, which may make others obsolete; what is returned answers it,
+        as `ask` does."""
+        try:
+            asked = read(kind, payload)
+        except UsageError as error:
+            refusal = Answer({"error": str(error)})
+            return lambda: refusal
+        if isinstance(asked, Translate):
+            self._newest[page] = max(asked.request, self._newest.get(page, 0))
+        return lambda: self._answer(kind, asked, page)
+
+    def _answer(self, kind: str, asked: Payload, page: int) -> Answer:
+        try:
+            with self._busy:
+                return self._answers[kind](asked, page)
+        except Obsolete:
+            return Answer({"obsolete": True})
+        except AllYouNeedError as error:
+            return Answer({"error": str(error)})
+        except Exception as error:
+            self.on_failure(error)
+            return Answer({"error": f"{type(error).__name__}: {error}"})
+
+    def _about(self) -> dict[str, Any]:
+        models = [
+            {"name": name, "engine": "core", "config": asdict(translator.config)}
+            for name, translator in zip(self.names, self.translators, strict=True)
+        ]
+        return {"models": models, "version": __version__, "live": True, "asks": [*QUESTIONS]}
+
+    def _translate(self, asked: Translate, page: int) -> Answer:
+        wanted = self._wanted(asked.request, page)
+        if not wanted():
+            raise Obsolete
+        found = self.kept(asked.state, wanted)
+        baseline = None
+        if asked.state.disturbed:
+            baseline = self.kept(asked.state.undisturbed(), wanted).trace
+        return Answer(answers.translation(found.id, found.trace, found.source, baseline))
+
+    def kept(self, state: State, wanted: Callable[[], bool] = lambda: True) -> Kept:
+        """The translation of a state, made now if it is not kept.
+
+        Raises:
+            UsageError: a state that does not fit the text or the model.
+            Obsolete: `wanted` said no on the way.
+        """
+        id = _id_of(state)
+        if id not in self._kept:
+            translator = self._translator(state)
+            source = source_of(state, translator.tokenizer)
+            with _while_wanted(translator.model, wanted), disturbed(translator.model, state):
+                found = self._traced(state, source)
+            self._kept[id] = Kept(id, state, source, found)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(id)
+        return self._kept[id]
+
+    def _wanted(self, request: int, page: int) -> Callable[[], bool]:
+        """Says whether nothing newer was asked of this page."""
+        return lambda: request >= self._newest.get(page, 0)
+
+    def _traced(self, state: State, source: Source, lens: bool = False) -> Trace:
+        return trace(
+            self._translator(state),
+            source.text,
+            beam=state.beam,
+            alternatives=ALTERNATIVES,
+            prefix=state.prefix,
+            lens=lens,
+        )
+
+    def _translator(self, state: State) -> Translator:
+        if state.model >= len(self.translators):
+            raise UsageError(
+                f"state.model={state.model}: there are {len(self.translators)} models, counted "
+                "from 0; open the view with a second model"
+            )
+        if not state.text.strip():
+            raise UsageError("state.text is blank; type a sentence")
+        return self.translators[state.model]
+
+    def _asked_about(self, asked: OfTranslation) -> Kept:
+        if asked.id not in self._kept:
+            raise UsageError(
+                f"translation {asked.id!r} is kept no longer, only the last {KEPT} are; "
+                "translate the sentence again"
+            )
+        self._kept.move_to_end(asked.id)
+        return self._kept[asked.id]
+
+    @contextmanager
+    def _as_translated(self, kept: Kept) -> Iterator[Transformer]:
+        """The model as it was when the translation was made."""
+        model = self._translator(kept.state).model
+        with disturbed(model, kept.state):
+            yield model
+
+    def _attention(self, asked: AttentionOf) -> Answer:
+        layers = self._layers(self._asked_about(asked), asked.lens, asked.kind)
+        if asked.layer >= len(layers):
+            raise UsageError(
+                f"attention.layer={asked.layer}: {asked.kind} has the layers 0 … {len(layers) - 1}"
+            )
+        return answers.attention(layers[asked.layer])
+
+    def _maps(self, asked: Maps) -> Answer:
+        return answers.maps(self._layers(self._asked_about(asked), asked.lens, asked.kind))
+
+    def _layers(self, kept: Kept, lens: str, kind: Kind) -> Sequence[Tensor]:
+        """The weights HTS of every layer of this kind."""
+        if lens not in kept.lenses:
+            with self._as_translated(kept) as model:
+                kept.lenses[lens] = layers_seen(model, kept.trace, lens)
+        return kept.lenses[lens][kind]
+
+    def _metrics(self, asked: OfTranslation) -> Answer:
+        kept = self._asked_about(asked)
+        return Answer(answers.metrics(kept.trace, self._translator(kept.state).config))
+
+    def _effects(self, asked: Effects, page: int) -> Answer:
+        """Of each head by itself, on top of what the state has switched off already."""
+        kept = self._asked_about(asked)
+        translator = self._translator(kept.state)
+
+        wanted = self._wanted(asked.request, page)
+        effects = []
+        for head in asked.heads:
+            with (
+                _while_wanted(translator.model, wanted),
+                disturbed(translator.model, kept.state.without(head)),
+            ):
+                change, text = effect(translator, kept.trace, kept.state)
+            effects.append({"name": head, "change": change, "text": text})
+        return Answer({"effects": effects})
+
+    def _lens(self, asked: OfTranslation) -> Answer:
+        kept = self._asked_about(asked)
+        with self._as_translated(kept):
+            return Answer(answers.lens(self._traced(kept.state, kept.source, lens=True)))
+
+    def _calculator(self, asked: Calculator) -> Answer:
+        kept = self._asked_about(asked)
+        source, target = (
+            [one.id for one in side] for side in (kept.trace.source, kept.trace.target)
+        )
+        with self._as_translated(kept) as model:
+            return calculate(model, source, target, asked.module, asked.head, asked.query)
+
+
+def _id_of(state: State) -> str:
+    """The same for equal states, so that a link, a step back and a saved page find it again."""
+    return hashlib.sha256(compact(state.to_json()).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _while_wanted(model: Transformer, wanted: Callable[[], bool]) -> Iterator[None]:
+    """Stops what runs inside, before its next pass through the encoder or step of the decoder,
+    when it is not wanted any more.
+
+    Raises:
+        Obsolete: it is not.
+    """
+
+    def check(_: torch.nn.Module, __: Any) -> None:
+        if not wanted():
+            raise Obsolete
+
+    check(model, ())
+    with ExitStack() as stack:
+        for embeddings in (model.encoder.embeddings, model.decoder.embeddings):
+            stack.callback(embeddings.register_forward_pre_hook(check).remove)
+        yield
