@@ -33,9 +33,8 @@ import { ViewState } from "./view_state.js";
  */
 /**
  * @typedef {object} Options
- * @property {Partial<State>} [state]  what to begin with
- * @property {Partial<State>} [second]  a second sentence beside it
- * @property {boolean} [link]  whether the page's address follows the state
+ * @property {Partial<State>[]} [states]  what to begin with: one sentence, or two beside each other
+ * @property {boolean} [link]  whether the page's address follows the state; it does unless told not to
  */
 
 const dark = () => window.matchMedia("(prefers-color-scheme: dark)");
@@ -45,13 +44,12 @@ class App {
   /** @type {Theme} */ theme = "auto";
   switching = false;
   #waiting = false;
-  /** The translation under way, so that two sentences take turns. @type {Promise<unknown>} */ #turn = Promise.resolve();
 
   /** @param {HTMLElement} element @param {Ask} ask @param {About} about @param {Options} options */
   constructor(element, ask, about, options) {
     this.ask = ask;
     this.about = about;
-    this.link = options.link ?? false;
+    this.link = options.link ?? true;
     this.root = make("div", { class: "allyouneed" });
     this.status = make("div", { class: "status", role: "status" });
     this.main = make("main");
@@ -72,9 +70,9 @@ class App {
 
   /** @param {Options} options @returns {{saved: Saved, problem: string}} */
   #first(options) {
-    const states = [options.state, options.second].filter((state) => state !== undefined);
+    const { states = [{}] } = options;
     /** @type {Saved} */
-    const given = { states: (states.length ? states : [{}]).map((state) => newState(state)), look: {} };
+    const given = { states: states.map((state) => newState(state)), look: {} };
     try {
       return { saved: (this.link && fromHash(location.hash)) || given, problem: "" };
     } catch (error) {
@@ -108,14 +106,14 @@ class App {
   /** Studies these sentences, one or two. @param {State[]} states */
   open(states) {
     const old = this.contexts;
-    this.contexts = states.map((state, i) => (old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state)));
+    this.contexts = states.map((state, i) => (old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state, i)));
     this.#build();
     for (const context of this.contexts) if (!old.includes(context)) context.study.start();
   }
 
-  /** @param {State} state @returns {Context} */
-  #context(state) {
-    const study = new Study(this.#askInTurn(), state);
+  /** @param {State} state @param {number} pane @returns {Context} */
+  #context(state, pane) {
+    const study = new Study(this.ask, state, pane);
     const { view, about } = this;
     const model = () => about.models[study.state.model] ?? about.models[0];
     const measure = () => {
@@ -123,22 +121,6 @@ class App {
     };
     study.subscribe(() => this.refresh());
     return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
-  }
-
-  /**
-   * Two sentences ask one model: a translation of one waits for that of the other, and only a newer
-   * one of the same sentence pushes it aside.
-   * @returns {Ask}
-   */
-  #askInTurn() {
-    let mine = this.#turn;
-    return async (kind, payload) => {
-      if (kind !== "translate") return this.ask(kind, payload);
-      if (this.#turn !== mine) await this.#turn.catch(() => null);
-      const answer = this.ask(kind, payload);
-      mine = this.#turn = answer.catch(() => null);
-      return answer;
-    };
   }
 
   palette() {

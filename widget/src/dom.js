@@ -13,10 +13,11 @@
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined || value === null || value === false) continue;
+    if (value === undefined || value === null || (value === false && !name.startsWith("aria-"))) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.className = value;
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else if (name === "style") element.style.cssText = value; // an attribute would be refused by the page's policy
+    else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
   put(element, ...children);
   return element;

@@ -1,8 +1,8 @@
 // The module's door: `mount` for the page and the saved file, `render` for notebooks.
 import { mount } from "./app.js";
-import { httpTransport, savedTransport, widgetTransport } from "./transport.js";
+import { httpTransport, readSaved, savedTransport, widgetTransport } from "./transport.js";
 
-export { httpTransport, mount, savedTransport };
+export { httpTransport, mount, readSaved, savedTransport };
 
 /**
  * Called by anywidget for each place the widget is shown at.
@@ -10,7 +10,7 @@ export { httpTransport, mount, savedTransport };
  */
 async function render({ model, el }) {
   const { ask, close } = widgetTransport(model);
-  const view = await mount(el, ask, model.get("options") ?? {});
+  const view = await mount(el, ask, { ...model.get("start"), link: false });
   return () => {
     view.close();
     close();

@@ -19,8 +19,8 @@
  * @property {number} step
  * @property {number} id
  * @property {string} text
- * @property {number} log_probability
- * @property {number} score
+ * @property {number | null} log_probability  null: −∞
+ * @property {number | null} score
  * @property {"alive" | "dropped" | "finished" | "best"} fate
  *
  * @typedef {{text: string, score: number, log_probability?: number, target: Token[]}} Baseline
@@ -64,10 +64,10 @@
  * Arrays of a calculator's answer: q [K], keys [S, K], products [S], scaled [S], mask [S] (1 = may
  * look), weights [S], values [S, K], sum [K], output [D] (the head's part of W_O's product),
  * attention [D] (all heads), residual [D], norm [D].
- * @typedef {{name: string, words: string, formula: string}} CalculatorStep
+ * @typedef {{name: string, title: string, words: string, formula: string}} CalculatorStep
  * @typedef {{shapes: Record<string, number[]>, steps: CalculatorStep[]}} Calculation
  *
- * @typedef {{d_model: number, base: number, shift: {k: number, deviation: number}[]}} Positions
+ * @typedef {{d_model: number, base: number, positions: string, shift: {k: number, deviation: number}[]}} Positions
  *
  * @typedef {{shape: number[], data: ArrayBuffer}} WireArray
  * @typedef {{json: any, arrays: Record<string, WireArray>}} Answer

@@ -96,7 +96,7 @@ function spelled(attributes) {
 }
 
 /** @param {Mark} mark @returns {string} */
-function element(mark) {
+function spelledMark(mark) {
   const dash = "dash" in mark && mark.dash ? mark.dash.join(" ") : undefined;
   switch (mark.mark) {
     case "rect": {
@@ -132,7 +132,7 @@ export function toSVG(scene, ground) {
   const size = spelled({ width, height, viewBox: `0 0 ${width} ${height}` });
   return (
     `<svg xmlns="http://www.w3.org/2000/svg"${size}${spelled({ "font-family": FONT })} style="unicode-bidi: isolate">\n` +
-    `<rect${spelled({ width, height, fill: ground })}/>\n${scene.marks.map(element).join("\n")}\n</svg>\n`
+    `<rect${spelled({ width, height, fill: ground })}/>\n${scene.marks.map(spelledMark).join("\n")}\n</svg>\n`
   );
 }
 

@@ -22,7 +22,7 @@ export function sentenceInput({ study, about }) {
   });
   const translate = () => {
     clearTimeout(timer);
-    study.change(withText(study.state, text.value), "typed a sentence", true);
+    if (text.value.trim()) study.change(withText(study.state, text.value), "typed a sentence", true);
   };
   text.addEventListener("input", () => {
     clearTimeout(timer);
@@ -137,7 +137,7 @@ function replacement(study, text, index) {
     form.append(button("Restore", () => study.change(withReplaced(study.state, index, null), `token ${index} restored`)));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const wanted = (text.startsWith(" ") ? " " : "") + input.value.trim();
+    const wanted = input.value.trim();
     study.change(withReplaced(study.state, index, wanted), `token ${index} → “${visible(wanted)}”`);
   });
   queueMicrotask(() => input.select());

@@ -10,8 +10,6 @@ import { sameState } from "./state.js";
 /** @typedef {import("./names.js").Kind} Kind */
 /** @typedef {{state: State, label: string, text?: string, score?: number}} Moment  with the translation it led to */
 
-const AGAIN = 50; // milliseconds
-
 let lastRequest = 0;
 
 /** Numbers that rise for ever, also after the page is loaded again. */
@@ -31,14 +29,15 @@ export class Study {
   effectsAsked = 0;
   /** @type {Map<string, Promise<any>>} */ #answers = new Map();
   /** @type {Set<() => void>} */ #listeners = new Set();
-  /** Counts what was asked to be translated: the newest alone is shown. */
-  #turn = 0;
+  /** The newest translation asked for: no other is shown. */
+  #request = 0;
 
-  /** @param {Ask} ask @param {State} state */
-  constructor(ask, state) {
+  /** @param {Ask} ask @param {State} state @param {number} pane  which of the page's sentences this is */
+  constructor(ask, state, pane) {
     this.ask = ask;
     this.state = state;
     this.shown = state;
+    this.pane = pane;
   }
 
   /** Calls back after every change. @param {() => void} listener */
@@ -79,17 +78,13 @@ export class Study {
   }
 
   async #translate() {
-    const mine = ++this.#turn;
+    const request = (this.#request = nextRequest());
     this.busy = true;
     this.error = null;
     this.#tell();
     try {
-      let json;
-      do {
-        // Another sentence of the page may have pushed this question aside: it is asked again.
-        ({ json } = await this.ask("translate", { state: this.state, request: nextRequest() }));
-      } while (json.obsolete && mine === this.#turn && (await pause(AGAIN)));
-      if (mine !== this.#turn) return;
+      const { json } = await this.ask("translate", { state: this.state, request, pane: this.pane });
+      if (request !== this.#request) return;
       this.translation = json;
       this.shown = this.state;
       Object.assign(this.history[this.now], { text: json.text, score: json.score });
@@ -97,7 +92,7 @@ export class Study {
       this.effects.clear();
       this.effectsAsked = 0;
     } catch (error) {
-      if (mine !== this.#turn) return;
+      if (request !== this.#request) return;
       this.error = /** @type {Error} */ (error);
       this.state = this.shown;
       this.history.length = Math.max(1, this.history.findLastIndex(({ state }) => sameState(state, this.shown)) + 1);
@@ -158,25 +153,17 @@ export class Study {
    */
   async measureEffects(config) {
     if (this.effectsAsked || !this.translation) return;
-    const mine = this.#turn;
+    const request = this.#request;
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
     for (const kind of KINDS)
       for (let layer = 0; layer < layers[kind]; layer++) {
         const heads = Array.from({ length: config.heads }, (_, head) => headName(kind, layer, head));
         const { id } = /** @type {Translation} */ (this.translation);
-        let json;
-        do {
-          ({ json } = await this.ask("effects", { id, heads, request: nextRequest() }));
-          if (mine !== this.#turn) return;
-        } while (json.obsolete && (await pause(AGAIN)));
+        const { json } = await this.ask("effects", { id, heads, request });
+        if (request !== this.#request || json.obsolete) return;
         for (const effect of json.effects) this.effects.set(effect.name, effect);
         this.#tell();
       }
   }
-}
-
-/** @param {number} milliseconds @returns {Promise<true>} */
-function pause(milliseconds) {
-  return new Promise((resolve) => setTimeout(() => resolve(true), milliseconds));
 }

@@ -1,18 +1,19 @@
 // src/dom.js
 function make(tag, properties = {}, ...children) {
-  const element2 = document.createElement(tag);
+  const element = document.createElement(tag);
   for (const [name, value2] of Object.entries(properties)) {
-    if (value2 === void 0 || value2 === null || value2 === false) continue;
-    if (name.startsWith("on")) element2.addEventListener(name.slice(2), value2);
-    else if (name === "class") element2.className = value2;
-    else element2.setAttribute(name, value2 === true ? "" : String(value2));
+    if (value2 === void 0 || value2 === null || value2 === false && !name.startsWith("aria-")) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value2);
+    else if (name === "class") element.className = value2;
+    else if (name === "style") element.style.cssText = value2;
+    else element.setAttribute(name, value2 === true && !name.startsWith("aria-") ? "" : String(value2));
   }
-  put(element2, ...children);
-  return element2;
+  put(element, ...children);
+  return element;
 }
-function put(element2, ...children) {
+function put(element, ...children) {
   const given = children.filter((child) => child !== null && child !== void 0 && child !== false);
-  element2.replaceChildren(.../** @type {(Node | string)[]} */
+  element.replaceChildren(.../** @type {(Node | string)[]} */
   given);
 }
 function isolated(text, style) {
@@ -354,7 +355,7 @@ function changesPart({ study }) {
   const chips = make("div", { class: "chips" });
   const result = make("div", { class: "result", "aria-live": "polite" });
   const past = make("details", { class: "history" });
-  const element2 = make("section", { class: "changes", "aria-label": "Changes" }, chips, result, past);
+  const element = make("section", { class: "changes", "aria-label": "Changes" }, chips, result, past);
   const update = () => {
     const { state, translation, shown } = study;
     const back = button("Step back", () => study.goTo(study.now - 1), { disabled: study.now === 0 });
@@ -378,7 +379,7 @@ function changesPart({ study }) {
     past.hidden = study.history.length < 2;
     chips.hidden = study.history.length < 2 && !disturbed(state);
   };
-  return { element: element2, update };
+  return { element, update };
 }
 function compared(now, baseline) {
   const same = now.text === baseline.text;
@@ -528,7 +529,7 @@ function gridControls(contexts, setSwitching) {
   const note = make("span", { class: "quiet" });
   const lens = choice("Lens", LENSES, view.look.lens, (chosen) => view.set({ lens: chosen }));
   const click = choice("A click", [["look", "looks"], ["switch", "switches off"]], "look", (what) => setSwitching(what === "switch"));
-  const element2 = make(
+  const element = make(
     "div",
     { class: "controls" },
     make("div", { class: "control" }, make("span", { class: "control-name" }, "lens"), lens),
@@ -560,7 +561,7 @@ function gridControls(contexts, setSwitching) {
     if (study.translation) offer();
     if (wanted) for (const context of contexts) context.measure();
   };
-  return { element: element2, update };
+  return { element, update };
 }
 function headControls([context]) {
   const { view } = context;
@@ -568,7 +569,7 @@ function headControls([context]) {
   const layerChoice = make("select", { "aria-label": "Layer" });
   const kindChoice = make("select", { "aria-label": "Kind of attention" });
   const merge = choice("Join heads by", [["average", "average"], ["maximum", "maximum"]], view.look.merge, (chosen) => view.set({ merge: chosen }));
-  const element2 = make(
+  const element = make(
     "div",
     { class: "controls" },
     make("div", { class: "control" }, kindChoice, layerChoice),
@@ -633,7 +634,7 @@ function headControls([context]) {
     );
     if (focused >= 0) chips.children[focused]?.focus();
   };
-  return { element: element2, update };
+  return { element, update };
 }
 
 // src/attention.js
@@ -722,7 +723,7 @@ function headGrid(context, kind) {
   const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
   const body = make("div", { class: "grid", role: "grid", "aria-label": TITLES[kind], style: `--heads:${config.heads}` });
   const problem = make("p", { class: "note", hidden: true });
-  const element2 = make("figure", { class: "heads" }, make("figcaption", {}, make("h3", {}, TITLES[kind])), body, problem);
+  const element = make("figure", { class: "heads" }, make("figcaption", {}, make("h3", {}, TITLES[kind])), body, problem);
   const cells = /* @__PURE__ */ new Map();
   const places = [];
   const flip = (layer, head) => {
@@ -855,7 +856,7 @@ ${effect.text}` : ""}`;
     arrange();
     paintAll();
   };
-  return { element: element2, update };
+  return { element, update };
 }
 
 // src/scene.js
@@ -928,7 +929,7 @@ function escaped(text) {
 function spelled(attributes) {
   return Object.entries(attributes).filter(([, value2]) => value2 !== void 0).map(([name, value2]) => ` ${name}="${typeof value2 === "number" ? +value2.toFixed(2) : escaped(String(value2))}"`).join("");
 }
-function element(mark) {
+function spelledMark(mark) {
   const dash = "dash" in mark && mark.dash ? mark.dash.join(" ") : void 0;
   switch (mark.mark) {
     case "rect": {
@@ -962,7 +963,7 @@ function toSVG(scene, ground) {
   const size = spelled({ width, height, viewBox: `0 0 ${width} ${height}` });
   return `<svg xmlns="http://www.w3.org/2000/svg"${size}${spelled({ "font-family": FONT })} style="unicode-bidi: isolate">
 <rect${spelled({ width, height, fill: ground })}/>
-${scene.marks.map(element).join("\n")}
+${scene.marks.map(spelledMark).join("\n")}
 </svg>
 `;
 }
@@ -1102,7 +1103,7 @@ function headView(palette) {
   const leftTitle = make("span", { class: "axis-title" });
   const rightTitle = make("span", { class: "axis-title" });
   const middle = make("div", { class: "lines" }, canvas);
-  const element2 = make("div", { class: "head-view" }, leftTitle, make("span"), rightTitle, left, middle, right);
+  const element = make("div", { class: "head-view" }, leftTitle, make("span"), rightTitle, left, middle, right);
   let selection2 = null;
   let pinned = null;
   let hovered = null;
@@ -1153,7 +1154,7 @@ function headView(palette) {
     }
     draw();
   };
-  return { element: element2, update, focus: () => hovered ?? pinned };
+  return { element, update, focus: () => hovered ?? pinned };
 }
 
 // src/matrix.js
@@ -1250,7 +1251,7 @@ function matrixView(palette, choose) {
   const scroll = make("div", { class: "matrix-scroll" }, corner, columnCanvas, rowCanvas, board);
   const said = make("p", { class: "said", "aria-live": "polite" });
   const titles = make("p", { class: "quiet" });
-  const element2 = make("div", { class: "matrix" }, titles, scroll, said);
+  const element = make("div", { class: "matrix" }, titles, scroll, said);
   let selection2 = null;
   let plan;
   let chosen = /* @__PURE__ */ new Set();
@@ -1259,8 +1260,8 @@ function matrixView(palette, choose) {
   let numbers = true;
   let marked = { blocked: /* @__PURE__ */ new Set(), forced: /* @__PURE__ */ new Set() };
   const draw = () => {
-    if (!selection2 || !element2.clientWidth) return;
-    plan = layout(selection2, element2.clientWidth, numbers);
+    if (!selection2 || !element.clientWidth) return;
+    plan = layout(selection2, element.clientWidth, numbers);
     paint(cells, cellsScene(selection2, plan, palette(), marked));
     paint(rowCanvas, rowLabels(selection2.rows.labels, plan, palette()));
     paint(columnCanvas, columnLabels(selection2.columns.labels, plan, palette()));
@@ -1332,10 +1333,10 @@ function matrixView(palette, choose) {
   board.addEventListener("keyup", (event) => event.key === "Shift" && (anchor = null));
   let width = 0;
   new ResizeObserver(() => {
-    if (element2.clientWidth === width) return;
-    width = element2.clientWidth;
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
     draw();
-  }).observe(element2);
+  }).observe(element);
   const update = (next, marks, withNumbers) => {
     if (!selection2 || selection2.matrix.rows !== next.matrix.rows || selection2.matrix.columns !== next.matrix.columns) chosen = /* @__PURE__ */ new Set();
     selection2 = next;
@@ -1349,7 +1350,7 @@ function matrixView(palette, choose) {
     chosen = /* @__PURE__ */ new Set();
     showChosen();
   };
-  return { element: element2, update, clear, board };
+  return { element, update, clear, board };
 }
 
 // src/selection.js
@@ -1394,7 +1395,7 @@ function oneHead(context) {
     cells = chosen;
     actions();
   });
-  const element2 = make(
+  const element = make(
     "div",
     { class: "one-head" },
     whole,
@@ -1483,7 +1484,7 @@ function oneHead(context) {
       problem.hidden = false;
     }
   };
-  return { element: element2, update, selection: () => shown, focus: lines.focus, marked: () => shown ? markedCells(study.state, view.names(), shown) : null };
+  return { element, update, selection: () => shown, focus: lines.focus, marked: () => shown ? markedCells(study.state, view.names(), shown) : null };
 }
 
 // src/picture.js
@@ -1544,7 +1545,7 @@ function header(app) {
   };
   const svg = () => saveSVG("attention", picture(app), app.palette());
   const png = () => savePNG("attention", picture(app), app.palette()).catch((error) => app.say(error.message));
-  const element2 = make(
+  const element = make(
     "header",
     { class: "top" },
     make("div", { class: "title" }, make("h1", {}, "Look inside"), about),
@@ -1568,7 +1569,7 @@ function header(app) {
     put(second, app.contexts.length > 1 ? "One sentence" : "Two sentences");
     theme.value = app.theme;
   };
-  return { element: element2, update };
+  return { element, update };
 }
 
 // src/protocol.js
@@ -1603,7 +1604,7 @@ var Section = class {
   /** One part for each sentence. @param {Context[]} contexts */
   fill(contexts) {
     this.parts = contexts.map(this.makePart);
-    put(this.panes, ...this.parts.map(({ element: element2 }) => make("div", { class: "pane" }, element2)));
+    put(this.panes, ...this.parts.map(({ element }) => make("div", { class: "pane" }, element)));
     this.update();
   }
   update() {
@@ -1683,7 +1684,7 @@ function sentenceInput({ study, about }) {
   });
   const translate = () => {
     clearTimeout(timer);
-    study.change(withText(study.state, text.value), "typed a sentence", true);
+    if (text.value.trim()) study.change(withText(study.state, text.value), "typed a sentence", true);
   };
   text.addEventListener("input", () => {
     clearTimeout(timer);
@@ -1706,7 +1707,7 @@ function sentenceInput({ study, about }) {
     () => study.change(newState({ ...study.state, model: Number(model.value) }), `model ${about.models[Number(model.value)].name}`)
   );
   const several = about.models.length > 1;
-  const element2 = make(
+  const element = make(
     "div",
     { class: "input" },
     text,
@@ -1724,16 +1725,16 @@ function sentenceInput({ study, about }) {
     known = study.state.text;
     if (document.activeElement !== beam) beam.value = String(study.state.beam);
     model.value = String(study.state.model);
-    element2.classList.toggle("busy", study.busy);
+    element.classList.toggle("busy", study.busy);
   };
-  return { element: element2, update };
+  return { element, update };
 }
 function tokenRows({ study, view }) {
   const source = make("div", { class: "tokens source", role: "group", "aria-label": "Source tokens" });
   const target = make("div", { class: "tokens target", role: "group", "aria-label": "Translation" });
   const facts = make("p", { class: "facts" });
   const joined2 = checkbox("whole words", view.look.words, (words3) => view.set({ words: words3 }));
-  const element2 = make(
+  const element = make(
     "div",
     { class: "both" },
     make("div", { class: "side" }, make("span", { class: "side-name" }, "source"), source),
@@ -1744,7 +1745,7 @@ function tokenRows({ study, view }) {
   let words2 = false;
   const update = () => {
     const translation = study.translation;
-    element2.classList.toggle("stale", study.busy);
+    element.classList.toggle("stale", study.busy);
     if (!translation || translation === drawn && words2 === view.look.words) return;
     drawn = translation;
     words2 = view.look.words;
@@ -1754,7 +1755,7 @@ function tokenRows({ study, view }) {
     const seconds = translation.seconds < 1 ? `${Math.round(translation.seconds * 1e3)} ms` : `${number(translation.seconds)} s`;
     put(facts, `log-probability ${number(translation.log_probability)} · score ${number(translation.score)} · ${seconds}`);
   };
-  return { element: element2, update };
+  return { element, update };
 }
 function keepingFocus(row, redraw) {
   const holders = () => Array.from(row.querySelectorAll(".token"));
@@ -1796,7 +1797,7 @@ function replacement(study, text, index) {
     form.append(button("Restore", () => study.change(withReplaced(study.state, index, null), `token ${index} restored`)));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const wanted = (text.startsWith(" ") ? " " : "") + input.value.trim();
+    const wanted = input.value.trim();
     study.change(withReplaced(study.state, index, wanted), `token ${index} → “${visible(wanted)}”`);
   });
   queueMicrotask(() => input.select());
@@ -1872,7 +1873,6 @@ function tensor(array) {
 }
 
 // src/study.js
-var AGAIN = 50;
 var lastRequest = 0;
 function nextRequest() {
   lastRequest = Math.max(lastRequest + 1, Date.now());
@@ -1896,13 +1896,14 @@ var Study = class {
   #answers = /* @__PURE__ */ new Map();
   /** @type {Set<() => void>} */
   #listeners = /* @__PURE__ */ new Set();
-  /** Counts what was asked to be translated: the newest alone is shown. */
-  #turn = 0;
-  /** @param {Ask} ask @param {State} state */
-  constructor(ask, state) {
+  /** The newest translation asked for: no other is shown. */
+  #request = 0;
+  /** @param {Ask} ask @param {State} state @param {number} pane  which of the page's sentences this is */
+  constructor(ask, state, pane) {
     this.ask = ask;
     this.state = state;
     this.shown = state;
+    this.pane = pane;
   }
   /** Calls back after every change. @param {() => void} listener */
   subscribe(listener) {
@@ -1937,16 +1938,13 @@ var Study = class {
     return this.#translate();
   }
   async #translate() {
-    const mine = ++this.#turn;
+    const request = this.#request = nextRequest();
     this.busy = true;
     this.error = null;
     this.#tell();
     try {
-      let json;
-      do {
-        ({ json } = await this.ask("translate", { state: this.state, request: nextRequest() }));
-      } while (json.obsolete && mine === this.#turn && await pause(AGAIN));
-      if (mine !== this.#turn) return;
+      const { json } = await this.ask("translate", { state: this.state, request, pane: this.pane });
+      if (request !== this.#request) return;
       this.translation = json;
       this.shown = this.state;
       Object.assign(this.history[this.now], { text: json.text, score: json.score });
@@ -1954,7 +1952,7 @@ var Study = class {
       this.effects.clear();
       this.effectsAsked = 0;
     } catch (error) {
-      if (mine !== this.#turn) return;
+      if (request !== this.#request) return;
       this.error = /** @type {Error} */
       error;
       this.state = this.shown;
@@ -2012,7 +2010,7 @@ var Study = class {
    */
   async measureEffects(config) {
     if (this.effectsAsked || !this.translation) return;
-    const mine = this.#turn;
+    const request = this.#request;
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
     for (const kind of KINDS)
@@ -2022,19 +2020,13 @@ var Study = class {
           /** @type {Translation} */
           this.translation
         );
-        let json;
-        do {
-          ({ json } = await this.ask("effects", { id, heads, request: nextRequest() }));
-          if (mine !== this.#turn) return;
-        } while (json.obsolete && await pause(AGAIN));
+        const { json } = await this.ask("effects", { id, heads, request });
+        if (request !== this.#request || json.obsolete) return;
         for (const effect of json.effects) this.effects.set(effect.name, effect);
         this.#tell();
       }
   }
 };
-function pause(milliseconds) {
-  return new Promise((resolve) => setTimeout(() => resolve(true), milliseconds));
-}
 
 // src/app.js
 var dark = () => window.matchMedia("(prefers-color-scheme: dark)");
@@ -2045,17 +2037,15 @@ var App = class {
   theme = "auto";
   switching = false;
   #waiting = false;
-  /** The translation under way, so that two sentences take turns. @type {Promise<unknown>} */
-  #turn = Promise.resolve();
   /** @param {HTMLElement} element @param {Ask} ask @param {About} about @param {Options} options */
-  constructor(element2, ask, about, options) {
+  constructor(element, ask, about, options) {
     this.ask = ask;
     this.about = about;
-    this.link = options.link ?? false;
+    this.link = options.link ?? true;
     this.root = make("div", { class: "allyouneed" });
     this.status = make("div", { class: "status", role: "status" });
     this.main = make("main");
-    element2.append(this.root);
+    element.append(this.root);
     const { saved, problem } = this.#first(options);
     this.view = new ViewState(saved.look);
     this.header = header(this);
@@ -2071,8 +2061,8 @@ var App = class {
   }
   /** @param {Options} options @returns {{saved: Saved, problem: string}} */
   #first(options) {
-    const states = [options.state, options.second].filter((state) => state !== void 0);
-    const given = { states: (states.length ? states : [{}]).map((state) => newState(state)), look: {} };
+    const { states = [{}] } = options;
+    const given = { states: states.map((state) => newState(state)), look: {} };
     try {
       return { saved: this.link && fromHash(location.hash) || given, problem: "" };
     } catch (error) {
@@ -2108,13 +2098,13 @@ var App = class {
   /** Studies these sentences, one or two. @param {State[]} states */
   open(states) {
     const old = this.contexts;
-    this.contexts = states.map((state, i) => old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state));
+    this.contexts = states.map((state, i) => old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state, i));
     this.#build();
     for (const context of this.contexts) if (!old.includes(context)) context.study.start();
   }
-  /** @param {State} state @returns {Context} */
-  #context(state) {
-    const study = new Study(this.#askInTurn(), state);
+  /** @param {State} state @param {number} pane @returns {Context} */
+  #context(state, pane) {
+    const study = new Study(this.ask, state, pane);
     const { view, about } = this;
     const model = () => about.models[study.state.model] ?? about.models[0];
     const measure = () => {
@@ -2122,21 +2112,6 @@ var App = class {
     };
     study.subscribe(() => this.refresh());
     return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
-  }
-  /**
-   * Two sentences ask one model: a translation of one waits for that of the other, and only a newer
-   * one of the same sentence pushes it aside.
-   * @returns {Ask}
-   */
-  #askInTurn() {
-    let mine = this.#turn;
-    return async (kind, payload) => {
-      if (kind !== "translate") return this.ask(kind, payload);
-      if (this.#turn !== mine) await this.#turn.catch(() => null);
-      const answer = this.ask(kind, payload);
-      mine = this.#turn = answer.catch(() => null);
-      return answer;
-    };
   }
   palette() {
     const night = this.theme === "dark" || this.theme === "auto" && dark().matches;
@@ -2153,7 +2128,7 @@ var App = class {
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
-    put(this.main, ...this.sections.map(({ element: element2 }) => element2));
+    put(this.main, ...this.sections.map(({ element }) => element));
     for (const section of this.sections) section.fill(contexts);
     this.refresh();
   }
@@ -2197,25 +2172,25 @@ var App = class {
   }
 };
 function joined(style, parts) {
-  return { element: make("div", { class: style }, ...parts.map(({ element: element2 }) => element2)), update: () => parts.forEach((part) => part.update()) };
+  return { element: make("div", { class: style }, ...parts.map(({ element }) => element)), update: () => parts.forEach((part) => part.update()) };
 }
 function allGrids(context) {
-  const element2 = make("div", { class: "grids" });
+  const element = make("div", { class: "grids" });
   let grids = [];
   let model = NaN;
   const update = () => {
     if (model !== context.study.state.model) {
       model = context.study.state.model;
       grids = KINDS.map((kind) => headGrid(context, kind));
-      put(element2, ...grids.map((grid) => grid.element));
+      put(element, ...grids.map((grid) => grid.element));
     }
     for (const grid of grids) grid.update();
   };
-  return { element: element2, update };
+  return { element, update };
 }
-async function mount(element2, ask, options = {}) {
+async function mount(element, ask, options = {}) {
   const { json } = await ask("about", {});
-  return new App(element2, ask, json, options);
+  return new App(element, ask, json, options);
 }
 
 // src/transport.js
@@ -2244,6 +2219,11 @@ function httpTransport(address) {
     if (!response.ok) throw new Error(await response.text() || `HTTP ${response.status}`);
     return checked(readAnswer(await response.arrayBuffer()));
   };
+}
+async function readSaved2(base64) {
+  const bytes = Uint8Array.from(atob(base64.trim()), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return readAnswer(await new Response(stream).arrayBuffer());
 }
 function rowOf({ shape, data }, row) {
   const size = data.byteLength / shape[0];
@@ -2308,7 +2288,7 @@ function widgetTransport(model) {
 // src/index.js
 async function render({ model, el }) {
   const { ask, close } = widgetTransport(model);
-  const view = await mount(el, ask, model.get("options") ?? {});
+  const view = await mount(el, ask, { ...model.get("start"), link: false });
   return () => {
     view.close();
     close();
@@ -2319,5 +2299,6 @@ export {
   src_default as default,
   httpTransport,
   mount,
+  readSaved2 as readSaved,
   savedTransport
 };
