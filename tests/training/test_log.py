@@ -58,6 +58,24 @@ def test_a_log_that_cannot_be_written(tmp_path: Path) -> None:
         log.write(record(1))
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
+def test_on_a_full_disk_lines_wait_for_room(tmp_path: Path) -> None:
+    told: list[Any] = []
+    log = Log(tmp_path, report=told.append)
+    log.write(record(1))
+    path = tmp_path / "log.jsonl"
+    path.rename(tmp_path / "before")
+    path.symlink_to("/dev/full")
+    log.write(record(2))
+    log.write(record(3))
+    (tmp_path / "before").replace(path)
+    log.write(record(4))
+    assert read_log(tmp_path) == [record(step) for step in (1, 2, 3, 4)]
+    assert [one for one in told if one["event"] == "step"] == read_log(tmp_path)
+    (note,) = [one["text"] for one in told if one["event"] == "note"]
+    assert note.endswith("log.jsonl: No space left on device; its lines wait until there is room")
+
+
 def test_missing_tensorboard_names_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

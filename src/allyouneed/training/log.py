@@ -4,6 +4,7 @@ Every record has "step" and "event"; the loop says what else. A run that goes on
 drops the lines after it, so the log holds each step once.
 """
 
+import errno
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from allyouneed.errors import TrainingError
 
 LOG = "log.jsonl"
+FULL = (errno.ENOSPC, errno.EDQUOT)
 Record = Mapping[str, Any]
 Report = Callable[[Record], None]
 
@@ -21,9 +23,10 @@ def nobody(record: Record) -> None:
 
 
 class Log:
-    """Appends records to a run's log; each is in the file when `write` returns.
+    """Appends records to a run's log; each is in the file when `write` returns, room provided.
 
-    A last line that a killed process left unfinished is taken off. With `tensorboard`, the
+    A last line that a killed process left unfinished is taken off. On a full disk records wait in
+    memory until there is room, and the run goes on. With `tensorboard`, the
     numbers go to `RUN/tensorboard` too; TrainingError when that package is missing. `report`
     is given every record too.
     """
@@ -35,18 +38,27 @@ class Log:
         self._board: Any = None
         self._report = report
         self._purge_from: int | None = None
+        self._waiting = b""
         self._cut_unfinished_line()
 
     def write(self, record: Record) -> None:
-        """Adds one line. Raises TrainingError when the disk does not take it."""
+        """Adds one line. Raises TrainingError when it cannot be written, but on a full disk."""
+        told = bool(self._waiting)
+        self._waiting += (json.dumps(record, ensure_ascii=False) + "\n").encode()
         try:
-            with self._path.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            with self._path.open("ab") as file:
+                file.write(self._waiting)
+            self._waiting = b""
         except OSError as error:
-            raise TrainingError(
-                f"{self._path} could not be written: {error.strerror}; make room on the disk, "
-                "then go on with --resume"
-            ) from error
+            if error.errno not in FULL:
+                raise TrainingError(
+                    f"{self._path} could not be written: {error.strerror}; see to that, then go "
+                    "on with --resume"
+                ) from error
+            self._cut_unfinished_line()
+            if not told:
+                text = f"{self._path}: {error.strerror}; its lines wait until there is room"
+                self._report({"step": record["step"], "event": "note", "text": text})
         if self._writer is not None:
             self._to_board(record)
         self._report(record)

@@ -7,6 +7,7 @@ rounding and the draws of dropout, nothing else.
 
 import os
 import socket
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
@@ -147,7 +148,9 @@ class Replicas(Team):
     _objective: DistributedDataParallel
 
     def join(self, objective: Objective) -> nn.Module:
-        self._objective = DistributedDataParallel(objective, broadcast_buffers=False)
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            # the name of this option is being changed; the new one is not in every torch
+            self._objective = DistributedDataParallel(objective, broadcast_buffers=False)
         return self._objective
 
     def apart(self) -> AbstractContextManager[None]:
@@ -190,7 +193,7 @@ def gathered(device: torch.device, sharded: bool) -> Iterator[Workers]:
     """The workers of this run, as `torchrun` has started them: gloo between CPUs, nccl between
     GPUs. A process group that the caller has made is used as it is."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield Workers()
+        yield ALONE
         return
     made = not dist.is_initialized()
     if made:
