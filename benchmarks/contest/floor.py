@@ -7,14 +7,16 @@ from allyouneed.core.config import TransformerConfig
 from contest.cells import Cell
 from contest.machine import Limits
 
-FLOAT = 4  # bytes of a cached key's or value's component
+CACHED = 2  # bytes of a cached key's or value's component, in bfloat16
 
 
 def step_bytes(config: TransformerConfig, cell: Cell) -> float:
     """Bytes of one step of a forced cell, on average: the decoder's weights and the output layer in
-    int8, once; the cached keys and values of all hypotheses, and of each sentence's memory once."""
+    int8, once; the cached keys and values of all hypotheses, and of each sentence's memory once.
+
+    Reading weights less than once a step is the way below this floor."""
     caches = cell.batch * cell.beam * (cell.length + 1) / 2 + cell.batch * len(cell.sources[0])
-    return decoder_weights(config) + caches * 2 * config.d_model * FLOAT * config.decoder_layers
+    return decoder_weights(config) + caches * 2 * config.d_model * CACHED * config.decoder_layers
 
 
 def cell_operations(config: TransformerConfig, cell: Cell, target_tokens: int) -> float:

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "greedy.h"
 #include "search.h"
 
 namespace {
@@ -33,6 +34,9 @@ struct WorkerOf final : AnyWorker {
   void search(int32_t count, const aya_lists& sources, const int32_t* limits,
               const aya_lists* prefixes, const aya_lists* selection, const aya_options& options,
               aya_found& found) override {
+    if constexpr (std::is_same_v<P, Int8>)
+      if (Greedy::serves(count, options, selection))
+        return Greedy(worker, model, options).run(sources, limits[0], prefixes, found);
     Search<P>(worker, model, options).run(sources, count, limits, prefixes, selection, found);
   }
   void encode(const aya_lists& sources, int32_t count) override { worker.encode(sources, count); }

@@ -17,6 +17,8 @@ struct Source {
   std::function<float(int output, float* weights)> row;
 };
 
+class Screen;  // screen.h
+
 inline int panels_of(int columns) { return (columns + kPanel - 1) / kPanel; }
 
 // Int8 weights with a scale for each output, int8 rows with a scale each, products in int32.
@@ -40,6 +42,7 @@ struct Int8 {
 
    private:
     friend struct Int8;
+    friend class Screen;
     int stride_ = 0;
     Buffer<int8_t> values_;
     Buffer<float> scales_;
@@ -120,6 +123,7 @@ struct Int8 {
     int inputs = 0, outputs = 0;
 
    private:
+    friend class Screen;
     uint8_t* place(int column, int k) const {  // k a multiple of four
       const size_t four = size_t(column / kPanel) * depth_ / 4 + k / 4;
       return weight_ + (four * kPanel + column % kPanel) * 4;

@@ -7,10 +7,11 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 
 #include "interface.h"
-#include "linear.h"
+#include "screen.h"
 
 // The tensors of a model file by name.
 class Tensors {
@@ -106,6 +107,7 @@ class Model {
     }
     decoder_norm = config.pre_norm ? norm("decoder.norm.") : Norm{};
     pack_plain(output, "output.", config.vocabulary, config.d_model);
+    if constexpr (std::is_same_v<P, Int8>) screen.pack(arena_, output);
     if (config.rotary) turn_positions();
   }
 
@@ -121,6 +123,7 @@ class Model {
   std::vector<Linear> memory;  // each decoder layer's keys and values of the source
   Norm encoder_norm, decoder_norm;
   Linear output;
+  Screen screen;  // over `output`, where that is int8
   std::vector<float> cosines, sines;  // of rotary positions, [position][head_width / 2]
 
  private:

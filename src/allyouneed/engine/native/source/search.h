@@ -1,79 +1,20 @@
-// Beam search (section 6.1) over one batch, the rules of decoding/beam.py and constraints.py.
+// Beam search (section 6.1) over one batch, the rules of decoding/beam.py.
 //
 // A sentence begins with one hypothesis and has up to `beam`; it leaves the batch when it is done.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "rules.h"
 #include "worker.h"
-
-// Log-probabilities that are no numbers: weights that lead nowhere.
-struct NotFinite : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-struct Hypothesis {
-  std::vector<int32_t> ids;
-  std::vector<float> log_p;  // of each id
-  float total = 0.0f;        // their sum
-};
-
-// Endless repetition, see decoding/constraints.py's LoopGuard: which tokens would go on with it.
-class LoopGuard {
- public:
-  LoopGuard(const int32_t* source, int length)
-      : allowed_(std::max(2 * repetitions(source, length), kTimes)) {}
-
-  void ban(const std::vector<int32_t>& ids, Banned& banned) const {
-    const int length = int(ids.size());
-    for (int period = 1; period <= kPeriods; ++period) {
-      const int matches = period * (allowed_ - 1);
-      if (length < period + matches) break;
-      bool loop = true;
-      for (int i = length - matches; i < length && loop; ++i) loop = ids[i] == ids[i - period];
-      if (loop) banned.push_back(ids[length - period]);
-    }
-  }
-
- private:
-  // How often, at most, a sequence of 1 ... 8 tokens stands in a row.
-  static int repetitions(const int32_t* ids, int length) {
-    int most = 1;
-    for (int period = 1; period <= std::min(kPeriods, length - 1); ++period) {
-      int matches = 0;
-      for (int i = period; i < length; ++i) {
-        matches = ids[i] == ids[i - period] ? matches + 1 : 0;
-        most = std::max(most, matches / period + 1);
-      }
-    }
-    return most;
-  }
-
-  static constexpr int kPeriods = 8, kTimes = 5;
-  int allowed_;
-};
-
-// No sequence of n tokens twice in a hypothesis (Paulus et al. 2018, section 2.5).
-inline void ban_repeated(int n, const std::vector<int32_t>& ids, Banned& banned) {
-  const int length = int(ids.size());
-  for (int i = 0; i + n <= length; ++i)
-    if (std::equal(ids.begin() + i, ids.begin() + i + n - 1, ids.end() - (n - 1)))
-      banned.push_back(ids[i + n - 1]);
-}
 
 template <class P>
 class Search {
  public:
   Search(Worker<P>& worker, const Model<P>& model, const aya_options& options)
-      : worker_(worker), model_(model), options_(options) {
-    for (const int32_t id : {model.config.pad, model.config.start})
-      if (id != model.config.end) never_.push_back(id);
-  }
+      : worker_(worker), model_(model), options_(options) {}
 
   void run(const aya_lists& sources, int count, const int32_t* limits, const aya_lists* prefixes,
            const aya_lists* selection, aya_found& found) {
@@ -82,10 +23,8 @@ class Search {
     for (int s = 0; s < count; ++s) {
       const int32_t* source = sources.ids + sources.offsets[s];
       const int length = int(sources.offsets[s + 1] - sources.offsets[s]);
-      Sentence sentence{s, limits[s], LoopGuard(source, length), {}, {}, {}};
-      if (prefixes)
-        sentence.prefix.assign(prefixes->ids + prefixes->offsets[s],
-                               prefixes->ids + prefixes->offsets[s + 1]);
+      Sentence sentence{s, limits[s], Rules(model_.config, options_, source, length, prefixes, s),
+                        {}, {}};
       sentence.scores.assign(options_.beam, -std::numeric_limits<double>::infinity());
       sentences_.push_back(std::move(sentence));
     }
@@ -102,8 +41,7 @@ class Search {
   };
   struct Sentence {
     int number, limit;
-    LoopGuard guard;
-    std::vector<int32_t> prefix;
+    Rules rules;
     std::vector<double> scores;  // of the best finished ones, best first
     std::vector<Finished> finished;
   };
@@ -138,24 +76,8 @@ class Search {
   void prepare() {
     int row = 0;
     for (size_t i = 0; i < sentences_.size(); ++i)
-      for (int n = 0; n < counts_[i]; ++n, ++row) {
-        const Sentence& sentence = sentences_[i];
-        const std::vector<int32_t>& ids = alive_[row].ids;
-        Banned& banned = banned_[row];
-        banned = never_;
-        int32_t watched = -1;
-        if (ids.size() < sentence.prefix.size()) {
-          watched = sentence.prefix[ids.size()];
-        } else {
-          if (options_.no_repeat_ngram) ban_repeated(options_.no_repeat_ngram, ids, banned);
-          if (options_.loop_guard) sentence.guard.ban(ids, banned);
-          if (int(ids.size()) < options_.min_length) {
-            watched = model_.config.end;  // it comes after all where nothing else may
-            banned.push_back(watched);
-          }
-        }
-        best_[row].clear(2 * options_.beam, watched);
-      }
+      for (int n = 0; n < counts_[i]; ++n, ++row)
+        best_[row].clear(2 * options_.beam, sentences_[i].rules.next(alive_[row].ids, banned_[row]));
   }
 
   void advance(aya_found& found) {
@@ -178,8 +100,7 @@ class Search {
         if (c.id == end) {
           const double score = c.total / penalty;
           if (int(rank) < options_.beam && score > sentence.scores.back()) {
-            sentence.finished.push_back({extended(c), 0.0});
-            rank_by(sentence.finished.back(), penalty);
+            finish(sentence, extended(c), penalty);
             entered.push_back(score);
           }
         } else if (taken < options_.beam) {
@@ -191,10 +112,7 @@ class Search {
       enter(sentence.scores, entered);
       if (done(sentence, alive, before)) {
         if (sentence.finished.empty())
-          for (size_t r = before; r < alive.size(); ++r) {
-            sentence.finished.push_back({alive[r], 0.0});
-            rank_by(sentence.finished.back(), penalty);
-          }
+          for (size_t r = before; r < alive.size(); ++r) finish(sentence, alive[r], penalty);
         report(sentence, found);
         alive.resize(before);
         parents.resize(before);
@@ -216,14 +134,12 @@ class Search {
     for (int row = first; row < first + count; ++row) {
       const Best& best = best_[row];
       const float log_sum = best.log_sum(), before = alive_[row].total;
-      if (!std::isfinite(log_sum))
-        throw NotFinite("sentence " + std::to_string(sentence.number) +
-                        ": the model's log-probabilities are not finite");
+      if (!std::isfinite(log_sum)) throw NotFinite(sentence.number);
       const auto add = [&](float logit, int32_t id) {
         const float log_p = logit - log_sum;
         all.push_back({before + log_p, log_p, id, row});
       };
-      if (alive_[row].ids.size() < sentence.prefix.size()) {
+      if (sentence.rules.forced(alive_[row].ids.size())) {
         add(best.watched_logit, best.watched_id);
       } else {
         for (int i = 0; i < best.count; ++i)
@@ -245,8 +161,8 @@ class Search {
     return h;
   }
 
-  static void rank_by(Finished& f, double penalty) {
-    f.score = std::accumulate(f.hypothesis.log_p.begin(), f.hypothesis.log_p.end(), 0.0) / penalty;
+  static void finish(Sentence& sentence, const Hypothesis& h, double penalty) {
+    sentence.finished.push_back({h, h.score(penalty)});
   }
 
   // The best of what was there and what has come.
@@ -272,14 +188,10 @@ class Search {
                      [](const Finished& a, const Finished& b) { return a.score > b.score; });
     for (int n = 0; n < options_.n_best; ++n) {
       const size_t place = size_t(sentence.number) * options_.n_best + n;
-      const bool there = n < int(sentence.finished.size());
-      found.lengths[place] = there ? int32_t(sentence.finished[n].hypothesis.ids.size()) : 0;
-      if (!there) continue;
-      const Finished& f = sentence.finished[n];
-      found.scores[place] = f.score;
-      std::copy(f.hypothesis.ids.begin(), f.hypothesis.ids.end(), found.ids + place * found.room);
-      std::copy(f.hypothesis.log_p.begin(), f.hypothesis.log_p.end(),
-                found.log_p + place * found.room);
+      if (n < int(sentence.finished.size()))
+        sentence.finished[n].hypothesis.report(sentence.finished[n].score, place, found);
+      else
+        found.lengths[place] = 0;
     }
   }
 
@@ -304,7 +216,6 @@ class Search {
   Worker<P>& worker_;
   const Model<P>& model_;
   const aya_options options_;
-  Banned never_;
 
   std::vector<Sentence> sentences_;  // still running, in order
   std::vector<int> counts_;          // hypotheses of each

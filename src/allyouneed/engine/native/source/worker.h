@@ -97,6 +97,12 @@ class Worker {
 
   int sentence_of(int row) const { return sentence_of_[row]; }
 
+  // Forgets the steps behind the first so many.
+  void rewind(int steps) {
+    steps_done_ = steps;
+    for (std::vector<int32_t>& line : lineage_) line.resize(steps);
+  }
+
   // One step of all rows, given their newest ids; `use(first_row, rows)` is called with the final
   // states of some rows in `rows_`, for `best` or `all_logits`.
   template <class Use>
@@ -157,6 +163,49 @@ class Worker {
     for (int member = 1; member < team_.size(); ++member)
       for (int row = 0; row < count; ++row) best[row].merge(found_[member][row], banned[row]);
   }
+
+  // What row 0 of the chunk most probably goes on with: the id of the largest logit among those
+  // that `margin` standard deviations of a rough logit's error make possible; -1: there is none.
+  int32_t likeliest(const Screen& screen, float margin, const Banned& banned) {
+    const int panels = panels_of(config_.vocabulary);
+    struct Found {
+      float logit = kNever;
+      int32_t id = -1;
+    };
+    std::vector<Found> found(team_.size());
+    team_.run([&](int member, int members) {
+      const Share share(panels, member, members);
+      if (share.begin == share.end) return;
+      const int first = share.begin * kPanel;
+      const int n = std::min(config_.vocabulary, share.end * kPanel) - first;
+      float* bound = logits_[member].resize(size_t(share.end - share.begin) * kPanel);
+      screen.bounds(rows_, share.begin, share.end, margin, bound);
+      for (const int32_t id : banned)
+        if (id >= first && id < first + n) bound[id - first] = kNever;
+      Found& best = found[member];
+      const auto look_at = [&](int i) {
+        const float logit = screen.exact(rows_, first + i);
+        if (logit > best.logit) best = {logit, first + i};
+        bound[i] = kNever;
+      };
+      const float top = largest(bound, n);
+      if (!(top > kNever)) return;
+      look_at(int(std::find(bound, bound + n, top) - bound));
+      for (int from = 0; from < n; from += kPanel) {
+        const int to = std::min(from + kPanel, n);
+        if (largest(bound + from, to - from) > best.logit)
+          for (int i = from; i < to; ++i)
+            if (bound[i] > best.logit) look_at(i);
+      }
+    });
+    return std::max_element(found.begin(), found.end(), [](const Found& a, const Found& b) {
+             return a.logit < b.logit;
+           })->id;
+  }
+
+  // The final state of a row of the chunk, and its way back: `best` looks at rows that are set.
+  const float* state(int row) const { return x_.data() + size_t(row) * config_.d_model; }
+  void set_state(int row, const float* state) { rows_.set(row, state, config_.d_model); }
 
   // Logits [row][V] of the chunk's rows.
   void all_logits(int count, float* logits) {

@@ -1,0 +1,112 @@
+// What both searches follow: a hypothesis, what may come next in it, and how it is reported. The
+// rules of decoding/constraints.py.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "best.h"
+#include "interface.h"
+
+// Log-probabilities that are no numbers: weights that lead nowhere.
+struct NotFinite : std::runtime_error {
+  explicit NotFinite(int sentence)
+      : std::runtime_error("sentence " + std::to_string(sentence) +
+                           ": the model's log-probabilities are not finite") {}
+};
+
+struct Hypothesis {
+  std::vector<int32_t> ids;
+  std::vector<float> log_p;  // of each id
+  float total = 0.0f;        // their sum
+
+  double score(double penalty) const {
+    return std::accumulate(log_p.begin(), log_p.end(), 0.0) / penalty;
+  }
+
+  void report(double score, size_t place, aya_found& found) const {
+    found.lengths[place] = int32_t(ids.size());
+    found.scores[place] = score;
+    std::copy(ids.begin(), ids.end(), found.ids + place * found.room);
+    std::copy(log_p.begin(), log_p.end(), found.log_p + place * found.room);
+  }
+};
+
+// Endless repetition, see decoding/constraints.py's LoopGuard: which tokens would go on with it.
+class LoopGuard {
+ public:
+  LoopGuard(const int32_t* source, int length)
+      : allowed_(std::max(2 * repetitions(source, length), kTimes)) {}
+
+  void ban(const std::vector<int32_t>& ids, Banned& banned) const {
+    const int length = int(ids.size());
+    for (int period = 1; period <= kPeriods; ++period) {
+      const int matches = period * (allowed_ - 1);
+      if (length < period + matches) break;
+      bool loop = true;
+      for (int i = length - matches; i < length && loop; ++i) loop = ids[i] == ids[i - period];
+      if (loop) banned.push_back(ids[length - period]);
+    }
+  }
+
+ private:
+  // How often, at most, a sequence of 1 ... 8 tokens stands in a row.
+  static int repetitions(const int32_t* ids, int length) {
+    int most = 1;
+    for (int period = 1; period <= std::min(kPeriods, length - 1); ++period) {
+      int matches = 0;
+      for (int i = period; i < length; ++i) {
+        matches = ids[i] == ids[i - period] ? matches + 1 : 0;
+        most = std::max(most, matches / period + 1);
+      }
+    }
+    return most;
+  }
+
+  static constexpr int kPeriods = 8, kTimes = 5;
+  int allowed_;
+};
+
+// No sequence of n tokens twice in a hypothesis (Paulus et al. 2018, section 2.5).
+inline void ban_repeated(int n, const std::vector<int32_t>& ids, Banned& banned) {
+  const int length = int(ids.size());
+  for (int i = 0; i + n <= length; ++i)
+    if (std::equal(ids.begin() + i, ids.begin() + i + n - 1, ids.end() - (n - 1)))
+      banned.push_back(ids[i + n - 1]);
+}
+
+// What a sentence's hypotheses may go on with.
+class Rules {
+ public:
+  Rules(const aya_config& config, const aya_options& options, const int32_t* source, int length,
+        const aya_lists* prefixes, int sentence)
+      : config_(&config), options_(&options), guard_(source, length) {
+    if (prefixes)
+      prefix_.assign(prefixes->ids + prefixes->offsets[sentence],
+                     prefixes->ids + prefixes->offsets[sentence + 1]);
+  }
+
+  bool forced(size_t position) const { return position < prefix_.size(); }
+
+  // What must not follow `ids`; returns an id whose logit is wanted in any case, or -1.
+  int32_t next(const std::vector<int32_t>& ids, Banned& banned) const {
+    banned.clear();
+    for (const int32_t id : {config_->pad, config_->start})
+      if (id != config_->end) banned.push_back(id);
+    if (forced(ids.size())) return prefix_[ids.size()];
+    if (options_->no_repeat_ngram) ban_repeated(options_->no_repeat_ngram, ids, banned);
+    if (options_->loop_guard) guard_.ban(ids, banned);
+    if (int(ids.size()) >= options_->min_length) return -1;
+    banned.push_back(config_->end);  // it comes after all where nothing else may
+    return config_->end;
+  }
+
+ private:
+  const aya_config* config_;
+  const aya_options* options_;
+  LoopGuard guard_;
+  std::vector<int32_t> prefix_;
+};

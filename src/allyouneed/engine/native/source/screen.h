@@ -1,0 +1,94 @@
+// A rough copy of the output layer, with two bits for a weight: it tells which tokens are worth
+// their exact logits. Greedy search needs the best one only, and with one row a product takes as
+// long as its weights take to come from memory.
+//
+// Rough panels hold, for every 16 inputs, two blocks of 64 bytes; the four pairs of bits of such a
+// block's byte belong to the same column and to inputs four apart:
+//     [panel][input / 16][2][16 columns][4], bits 2f and 2f + 1 being input 4f + ...
+#pragma once
+
+#include "linear.h"
+
+class Screen {
+ public:
+  // Weights become -3/2, -1/2, 1/2 or 3/2 times their column's root mean square.
+  void pack(Arena& arena, const Int8::Linear& exact) {
+    exact_ = &exact;
+    const int columns = panels_of(exact.outputs) * kPanel, depth = exact.depth_;
+    codes_ = arena.take<uint8_t>(size_t(columns) * depth / 4);
+    step_ = arena.take<float>(columns);
+    doubt_ = arena.take<float>(columns);
+    std::memset(codes_, 0, size_t(columns) * depth / 4);
+    for (int column = 0; column < columns; ++column) {
+      const auto weight = [&](int k) { return int(exact.place(column, k & ~3)[k & 3]) - 128; };
+      double squares = 0.0, errors = 0.0;
+      for (int k = 0; k < exact.inputs; ++k) squares += weight(k) * weight(k);
+      const double step = std::sqrt(squares / exact.inputs);
+      for (int k = 0; k < exact.inputs; ++k) {
+        const int code = step > 0.0 ? std::clamp(int(std::floor(weight(k) / step)) + 2, 0, 3) : 0;
+        const double error = weight(k) - (code - 1.5) * step;
+        errors += error * error;
+        place(column, k) |= uint8_t(code << (k / 4 % 4 * 2));
+      }
+      step_[column] = float(step) * exact.scale_[column];
+      doubt_[column] = float(std::sqrt(errors / exact.inputs)) * exact.scale_[column];
+    }
+  }
+
+  // For row 0 of x, the logits of panels [first, last) plus `margin` standard deviations of what
+  // they may be wrong by: what the exact logit hardly exceeds.
+  void bounds(const Int8::Rows& x, int first, int last, float margin, float* y) const {
+    const int8_t* a = x.values_.data();
+    const int depth = exact_->depth_;
+    int32_t squares = 0;
+    for (int k = 0; k < depth; ++k) squares += a[k] * a[k];
+    const float unit = x.scales_[0], length = margin * unit * std::sqrt(float(squares));
+    const int32_t sum = x.sums_[0], zero = (128 - kOffset) * sum;
+    for (int panel = first; panel < last; ++panel, y += kPanel) {
+      alignas(64) int32_t sums[kPanel];
+      products(a, codes_ + size_t(panel) * depth * kPanel / 4, depth, sums);
+      const int column = panel * kPanel;
+      for (int c = 0; c < kPanel; ++c)
+        y[c] = (float(sums[c] + zero) - 1.5f * float(sum)) * unit * step_[column + c] +
+               length * doubt_[column + c] + exact_->bias_[column + c];
+    }
+  }
+
+  // The logit of one column for row 0 of x.
+  float exact(const Int8::Rows& x, int column) const {
+    const int8_t* a = x.values_.data();
+    int32_t sum = 0;
+    for (int k = 0; k < exact_->depth_; k += 4) {
+      const uint8_t* w = exact_->place(column, k);
+      for (int i = 0; i < 4; ++i) sum += (int(w[i]) - 128) * a[k + i];
+    }
+    return float(sum) * (x.scales_[0] * exact_->scale_[column]) + exact_->bias_[column];
+  }
+
+ private:
+  uint8_t& place(int column, int k) const {
+    const size_t sixteen = size_t(column / kPanel) * exact_->depth_ / 16 + k / 16;
+    return codes_[sixteen * kPanel * 4 + column % kPanel * 4 + k % 4];
+  }
+
+  static void products(const int8_t* a, const uint8_t* w, int depth, int32_t* sums) {
+    Ints sum[2];
+    for (int k = 0; k < depth; k += 16, w += kPanel * 4) {
+      fetch_ahead(w);
+      for (int half = 0; half < 2; ++half)
+        for (int f = 0; f < 4; ++f) {
+          alignas(64) uint8_t codes[64];
+          for (int i = 0; i < 64; ++i) codes[i] = (w[64 * half + i] >> 2 * f) & 3;
+          int32_t four;
+          std::memcpy(&four, a + k + 4 * f, sizeof four);
+          dot(sum[half], columns(codes), four);
+        }
+    }
+    put(sum[0], sums);
+    put(sum[1], sums + kLanes);
+  }
+
+  const Int8::Linear* exact_ = nullptr;
+  uint8_t* codes_ = nullptr;
+  float *step_ = nullptr, *doubt_ = nullptr;
+};
