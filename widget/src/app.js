@@ -1,13 +1,17 @@
 // The view as a whole: one or two sentences, everything about them, and what is kept of it.
+import { beamTree } from "./beam_tree.js";
+import { calculatorPart } from "./calculator.js";
 import { changesPart } from "./changes.js";
 import { PALETTES } from "./colour.js";
 import { gridControls, headControls } from "./controls.js";
 import { put, make } from "./dom.js";
 import { headGrid } from "./grid.js";
 import { header } from "./header.js";
+import { lensPart } from "./lens.js";
 import { fromHash, toHash } from "./link.js";
 import { KINDS } from "./names.js";
 import { oneHead, chosenWords } from "./one_head.js";
+import { positionsPart } from "./positions.js";
 import { needsLiveModel } from "./protocol.js";
 import { Section } from "./section.js";
 import { sentenceInput, tokenRows } from "./sentence.js";
@@ -136,6 +140,7 @@ class App {
       new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
       new Section("Every head", allGrids, { controls: grids.element }),
       (this.headSection = new Section("Chosen head", oneHead, { controls: heads.element })),
+      ...folded(this.about.asks),
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
@@ -186,6 +191,17 @@ class App {
     window.removeEventListener("hashchange", this.follow);
     this.root.remove();
   }
+}
+
+/** What is there on demand, as far as it is answered. @param {string[] | undefined} asks */
+function folded(asks) {
+  const all = /** @type {const} */ ([
+    ["translate", "Beam tree", beamTree],
+    ["lens", "Layer by layer", lensPart],
+    ["calculator", "Calculator", calculatorPart],
+    ["positions", "Positional encodings", positionsPart],
+  ]);
+  return all.filter(([kind]) => !asks || asks.includes(kind)).map(([, title, part]) => new Section(title, part, { folded: true }));
 }
 
 /** Several parts as one. @param {string} style @param {import("./section.js").Part[]} parts @returns {import("./section.js").Part} */

@@ -50,63 +50,15 @@ function percent(share) {
   return share >= 0.9995 ? "100 %" : share >= 0.1 ? `${(share * 100).toFixed(0)} %` : `${(share * 100).toFixed(1)} %`;
 }
 
-// src/diff.js
-function words(text) {
-  const segments = new Intl.Segmenter(void 0, { granularity: "word" }).segment(text);
-  return Array.from(segments, ({ segment }) => segment);
+// src/canonical.js
+function canonical(value2) {
+  if (Array.isArray(value2)) return `[${value2.map(canonical).join(",")}]`;
+  if (value2 === null || typeof value2 !== "object") return JSON.stringify(value2);
+  const entries = Object.entries(value2).filter(([, member]) => member !== void 0).sort(([a], [b]) => a < b ? -1 : 1);
+  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(",")}}`;
 }
-function common(a, b) {
-  const width = b.length + 1;
-  const lengths = new Uint16Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      lengths[i * width + j] = a[i] === b[j] ? lengths[(i + 1) * width + j + 1] + 1 : Math.max(lengths[(i + 1) * width + j], lengths[i * width + j + 1]);
-  return (i, j) => lengths[i * width + j];
-}
-function diff(before, after) {
-  const a = words(before);
-  const b = words(after);
-  const length = common(a, b);
-  const pieces = [];
-  const add = (kind, text) => {
-    const last = pieces[pieces.length - 1];
-    if (last?.kind === kind) last.text += text;
-    else pieces.push({ kind, text });
-  };
-  let i = 0;
-  let j = 0;
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      add("same", a[i++]);
-      j++;
-    } else if (i < a.length && (j === b.length || length(i + 1, j) >= length(i, j + 1)))
-      add("removed", a[i++]);
-    else add("added", b[j++]);
-  }
-  return bridged(pieces);
-}
-function bridged(pieces) {
-  const result = [];
-  let removed = "";
-  let added = "";
-  const flush = () => {
-    if (removed) result.push({ kind: "removed", text: removed });
-    if (added) result.push({ kind: "added", text: added });
-    removed = added = "";
-  };
-  pieces.forEach((piece, i) => {
-    if (piece.kind === "removed") removed += piece.text;
-    else if (piece.kind === "added") added += piece.text;
-    else if (piece.text.trim() === "" && removed + added && i + 1 < pieces.length) {
-      removed += piece.text;
-      added += piece.text;
-    } else {
-      flush();
-      result.push(piece);
-    }
-  });
-  flush();
-  return result;
+function question(kind, payload) {
+  return canonical({ kind, payload: { ...payload, request: void 0, pane: void 0 } });
 }
 
 // src/names.js
@@ -143,17 +95,6 @@ function spoken(name) {
   if (!place2) return name;
   const whole = `${TITLES[place2.kind].toLowerCase()}, layer ${place2.layer}`;
   return place2.head === null ? `${whole}, every head` : `${whole}, head ${place2.head}`;
-}
-
-// src/canonical.js
-function canonical(value2) {
-  if (Array.isArray(value2)) return `[${value2.map(canonical).join(",")}]`;
-  if (value2 === null || typeof value2 !== "object") return JSON.stringify(value2);
-  const entries = Object.entries(value2).filter(([, member]) => member !== void 0).sort(([a], [b]) => a < b ? -1 : 1);
-  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(",")}}`;
-}
-function question(kind, payload) {
-  return canonical({ kind, payload: { ...payload, request: void 0, pane: void 0 } });
 }
 
 // src/state.js
@@ -331,6 +272,385 @@ function prefixWith(text, target, position, piece) {
   const before = Array.from(text).slice(0, end).join("");
   return before + (position > 0 ? piece : piece.replace(/^ /, ""));
 }
+function pathText(path) {
+  return path.map((node) => node.text).join("").replace(/^ /, "");
+}
+
+// src/beam_tree.js
+var ROW = 26;
+var LETTER = 7.4;
+var ROOM = 26;
+var SVG = "http://www.w3.org/2000/svg";
+function pathTo(nodes, node) {
+  const known = new Map(nodes.map((one) => [one.number, one]));
+  const path = [];
+  for (let here = (
+    /** @type {Node | undefined} */
+    node
+  ); here; here = here.parent === null ? void 0 : known.get(here.parent)) path.unshift(here);
+  return path;
+}
+function treeLayout(nodes) {
+  const end = nodes.find(({ fate }) => fate === "best");
+  const best = new Set(end ? pathTo(nodes, end).map(({ number: id }) => id) : []);
+  const children = /* @__PURE__ */ new Map();
+  for (const node of nodes) children.set(node.parent, [...children.get(node.parent) ?? [], node]);
+  const rank = (node) => best.has(node.number) ? Infinity : node.score ?? -Infinity;
+  const widths = [];
+  for (const { step, text } of nodes) widths[step] = Math.max(widths[step] ?? 0, [...visible(text)].length * LETTER + ROOM);
+  const lefts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width2) => sum + width2, 4));
+  const taken = [];
+  const places = /* @__PURE__ */ new Map();
+  const put2 = (node, row) => {
+    const stack = [node];
+    for (let here = node; ; ) {
+      const [next] = [...children.get(here.number) ?? []].sort((a, b) => rank(b) - rank(a));
+      if (!next) break;
+      stack.push(here = next);
+    }
+    for (const one of stack) places.set(one.number, { node: one, x: lefts[one.step], y: (row + 0.5) * ROW, best: best.has(one.number) });
+    taken[row] = node.step;
+    for (const one of stack.slice(0, -1).reverse()) {
+      const [, ...others] = [...children.get(one.number) ?? []].sort((a, b) => rank(b) - rank(a));
+      for (const other of others) {
+        let free = row + 1;
+        while (taken[free] !== void 0 && taken[free] <= lastStep(other)) free++;
+        put2(other, free);
+      }
+    }
+  };
+  const lastStep = (node) => {
+    const [next] = [...children.get(node.number) ?? []].sort((a, b) => rank(b) - rank(a));
+    return next ? lastStep(next) : node.step + 1;
+  };
+  const known = new Set(nodes.map(({ number: id }) => id));
+  for (const root of nodes.filter(({ parent }) => parent === null || !known.has(parent))) put2(root, taken.length);
+  const width = Math.max(0, ...widths.map((size, i) => lefts[i] + size)) + 8;
+  return { places, width, height: Math.max(1, taken.length) * ROW + 6 };
+}
+var FATES = { alive: "went on", dropped: "fell out of the beam", finished: "finished, but not the best", best: "the translation" };
+var SIGNS2 = { alive: "", dropped: " ×", finished: " ◦", best: " ●" };
+function svg(tag, attributes) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value2] of Object.entries(attributes)) element.setAttribute(name, String(value2));
+  return element;
+}
+function beamTree({ study }) {
+  const lines = svg("svg", { class: "tree-lines", "aria-hidden": "true" });
+  const board = make("div", { class: "tree" });
+  const said = make("p", { class: "said", "aria-live": "polite" });
+  const legend = make("p", { class: "quiet" }, "● the translation   ◦ finished   × fell out of the beam. Click a hypothesis to force it and to load its attention.");
+  const element = make("div", {}, legend, make("div", { class: "scroll" }, board), said);
+  let drawn = null;
+  const nodeButton = (nodes, { node, x, y, best }) => {
+    const path = pathTo(nodes, node);
+    const text = pathText(node.text === "</s>" ? path.slice(0, -1) : path);
+    const say = () => {
+      const share = node.log_probability === null ? "" : ` · token ${percent(Math.exp(node.log_probability))}`;
+      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — step ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+    };
+    const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
+    return make(
+      "button",
+      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${visible(node.text) || "start"}: ${FATES[node.fate]}` },
+      make("bdi", {}, node.parent === null ? "⟨start⟩" : visible(node.text)),
+      SIGNS2[node.fate]
+    );
+  };
+  const update = () => {
+    const { translation } = study;
+    if (!translation || translation === drawn) return;
+    drawn = translation;
+    const nodes = translation.beamTree;
+    if (!nodes.length) return put(board, make("p", { class: "quiet" }, "There is no beam to show for this translation."));
+    const { places, width, height } = treeLayout(nodes);
+    board.style.width = `${width}px`;
+    board.style.height = `${height}px`;
+    for (const [name, value2] of Object.entries({ width, height })) lines.setAttribute(name, String(value2));
+    put(lines);
+    for (const place2 of places.values()) {
+      const from = place2.node.parent === null ? null : places.get(place2.node.parent);
+      if (!from) continue;
+      const start = from.x + 14;
+      const d = from.y === place2.y ? `M${start} ${from.y}H${place2.x}` : `M${start} ${from.y + 8}C${start} ${place2.y} ${start} ${place2.y} ${place2.x} ${place2.y}`;
+      lines.append(svg("path", { d, class: `${place2.node.fate}${place2.best ? " on-best" : ""}` }));
+    }
+    put(board, lines, ...[...places.values()].map((place2) => nodeButton(nodes, place2)));
+    return void 0;
+  };
+  return { element, update };
+}
+
+// src/attention.js
+function headMatrix({ shape, data }, head) {
+  const [heads, rows, columns] = shape;
+  const start = Math.min(head, heads - 1) * rows * columns;
+  return { rows, columns, data: data.subarray(start, start + rows * columns) };
+}
+function merged(matrices, merge) {
+  const [{ rows, columns }] = matrices;
+  const data = new Float32Array(rows * columns);
+  for (let i = 0; i < data.length; i++) {
+    let value2 = merge === "average" ? 0 : -Infinity;
+    for (const matrix of matrices)
+      value2 = merge === "average" ? value2 + matrix.data[i] / matrices.length : Math.max(value2, matrix.data[i]);
+    data[i] = value2;
+  }
+  return { rows, columns, data };
+}
+function grouped(matrix, rowGroups, columnGroups) {
+  const data = new Float32Array(rowGroups.length * columnGroups.length);
+  rowGroups.forEach(
+    (rows, r) => columnGroups.forEach((columns, c) => {
+      let sum = 0;
+      for (const row of rows) for (const column of columns) sum += matrix.data[row * matrix.columns + column];
+      data[r * columnGroups.length + c] = sum / rows.length;
+    })
+  );
+  return { rows: rowGroups.length, columns: columnGroups.length, data };
+}
+function axis(title, tokens, words2) {
+  const groups = words2 ? wordGroups(tokens) : singly(tokens);
+  const labels = words2 ? groups.map((group) => groupText(tokens, group)) : tokens.map((_, i) => label(tokens, i));
+  return { title, labels, groups };
+}
+function writtenAxis(target, words2) {
+  const { labels, groups } = axis("", target.slice(0, -1), words2);
+  return {
+    title: "words already written",
+    labels: ["<start>", ...labels],
+    groups: [[0], ...groups.map((group) => group.map((i) => i + 1))]
+  };
+}
+function axes(kind, { source, target }, words2) {
+  if (kind === "encoder")
+    return { rows: axis("source word that looks", source, words2), columns: axis("source word looked at", source, words2) };
+  const rows = axis("word being written", target, words2);
+  return { rows, columns: kind === "cross" ? axis("source word looked at", source, words2) : writtenAxis(target, words2) };
+}
+function range(data) {
+  let least = Infinity;
+  let most = -Infinity;
+  for (let i = 0; i < data.length; i++) {
+    if (data[i] < least) least = data[i];
+    if (data[i] > most) most = data[i];
+  }
+  return { least, most };
+}
+
+// src/colour.js
+var PALETTES = {
+  light: {
+    name: "light",
+    ground: "#ffffff",
+    ink: "#1b1d21",
+    muted: "#5f646d",
+    line: "#dddfe3",
+    accent: "#1d5fae",
+    warm: "#a84a00",
+    amount: [[246, 248, 251], [190, 214, 236], [104, 162, 212], [36, 100, 170], [8, 42, 92]],
+    minus: [[246, 247, 249], [247, 200, 150], [222, 130, 50], [150, 66, 0]],
+    plus: [[246, 247, 249], [176, 206, 234], [80, 142, 202], [16, 72, 140]]
+  },
+  dark: {
+    name: "dark",
+    ground: "#16181c",
+    ink: "#e6e7ea",
+    muted: "#9da3ad",
+    line: "#33373f",
+    accent: "#82b4f2",
+    warm: "#f0a35e",
+    amount: [[30, 33, 39], [32, 66, 108], [52, 114, 178], [120, 180, 232], [224, 240, 255]],
+    minus: [[34, 37, 43], [110, 62, 20], [196, 116, 44], [255, 196, 136]],
+    plus: [[34, 37, 43], [30, 74, 122], [72, 138, 204], [186, 220, 252]]
+  }
+};
+function mix(stops, share) {
+  const place2 = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const low = Math.min(Math.floor(place2), stops.length - 2);
+  const rest = place2 - low;
+  return (
+    /** @type {RGB} */
+    stops[low].map((value2, i) => Math.round(value2 + (stops[low + 1][i] - value2) * rest))
+  );
+}
+var css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+function colourOf(palette, value2, most) {
+  return mix(palette.amount, most > 0 ? value2 / most : 0);
+}
+function signedColourOf(palette, value2, most) {
+  return mix(value2 < 0 ? palette.minus : palette.plus, most > 0 ? Math.abs(value2) / most : 0);
+}
+function scale(palette, { least, most }) {
+  if (least < 0) {
+    const widest = Math.max(-least, most);
+    return (value2) => signedColourOf(palette, value2, widest);
+  }
+  return (value2) => colourOf(palette, value2, most);
+}
+function inkOn([r, g, b]) {
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#14161a" : "#ffffff";
+}
+
+// src/calculator.js
+var BY_KEY = ["products", "scaled", "mask", "weights"];
+var HALF_SHOWN = 256;
+function strip(numbers, palette) {
+  const values = Array.from(numbers).slice(0, HALF_SHOWN);
+  const { least, most } = range(values);
+  const colour = scale(palette, { least: Math.min(least, -1e-9), most });
+  const canvas = make("canvas", { class: "strip", role: "img", "aria-label": `${numbers.length} numbers from ${number(least)} to ${number(most)}` });
+  canvas.width = values.length;
+  canvas.height = 1;
+  const context = (
+    /** @type {CanvasRenderingContext2D} */
+    canvas.getContext("2d")
+  );
+  const image = context.createImageData(values.length, 1);
+  values.forEach((value2, i) => image.data.set([...colour(value2), 255], 4 * i));
+  context.putImageData(image, 0, 0);
+  const told = make("span", { class: "quiet figure strip-number" }, `${number(least)} … ${number(most)}`);
+  canvas.addEventListener("pointermove", (event) => {
+    const i = Math.min(values.length - 1, Math.max(0, Math.floor(event.offsetX / canvas.clientWidth * values.length)));
+    put(told, `[${i}] = ${number(values[i])}`);
+  });
+  canvas.addEventListener("pointerleave", () => put(told, `${number(least)} … ${number(most)}`));
+  return make("span", { class: "strip-row" }, canvas, told);
+}
+function keyTable({ arrays }, labels, palette) {
+  const [, width] = arrays.keys?.shape ?? [0, 0];
+  const colour = scale(palette, range(arrays.weights.data));
+  const rows = labels.map((text, s) => {
+    const seen = !arrays.mask || arrays.mask.data[s] > 0;
+    const weight = colour(arrays.weights.data[s]);
+    return make(
+      "tr",
+      { class: seen ? "" : "hidden-key" },
+      make("th", { scope: "row" }, isolated(text)),
+      make("td", { class: "wide" }, strip(arrays.keys.data.subarray(s * width, (s + 1) * width), palette)),
+      make("td", {}, number(arrays.products.data[s])),
+      make("td", {}, number(arrays.scaled.data[s])),
+      make("td", {}, seen ? "✓" : "−∞"),
+      make("td", { style: `background:${css(weight)};color:${inkOn(weight)}` }, number(arrays.weights.data[s])),
+      make("td", { class: "wide" }, strip(arrays.values.data.subarray(s * width, (s + 1) * width), palette))
+    );
+  });
+  const heads = ["key of", "k", "q · k", "÷ √d_k", "may look", "softmax", "v"];
+  return make("div", { class: "scroll" }, make("table", { class: "keys" }, make("thead", {}, make("tr", {}, ...heads.map((words2) => make("th", { scope: "col" }, words2)))), make("tbody", {}, ...rows)));
+}
+var shapeWords = (shape) => shape ? `[${shape.join(" × ")}]` : "";
+function steps(found, labels, palette) {
+  const { calculation, arrays } = found;
+  const list = make("ol", { class: "steps" });
+  for (const { name, title, words: words2, formula } of calculation.steps) {
+    const item = make(
+      "li",
+      {},
+      make("div", { class: "step-head" }, make("strong", {}, title), make("code", {}, formula), make("span", { class: "quiet figure" }, shapeWords(calculation.shapes[name]))),
+      make("p", { class: "quiet" }, words2)
+    );
+    const data = arrays[name];
+    if (data && !BY_KEY.includes(name) && data.shape.length === 1) item.append(strip(data.data, palette));
+    if (name === "weights") item.append(keyTable(found, labels, palette));
+    list.append(item);
+  }
+  return list;
+}
+function calculatorPart({ study, view, palette }) {
+  const query = make("select", { "aria-label": "Query" });
+  const what = make("span", { class: "quiet" });
+  const body = make("div");
+  const element = make("div", { class: "calculator" }, make("div", { class: "row" }, make("label", { class: "quiet" }, "query ", query), what), body);
+  let chosen = 0;
+  let stamp = 0;
+  const update = async () => {
+    const { translation } = study;
+    if (!translation) return;
+    const { kind, heads } = view.look;
+    const [[layer, head]] = heads;
+    const { rows, columns } = axes(kind, translation, false);
+    chosen = Math.min(chosen, rows.labels.length - 1);
+    put(query, ...rows.labels.map((text, i) => make("option", { value: i }, `${i} ${text}`)));
+    query.value = String(chosen);
+    put(what, `${rows.title} · ${TITLES[kind]}, layer ${layer}, head ${head}${heads.length > 1 ? " (the first of those chosen)" : ""}`);
+    const mine = ++stamp;
+    try {
+      const found = await study.calculator(moduleName(kind, layer), head, chosen);
+      if (mine === stamp) put(body, steps(found, columns.labels, palette()));
+    } catch (error) {
+      if (mine === stamp) put(body, make(
+        "p",
+        { class: "note" },
+        /** @type {Error} */
+        error.message
+      ));
+    }
+  };
+  query.addEventListener("change", () => {
+    chosen = Number(query.value);
+    update();
+  });
+  return { element, update };
+}
+
+// src/diff.js
+function words(text) {
+  const segments = new Intl.Segmenter(void 0, { granularity: "word" }).segment(text);
+  return Array.from(segments, ({ segment }) => segment);
+}
+function common(a, b) {
+  const width = b.length + 1;
+  const lengths = new Uint16Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      lengths[i * width + j] = a[i] === b[j] ? lengths[(i + 1) * width + j + 1] + 1 : Math.max(lengths[(i + 1) * width + j], lengths[i * width + j + 1]);
+  return (i, j) => lengths[i * width + j];
+}
+function diff(before, after) {
+  const a = words(before);
+  const b = words(after);
+  const length = common(a, b);
+  const pieces = [];
+  const add = (kind, text) => {
+    const last = pieces[pieces.length - 1];
+    if (last?.kind === kind) last.text += text;
+    else pieces.push({ kind, text });
+  };
+  let i = 0;
+  let j = 0;
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      add("same", a[i++]);
+      j++;
+    } else if (i < a.length && (j === b.length || length(i + 1, j) >= length(i, j + 1)))
+      add("removed", a[i++]);
+    else add("added", b[j++]);
+  }
+  return bridged(pieces);
+}
+function bridged(pieces) {
+  const result = [];
+  let removed = "";
+  let added = "";
+  const flush = () => {
+    if (removed) result.push({ kind: "removed", text: removed });
+    if (added) result.push({ kind: "added", text: added });
+    removed = added = "";
+  };
+  pieces.forEach((piece, i) => {
+    if (piece.kind === "removed") removed += piece.text;
+    else if (piece.kind === "added") added += piece.text;
+    else if (piece.text.trim() === "" && removed + added && i + 1 < pieces.length) {
+      removed += piece.text;
+      added += piece.text;
+    } else {
+      flush();
+      result.push(piece);
+    }
+  });
+  flush();
+  return result;
+}
 
 // src/changes.js
 var EDIT_WORDS = { uniform: "uniform weights", diagonal: "diagonal weights", block: "cells blocked", force: "cells forced" };
@@ -398,60 +718,6 @@ function history(study) {
     list.append(make("li", {}, go));
   });
   return list;
-}
-
-// src/colour.js
-var PALETTES = {
-  light: {
-    name: "light",
-    ground: "#ffffff",
-    ink: "#1b1d21",
-    muted: "#5f646d",
-    line: "#dddfe3",
-    accent: "#1d5fae",
-    warm: "#a84a00",
-    amount: [[246, 248, 251], [190, 214, 236], [104, 162, 212], [36, 100, 170], [8, 42, 92]],
-    minus: [[246, 247, 249], [247, 200, 150], [222, 130, 50], [150, 66, 0]],
-    plus: [[246, 247, 249], [176, 206, 234], [80, 142, 202], [16, 72, 140]]
-  },
-  dark: {
-    name: "dark",
-    ground: "#16181c",
-    ink: "#e6e7ea",
-    muted: "#9da3ad",
-    line: "#33373f",
-    accent: "#82b4f2",
-    warm: "#f0a35e",
-    amount: [[30, 33, 39], [32, 66, 108], [52, 114, 178], [120, 180, 232], [224, 240, 255]],
-    minus: [[34, 37, 43], [110, 62, 20], [196, 116, 44], [255, 196, 136]],
-    plus: [[34, 37, 43], [30, 74, 122], [72, 138, 204], [186, 220, 252]]
-  }
-};
-function mix(stops, share) {
-  const place2 = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
-  const low = Math.min(Math.floor(place2), stops.length - 2);
-  const rest = place2 - low;
-  return (
-    /** @type {RGB} */
-    stops[low].map((value2, i) => Math.round(value2 + (stops[low + 1][i] - value2) * rest))
-  );
-}
-var css = ([r, g, b]) => `rgb(${r},${g},${b})`;
-function colourOf(palette, value2, most) {
-  return mix(palette.amount, most > 0 ? value2 / most : 0);
-}
-function signedColourOf(palette, value2, most) {
-  return mix(value2 < 0 ? palette.minus : palette.plus, most > 0 ? Math.abs(value2) / most : 0);
-}
-function scale(palette, { least, most }) {
-  if (least < 0) {
-    const widest = Math.max(-least, most);
-    return (value2) => signedColourOf(palette, value2, widest);
-  }
-  return (value2) => colourOf(palette, value2, most);
-}
-function inkOn([r, g, b]) {
-  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#14161a" : "#ffffff";
 }
 
 // src/view_state.js
@@ -635,63 +901,6 @@ function headControls([context]) {
     if (focused >= 0) chips.children[focused]?.focus();
   };
   return { element, update };
-}
-
-// src/attention.js
-function headMatrix({ shape, data }, head) {
-  const [heads, rows, columns] = shape;
-  const start = Math.min(head, heads - 1) * rows * columns;
-  return { rows, columns, data: data.subarray(start, start + rows * columns) };
-}
-function merged(matrices, merge) {
-  const [{ rows, columns }] = matrices;
-  const data = new Float32Array(rows * columns);
-  for (let i = 0; i < data.length; i++) {
-    let value2 = merge === "average" ? 0 : -Infinity;
-    for (const matrix of matrices)
-      value2 = merge === "average" ? value2 + matrix.data[i] / matrices.length : Math.max(value2, matrix.data[i]);
-    data[i] = value2;
-  }
-  return { rows, columns, data };
-}
-function grouped(matrix, rowGroups, columnGroups) {
-  const data = new Float32Array(rowGroups.length * columnGroups.length);
-  rowGroups.forEach(
-    (rows, r) => columnGroups.forEach((columns, c) => {
-      let sum = 0;
-      for (const row of rows) for (const column of columns) sum += matrix.data[row * matrix.columns + column];
-      data[r * columnGroups.length + c] = sum / rows.length;
-    })
-  );
-  return { rows: rowGroups.length, columns: columnGroups.length, data };
-}
-function axis(title, tokens, words2) {
-  const groups = words2 ? wordGroups(tokens) : singly(tokens);
-  const labels = words2 ? groups.map((group) => groupText(tokens, group)) : tokens.map((_, i) => label(tokens, i));
-  return { title, labels, groups };
-}
-function writtenAxis(target, words2) {
-  const { labels, groups } = axis("", target.slice(0, -1), words2);
-  return {
-    title: "words already written",
-    labels: ["<start>", ...labels],
-    groups: [[0], ...groups.map((group) => group.map((i) => i + 1))]
-  };
-}
-function axes(kind, { source, target }, words2) {
-  if (kind === "encoder")
-    return { rows: axis("source word that looks", source, words2), columns: axis("source word looked at", source, words2) };
-  const rows = axis("word being written", target, words2);
-  return { rows, columns: kind === "cross" ? axis("source word looked at", source, words2) : writtenAxis(target, words2) };
-}
-function range(data) {
-  let least = Infinity;
-  let most = -Infinity;
-  for (let i = 0; i < data.length; i++) {
-    if (data[i] < least) least = data[i];
-    if (data[i] > most) most = data[i];
-  }
-  return { least, most };
 }
 
 // src/grid.js
@@ -1543,7 +1752,7 @@ function header(app) {
     const address = location.href.split("#")[0] + toHash(app.saved());
     await navigator.clipboard.writeText(address).then(() => app.say("The link is on the clipboard."), () => app.say(address));
   };
-  const svg = () => saveSVG("attention", picture(app), app.palette());
+  const svg2 = () => saveSVG("attention", picture(app), app.palette());
   const png = () => savePNG("attention", picture(app), app.palette()).catch((error) => app.say(error.message));
   const element = make(
     "header",
@@ -1557,7 +1766,7 @@ function header(app) {
       button("Save state", save, { title: "A file that brings this view back" }),
       button("Open state", () => file.click()),
       file,
-      button("SVG", svg, { title: "A picture of the chosen head as it is shown now" }),
+      button("SVG", svg2, { title: "A picture of the chosen head as it is shown now" }),
       button("PNG", png, { title: "A picture of the chosen head as it is shown now" }),
       theme
     )
@@ -1568,6 +1777,180 @@ function header(app) {
     put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
     put(second, app.contexts.length > 1 ? "One sentence" : "Two sentences");
     theme.value = app.theme;
+  };
+  return { element, update };
+}
+
+// src/lens.js
+function rowName(name) {
+  const found = /^decoder\.layers\.(\d+)\.(\w+)$/.exec(name);
+  return found ? `${found[1]} ${found[2].replaceAll("_", "-")}` : name;
+}
+function lensPart({ study, palette }) {
+  const table2 = make("table", { class: "lens" });
+  const said = make("div", { class: "said lens-said", "aria-live": "polite" });
+  const element = make("div", {}, make("div", { class: "scroll" }, table2), said);
+  const say = (row, final) => put(
+    said,
+    make(
+      "p",
+      {},
+      `after layer ${rowName(row.name)}, where “`,
+      isolated(final),
+      "” is written",
+      row.crossShare === null ? "" : ` · cross-attention's share of the change: ${percent(row.crossShare)}`
+    ),
+    make("ol", { class: "lens-top" }, ...row.top.map(({ text, probability }) => make("li", {}, isolated(visible(text)), make("span", { class: "figure quiet" }, ` ${percent(probability)}`))))
+  );
+  const cell = (row, final, id) => {
+    const [first] = row.top;
+    const colour = colourOf(palette(), first?.probability ?? 0, 1);
+    const show = () => say(row, final);
+    return make(
+      "td",
+      {},
+      make(
+        "button",
+        { type: "button", class: first?.id === id ? "right" : "", style: `background:${css(colour)};color:${inkOn(colour)}`, onmouseenter: show, onfocus: show, onclick: show, "aria-label": `${rowName(row.name)}: ${visible(first?.text ?? "")} ${percent(first?.probability ?? 0)}` },
+        isolated(visible(first?.text ?? ""))
+      )
+    );
+  };
+  let stamp = 0;
+  const update = async () => {
+    const { translation } = study;
+    if (!translation) return;
+    const mine = ++stamp;
+    try {
+      const { positions } = await study.lens();
+      if (mine !== stamp) return;
+      const { target } = translation;
+      const rows = (positions[0] ?? []).map((_, i) => i).reverse();
+      const head = make("tr", {}, make("th", { scope: "col" }, "after layer"), ...target.map((_, t) => make("th", { scope: "col" }, isolated(label(target, t)))));
+      put(table2, make("thead", {}, head), make("tbody", {}, ...rows.map((i) => make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, rowName(positions[0][i].name)),
+        ...positions.map((column, t) => cell(column[i], visible(target[t].text), target[t].id))
+      ))));
+      put(said, make("p", { class: "quiet" }, "Deeper colour: surer. Outlined: already what is written in the end. Point at a cell for more."));
+    } catch (error) {
+      if (mine === stamp) put(said, make(
+        "p",
+        { class: "note" },
+        /** @type {Error} */
+        error.message
+      ));
+    }
+  };
+  return { element, update };
+}
+
+// src/positions.js
+function encoding(position, dimension, { width, base }) {
+  const angle = position / base ** ((dimension - dimension % 2) / width);
+  return dimension % 2 ? Math.cos(angle) : Math.sin(angle);
+}
+function shiftDeviation({ width, base, positions, shift }) {
+  let largest = 0;
+  for (let dimension = 0; dimension < width; dimension += 2) {
+    const angle = shift / base ** (dimension / width);
+    for (let position = 0; position < positions; position++) {
+      const sin = encoding(position, dimension, { width, base });
+      const cos = encoding(position, dimension + 1, { width, base });
+      const moved2 = [Math.cos(angle) * sin + Math.sin(angle) * cos, -Math.sin(angle) * sin + Math.cos(angle) * cos];
+      for (const part of [0, 1])
+        largest = Math.max(largest, Math.abs(moved2[part] - encoding(position + shift, dimension + part, { width, base })));
+    }
+  }
+  return largest;
+}
+function curvesScene(settings, size, palette) {
+  const height = 220;
+  const left = 34;
+  const bottom = 24;
+  const x = (position) => left + position / (settings.positions - 1) * (size - left - 64);
+  const y = (value2) => 8 + (1 - value2) / 2 * (height - bottom - 8);
+  const strokes = [palette.accent, palette.warm, palette.ink, palette.muted];
+  const dashes = [void 0, [7, 4], [2, 3], void 0];
+  const marks = [-1, 0, 1].flatMap((value2) => (
+    /** @type {Mark[]} */
+    [
+      { mark: "line", x1: left, x2: size - 60, y1: y(value2), y2: y(value2), stroke: palette.line },
+      { mark: "text", x: left - 6, y: y(value2), text: String(value2).replace("-", "−"), fill: palette.muted, size: 11, anchor: "end" }
+    ]
+  ));
+  for (let i = 0; i < 4; i++) {
+    const dimension = settings.first + i;
+    if (dimension >= settings.width) break;
+    const points = Array.from({ length: 4 * settings.positions - 3 }, (_, step) => (
+      /** @type {[number, number]} */
+      [x(step / 4), y(encoding(step / 4, dimension, settings))]
+    ));
+    marks.push({ mark: "path", points, stroke: strokes[i], width: 1.8, dash: dashes[i] });
+    marks.push({ mark: "path", points: [[size - 54, 16 + 18 * i], [size - 34, 16 + 18 * i]], stroke: strokes[i], width: 1.8, dash: dashes[i] });
+    marks.push({ mark: "text", x: size - 28, y: 16 + 18 * i, text: String(dimension), fill: palette.ink, size: 12 });
+  }
+  for (let position = 0; position < settings.positions; position += Math.max(1, Math.round(settings.positions / 10)))
+    marks.push({ mark: "text", x: x(position), y: height - 10, text: String(position), fill: palette.muted, size: 11, anchor: "middle" });
+  return { width: size, height, marks };
+}
+function paintTable(canvas, settings, palette) {
+  canvas.width = settings.positions;
+  canvas.height = settings.width;
+  const context = (
+    /** @type {CanvasRenderingContext2D} */
+    canvas.getContext("2d")
+  );
+  const image = context.createImageData(settings.positions, settings.width);
+  for (let dimension = 0; dimension < settings.width; dimension++)
+    for (let position = 0; position < settings.positions; position++) {
+      const colour = signedColourOf(palette, encoding(position, dimension, settings), 1);
+      image.data.set([...colour, 255], 4 * (dimension * settings.positions + position));
+    }
+  context.putImageData(image, 0, 0);
+}
+function positionsPart({ model, palette, study }) {
+  const { d_model } = model().config;
+  const settings = { width: d_model, base: 1e4, positions: 100, first: Math.min(4, d_model - 4), shift: 10 };
+  const curves = make("canvas", { role: "img", "aria-label": "Four dimensions of the encoding over the positions" });
+  const table2 = make("canvas", { class: "pe-table", role: "img", "aria-label": "The encoding of every position, dimensions from top to bottom" });
+  const check = make("p", { class: "said", "aria-live": "polite" });
+  const measured = make("p", { class: "quiet" });
+  const legend = make("p", { class: "quiet" }, "every dimension (down) of every position (across); blue: above zero, orange: below");
+  const sliders = make("div", { class: "sliders" });
+  const element = make("div", { class: "positions" }, sliders, make("div", { class: "two-views" }, make("figure", {}, curves), make("figure", {}, table2, legend)), check, measured);
+  const draw = () => {
+    const size = Math.max(260, curves.parentElement?.clientWidth ?? 0);
+    paint(curves, curvesScene(settings, size, palette()));
+    paintTable(table2, settings, palette());
+    const deviation = shiftDeviation(settings);
+    put(check, `Shift by ${settings.shift}: the matrix M with M·PE(pos) = PE(pos + ${settings.shift}) is the same for all ${settings.positions} positions; largest deviation ${number(deviation)}.`);
+  };
+  const slider = (words2, name, least, most, read = (x) => x, write = (x) => x) => {
+    const told = make("output", {}, String(settings[name]));
+    const input = make("input", { type: "range", min: least, max: most, value: write(settings[name]), "aria-label": words2 });
+    input.addEventListener("input", () => {
+      settings[name] = read(Number(input.value));
+      put(told, String(settings[name]));
+      draw();
+    });
+    return make("label", {}, make("span", { class: "quiet" }, words2), input, told);
+  };
+  put(
+    sliders,
+    slider("first of four dimensions", "first", 0, Math.max(0, d_model - 4)),
+    slider("positions", "positions", 10, 300),
+    slider("shift k", "shift", 1, 100),
+    slider("base", "base", 4, 24, (x) => Math.round(10 ** (x / 4)), (x) => Math.round(4 * Math.log10(x)))
+  );
+  new ResizeObserver(draw).observe(element);
+  const update = () => {
+    draw();
+    study.ask("positions", {}).then(
+      ({ json }) => put(measured, json.shift?.length ? `In this model's own table (d_model ${json.d_model}, base ${json.base}): ${json.shift.map(({ k, deviation }) => `k = ${k}: ${number(deviation)}`).join(" · ")}` : json.positions ? `This model's positions are ${json.positions}; the formula above is the paper's.` : ""),
+      () => put(measured)
+    );
   };
   return { element, update };
 }
@@ -1593,13 +1976,13 @@ var Section = class {
    * @param {(context: Context) => Part} makePart
    * @param {{controls?: HTMLElement | null, hint?: string, folded?: boolean}} [options]  folded: on demand
    */
-  constructor(title, makePart, { controls = null, hint = "", folded = false } = {}) {
+  constructor(title, makePart, { controls = null, hint = "", folded: folded2 = false } = {}) {
     this.makePart = makePart;
     this.panes = make("div", { class: "panes" });
     const about = hint ? make("p", { class: "hint" }, hint) : null;
-    this.folded = folded;
-    this.element = folded ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), about, controls, this.panes) : make("section", { class: "section" }, title ? make("h2", {}, title) : null, about, controls, this.panes);
-    if (folded) this.element.addEventListener("toggle", () => this.update());
+    this.folded = folded2;
+    this.element = folded2 ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), about, controls, this.panes) : make("section", { class: "section" }, title ? make("h2", {}, title) : null, about, controls, this.panes);
+    if (folded2) this.element.addEventListener("toggle", () => this.update());
   }
   /** One part for each sentence. @param {Context[]} contexts */
   fill(contexts) {
@@ -1804,11 +2187,11 @@ function replacement(study, text, index) {
   return form;
 }
 function targetTokens(study, translation, words2) {
-  const { target, steps } = translation;
+  const { target, steps: steps2 } = translation;
   const groups = words2 ? wordGroups(target) : singly(target);
   return groups.map((group) => {
-    const known = group.every((i) => steps[i]);
-    const probability = known ? Math.exp(group.reduce((sum, i) => sum + steps[i].log_probability, 0)) : 1;
+    const known = group.every((i) => steps2[i]);
+    const probability = known ? Math.exp(group.reduce((sum, i) => sum + steps2[i].log_probability, 0)) : 1;
     const token = make(
       "button",
       {
@@ -1822,8 +2205,8 @@ function targetTokens(study, translation, words2) {
     return known ? withPopover(token, () => alternatives(study, translation, group[0])) : token;
   });
 }
-function alternatives(study, { text, target, steps }, position) {
-  const { log_probability: own, alternatives: others } = steps[position];
+function alternatives(study, { text, target, steps: steps2 }, position) {
+  const { log_probability: own, alternatives: others } = steps2[position];
   const token = target[position];
   const list = make("ol", { class: "alternatives" });
   const rows = others.some(({ id }) => id === token.id) ? others : [{ id: token.id, text: token.text, log_probability: own }, ...others];
@@ -2124,7 +2507,8 @@ var App = class {
     this.sections = [
       new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
       new Section("Every head", allGrids, { controls: grids.element }),
-      this.headSection = new Section("Chosen head", oneHead, { controls: heads.element })
+      this.headSection = new Section("Chosen head", oneHead, { controls: heads.element }),
+      ...folded(this.about.asks)
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
@@ -2171,6 +2555,18 @@ var App = class {
     this.root.remove();
   }
 };
+function folded(asks) {
+  const all = (
+    /** @type {const} */
+    [
+      ["translate", "Beam tree", beamTree],
+      ["lens", "Layer by layer", lensPart],
+      ["calculator", "Calculator", calculatorPart],
+      ["positions", "Positional encodings", positionsPart]
+    ]
+  );
+  return all.filter(([kind]) => !asks || asks.includes(kind)).map(([, title, part]) => new Section(title, part, { folded: true }));
+}
 function joined(style, parts) {
   return { element: make("div", { class: style }, ...parts.map(({ element }) => element)), update: () => parts.forEach((part) => part.update()) };
 }

@@ -1,0 +1,132 @@
+// The beam's tree: every hypothesis by its tokens, how it scored, and where it died.
+import { make, number, percent, put } from "./dom.js";
+import { newState } from "./state.js";
+import { pathText, visible } from "./tokens.js";
+
+/** @typedef {import("./app.js").Context} Context */
+/** @typedef {import("./protocol.js").Node} Node */
+/** @typedef {{node: Node, x: number, y: number, best: boolean}} Place */
+
+const ROW = 26;
+const LETTER = 7.4;
+const ROOM = 26;
+const SVG = "http://www.w3.org/2000/svg";
+
+/** From the root to a node; the root's own text is empty. @param {Node[]} nodes @param {Node} node @returns {Node[]} */
+export function pathTo(nodes, node) {
+  const known = new Map(nodes.map((one) => [one.number, one]));
+  const path = [];
+  for (let here = /** @type {Node | undefined} */ (node); here; here = here.parent === null ? undefined : known.get(here.parent)) path.unshift(here);
+  return path;
+}
+
+/**
+ * Where each node stands: a column for each step, wide enough for its tokens; the best hypothesis along
+ * the top, each other on the first row that is free from where it leaves its parent to its end.
+ * @param {Node[]} nodes
+ * @returns {{places: Map<number, Place>, width: number, height: number}}
+ */
+export function treeLayout(nodes) {
+  const end = nodes.find(({ fate }) => fate === "best");
+  const best = new Set(end ? pathTo(nodes, end).map(({ number: id }) => id) : []);
+  /** @type {Map<number | null, Node[]>} */
+  const children = new Map();
+  for (const node of nodes) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  const rank = (/** @type {Node} */ node) => (best.has(node.number) ? Infinity : (node.score ?? -Infinity));
+  /** @type {number[]} */
+  const widths = [];
+  for (const { step, text } of nodes) widths[step] = Math.max(widths[step] ?? 0, [...visible(text)].length * LETTER + ROOM);
+  const lefts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 4));
+  /** First column that each row is free from, counted from the right. @type {number[]} */
+  const taken = [];
+  /** @type {Map<number, Place>} */
+  const places = new Map();
+  /** @param {Node} node @param {number} row */
+  const put = (node, row) => {
+    // Along its best child a hypothesis keeps its row.
+    const stack = [node];
+    for (let here = node; ; ) {
+      const [next] = [...(children.get(here.number) ?? [])].sort((a, b) => rank(b) - rank(a));
+      if (!next) break;
+      stack.push((here = next));
+    }
+    for (const one of stack) places.set(one.number, { node: one, x: lefts[one.step], y: (row + 0.5) * ROW, best: best.has(one.number) });
+    taken[row] = node.step;
+    for (const one of stack.slice(0, -1).reverse()) {
+      const [, ...others] = [...(children.get(one.number) ?? [])].sort((a, b) => rank(b) - rank(a));
+      for (const other of others) {
+        let free = row + 1;
+        while (taken[free] !== undefined && taken[free] <= lastStep(other)) free++;
+        put(other, free);
+      }
+    }
+  };
+  /** @param {Node} node @returns {number} */
+  const lastStep = (node) => {
+    const [next] = [...(children.get(node.number) ?? [])].sort((a, b) => rank(b) - rank(a));
+    return next ? lastStep(next) : node.step + 1;
+  };
+  const known = new Set(nodes.map(({ number: id }) => id));
+  for (const root of nodes.filter(({ parent }) => parent === null || !known.has(parent))) put(root, taken.length);
+  const width = Math.max(0, ...widths.map((size, i) => lefts[i] + size)) + 8;
+  return { places, width, height: Math.max(1, taken.length) * ROW + 6 };
+}
+
+/** @type {Record<Node["fate"], string>} */
+const FATES = { alive: "went on", dropped: "fell out of the beam", finished: "finished, but not the best", best: "the translation" };
+/** @type {Record<Node["fate"], string>} */
+const SIGNS = { alive: "", dropped: " ×", finished: " ◦", best: " ●" };
+
+/** @template {keyof SVGElementTagNameMap} Tag @param {Tag} tag @param {Record<string, string | number>} attributes @returns {SVGElementTagNameMap[Tag]} */
+function svg(tag, attributes) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
+
+/** @param {Context} context */
+export function beamTree({ study }) {
+  const lines = svg("svg", { class: "tree-lines", "aria-hidden": "true" });
+  const board = make("div", { class: "tree" });
+  const said = make("p", { class: "said", "aria-live": "polite" });
+  const legend = make("p", { class: "quiet" }, "● the translation   ◦ finished   × fell out of the beam. Click a hypothesis to force it and to load its attention.");
+  const element = make("div", {}, legend, make("div", { class: "scroll" }, board), said);
+  /** @type {unknown} */
+  let drawn = null;
+
+  /** @param {Node[]} nodes @param {Place} place */
+  const nodeButton = (nodes, { node, x, y, best }) => {
+    const path = pathTo(nodes, node);
+    const text = pathText(node.text === "</s>" ? path.slice(0, -1) : path);
+    const say = () => {
+      const share = node.log_probability === null ? "" : ` · token ${percent(Math.exp(node.log_probability))}`;
+      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — step ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+    };
+    const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
+    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${visible(node.text) || "start"}: ${FATES[node.fate]}` },
+      make("bdi", {}, node.parent === null ? "⟨start⟩" : visible(node.text)), SIGNS[node.fate]);
+  };
+
+  const update = () => {
+    const { translation } = study;
+    if (!translation || translation === drawn) return;
+    drawn = translation;
+    const nodes = translation.beamTree;
+    if (!nodes.length) return put(board, make("p", { class: "quiet" }, "There is no beam to show for this translation."));
+    const { places, width, height } = treeLayout(nodes);
+    board.style.width = `${width}px`;
+    board.style.height = `${height}px`;
+    for (const [name, value] of Object.entries({ width, height })) lines.setAttribute(name, String(value));
+    put(lines);
+    for (const place of places.values()) {
+      const from = place.node.parent === null ? null : places.get(place.node.parent);
+      if (!from) continue;
+      const start = from.x + 14;
+      const d = from.y === place.y ? `M${start} ${from.y}H${place.x}` : `M${start} ${from.y + 8}C${start} ${place.y} ${start} ${place.y} ${place.x} ${place.y}`;
+      lines.append(svg("path", { d, class: `${place.node.fate}${place.best ? " on-best" : ""}` }));
+    }
+    put(board, lines, ...[...places.values()].map((place) => nodeButton(nodes, place)));
+    return undefined;
+  };
+  return { element, update };
+}
