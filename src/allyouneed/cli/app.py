@@ -14,6 +14,7 @@ from allyouneed import __version__
 from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
 from allyouneed.cli.fetch import fetch
+from allyouneed.cli.heads import heads
 from allyouneed.cli.options import Settings
 from allyouneed.cli.score import score
 from allyouneed.cli.select_vocabulary import select_vocabulary
@@ -77,6 +78,7 @@ def build() -> typer.Typer:
     app.callback()(allyouneed)
     for verb in (
         translate,
+        heads,
         tokenize,
         train,
         evaluate,

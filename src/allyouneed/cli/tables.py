@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.evaluation.metrics import MetricScore
     from allyouneed.evaluation.report import Evaluation
+    from allyouneed.insight.head_report import HeadReport
+
+WIDE = 250  # columns of a file, where no table need be folded
 
 
 def print_result(table: Table, scores: Iterable["MetricScore"]) -> None:
     """A table of scores on standard output, and below it the signature of each."""
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    terminal = sys.stdout.isatty()
+    console = Console(
+        file=sys.stdout, highlight=False, soft_wrap=not terminal, width=None if terminal else WIDE
+    )
     console.print(table)
     for score in scores:
         console.print(f"{score.metric}: {score.signature}", markup=False, soft_wrap=True)
@@ -56,6 +62,26 @@ def coverage_table(covered: "Mapping[str, Coverage]", vocabulary: int, title: st
         selected = f"{one.selected:,.0f}"
         table.add_row(name, f"{one.sentences:,}", selected, f"{one.covered:.2%}")
     return table
+
+
+def head_table(report: "HeadReport", title: str) -> Table:
+    """One row for each head: what was measured of it."""
+    if report.loss is not None and report.bleu is not None:
+        title += f"; with all heads: loss {report.loss:.3f}, BLEU {report.bleu:.2f}"
+    measures = report.measured()
+    table = _table(title, "attention", "layer", "head", *(n.replace("_", " ") for n in measures))
+    for column in table.columns:
+        column.overflow = "fold"  # on a narrow terminal: nothing is cut off
+    for head in report.heads:
+        values = (_measure(name, head.measures.get(name)) for name in measures)
+        table.add_row(head.kind, str(head.layer), str(head.head), *values)
+    return table
+
+
+def _measure(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:+.3f}" if name.endswith("_change") else f"{value:.2f}"
 
 
 def interval(score: "MetricScore") -> str:

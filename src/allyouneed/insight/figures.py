@@ -210,7 +210,8 @@ def _draw_measure(
 def _number(value: float, most: float) -> str:
     """With as many places as tell values of that size apart, and no zero before the point."""
     places = 1 - math.floor(math.log10(most))
-    text = f"{value:.{max(0, places)}f}" if places <= 3 else f"{value:.1e}"
+    rounded = round(value, max(0, places)) + 0.0  # no -0.0
+    text = f"{rounded:.{max(0, places)}f}" if places <= 3 else f"{value:.1e}"
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 

@@ -57,12 +57,17 @@ def save(figure: "Figure", path: str | Path) -> None:
         UsageError: another ending, or a folder that is not there.
     """
     path = Path(path)
+    check_place(path)
+    with plain_style(), plotting().rc_context({"svg.hashsalt": path.name}):
+        figure.savefig(path, dpi=DOTS, metadata=FORMATS[path.suffix.lower()])
+
+
+def check_place(path: Path) -> None:
+    """Raises UsageError for a place that `save` could not write to."""
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"{path}: the name of a figure ends in {', '.join(FORMATS)}")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")
-    with plain_style(), plotting().rc_context({"svg.hashsalt": path.name}):
-        figure.savefig(path, dpi=DOTS, metadata=FORMATS[path.suffix.lower()])
 
 
 def drawable(texts: Sequence[str]) -> tuple[list[str], list[str]]:
