@@ -177,7 +177,7 @@ def gradient_times_input(
     """
     asked = _Asked.of(model, source, target, position, token)
     log_p_M, gradients = asked.log_probability(torch.ones(1))
-    shares = [float_MD.sum(dim=-1)[0] for float_MD in asked.times_input(gradients)]
+    shares = [x_MTD.sum(dim=-1)[0].cpu() for x_MTD in asked.times_input(gradients)]
     return Attribution(shares[0], shares[1], float(log_p_M[0]))
 
 
