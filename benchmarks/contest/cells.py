@@ -87,6 +87,11 @@ class TestSet:
         for beam in beams:
             yield Cell(f"{self.name}-{beam}", "bundled", beam, self.sources, most)
 
+    def whole_lines(self) -> list[str]:
+        """The lines to translate, uncut."""
+        parts = [segment.text for segments in self.lines for segment in segments if segment.text]
+        return self.texts(parts)
+
     def texts(self, translations: Sequence[str]) -> list[str]:
         """Whole lines again, from the translations of their parts."""
         remaining = iter(translations)
