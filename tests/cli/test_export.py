@@ -1,10 +1,13 @@
 """`allyouneed export`."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from allyouneed.model_folder import save_model_folder
 
 Call = Callable[..., Any]
 
@@ -55,4 +58,51 @@ def test_calls_that_are_wrong(
     called = call("export", "--model", model_folder, *options, tmp_path / "exported")
     assert called.code == 2
     assert message in called.err
+    assert not (tmp_path / "exported").exists()
+
+
+@pytest.mark.parametrize("to", ["ctranslate2", "huggingface"])
+def test_work_that_fails_leaves_nothing(
+    to: str, call: Call, small_model: Any, small_tokenizer: Any, model_folder: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("ctranslate2", reason="the extra interop is not installed")
+    (tmp_path / "file").write_text("a file, no folder")
+    before = sorted(tmp_path.iterdir())
+    called = call("export", "--model", model_folder, "--to", to, tmp_path / "file" / "exported")
+    assert called.code == 1
+    assert "file/exported could not be written" in called.err
+    assert "choose another place" in called.err
+    missing = call("export", "--model", tmp_path / "no-model", "--to", to, tmp_path / "exported")
+    assert missing.code == 1
+    assert "no-model" in missing.err
+    (model_folder / "model.safetensors").write_bytes(b"cut short")
+    damaged = call("export", "--model", model_folder, "--to", to, tmp_path / "exported")
+    assert damaged.code == 1
+    assert "model.safetensors" in damaged.err
+    no_room = {"encoder_layers": 0, "norm_epsilon": 0.1}
+    save_model_folder(model_folder, small_model(**no_room), small_tokenizer)
+    refused = call("export", "--model", model_folder, "--to", to, tmp_path / "exported")
+    assert refused.code == 2
+    option = {"ctranslate2": "encoder_layers=0", "huggingface": "norm_epsilon=0.1"}[to]
+    assert f"error: {option} has no room in" in refused.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_current_folder_is_filled(
+    call: Call, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert call("export", "--model", model_folder, "--to", "huggingface", ".").code == 0
+    assert Path("model.safetensors").is_file()  # not in a folder that has replaced it
+
+
+def test_package_that_is_not_there(
+    call: Call, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
+    options = ("export", "--model", model_folder, "--to", "ctranslate2")
+    called = call(*options, tmp_path / "exported")
+    assert called.code == 2
+    assert "install it with: pip install 'allyouneed[interop]'" in called.err
     assert not (tmp_path / "exported").exists()

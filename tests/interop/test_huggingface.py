@@ -14,11 +14,14 @@ from transformers import AutoTokenizer, MarianConfig, MarianMTModel
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
-from allyouneed.errors import ConfigError, ShapeError
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.torch_engine import core_engine
+from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.huggingface import export_huggingface, from_marian, to_marian
 from allyouneed.model_folder import open_model_folder, save_model_folder
 
 PAD, END, VOCABULARY = 30, 0, 31
+GREEDY = BeamOptions(beam=1, loop_guard=False)
 MARIAN: dict[str, Any] = {
     "vocab_size": VOCABULARY,
     "d_model": 16,
@@ -299,6 +302,33 @@ def test_exported_readme_translates(
     monkeypatch.chdir(tmp_path / "theirs")
     runpy.run_path(str(tmp_path / "program.py"))
     assert capsys.readouterr().out == "Guten Morgen!\n"
+
+
+def test_bundled_model_says_the_same_in_transformers(tmp_path: Path) -> None:
+    folder = open_model_folder("en-de")
+    export_huggingface(folder, tmp_path / "theirs")
+    theirs = MarianMTModel.from_pretrained(tmp_path / "theirs").eval()
+    texts = ["Where is the train station?", "The children are playing in the garden.", "No."]
+    sources = folder.tokenizer.encode_ids(texts)
+    source_BS = torch.tensor(
+        [[*ids, *[0] * (max(map(len, sources)) - len(ids))] for ids in sources]
+    )
+    ours = [list(best.ids) for [best] in core_engine(folder.load_model()).search(sources, GREEDY)]
+    assert their_greedy(theirs, source_BS, steps=30) == ours
+    assert folder.tokenizer.decode(ours[0]) == "Wo ist der Bahnhof?"
+
+
+def test_weights_that_are_no_numbers(
+    small_model: Any, small_tokenizer: Any, tmp_path: Path
+) -> None:
+    spoilt = small_model()
+    spoilt.encoder.layers[0].self_attention.W_K.weight.data[1, 2] = torch.inf
+    save_model_folder(tmp_path / "model", spoilt, small_tokenizer)
+    with pytest.raises(
+        ModelFolderError, match=r"encoder\.layers\.0\.self_attention\.W_K\.weight holds NaN"
+    ):
+        export_huggingface(open_model_folder(tmp_path / "model"), tmp_path / "theirs")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_shared_weights_come_as_one_tensor() -> None:

@@ -22,6 +22,7 @@ from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.model_folder import CARD, TOKENIZER, ModelFolder
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.weights.model import check_finite
 
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH", "swiglu": "SWISH"}
 DTYPES = ("float32", "float16", "int8")
@@ -54,13 +55,16 @@ def export_ctranslate2(folder: ModelFolder, path: Path, quantization: str = "flo
 
     Raises:
         ConfigError: a model that CTranslate2 cannot express.
-        ModelFolderError: weights that cannot be read, or a `path` that cannot be written.
+        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
+            written.
         UsageError: the package is not installed, another quantization, a `path` in use.
     """
     if quantization not in DTYPES:
         raise UsageError(f"quantization={quantization!r} is not one of {', '.join(DTYPES)}")
     with new_folder(path) as beside:
-        spec = to_ctranslate2(folder.load_model(), folder.tokenizer)
+        model = folder.load_model()
+        check_finite(model)
+        spec = to_ctranslate2(model, folder.tokenizer)
         spec.optimize(quantization)
         spec.save(str(beside))
         folder.tokenizer.save(beside / TOKENIZER)

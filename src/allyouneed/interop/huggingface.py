@@ -25,6 +25,7 @@ from allyouneed.errors import ConfigError, ShapeError
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
 from allyouneed.text.tokenizer_file import SPECIALS
+from allyouneed.weights.model import check_finite
 
 MODULES = {
     "embeddings.tokens": "embed_tokens",
@@ -79,11 +80,14 @@ def export_huggingface(folder: ModelFolder, path: Path) -> None:
 
     Raises:
         ConfigError: a model that Marian has no room for.
-        ModelFolderError: weights that cannot be read, or a `path` that cannot be written.
+        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
+            written.
         UsageError: a `path` in use.
     """
     with new_folder(path) as beside:
-        config, weights = to_marian(folder.load_model())
+        model = folder.load_model()
+        check_finite(model)
+        config, weights = to_marian(model)
         owners = {weight.data_ptr(): name for name, weight in weights.items()}  # the last one wins
         owned = {name: weights[name].contiguous() for name in owners.values()}
         save_file(owned, beside / WEIGHTS, metadata={"format": "pt"})

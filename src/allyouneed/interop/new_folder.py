@@ -16,17 +16,19 @@ from allyouneed.model_folder import to_disk
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder beside `path` to write into; in the end it is renamed to `path`.
 
-    When the body raises, nothing is left of it.
+    An empty folder that is there stays the one that it is, as somebody may be in it, and gets the
+    files. When the body raises, nothing is left of what it wrote.
 
     Raises:
         UsageError: `path` is a file, or a folder that is not empty.
         ModelFolderError: it cannot be written.
     """
     path = Path(path).resolve()
-    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise UsageError(f"{path} is there already and is left as it is; name an empty folder")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    beside = path.parent / f".{path.name}.{os.getpid()}.partial"
     try:
+        there = path.exists()
+        if there and not (path.is_dir() and not any(path.iterdir())):
+            raise UsageError(f"{path} is there already and is left as it is; name an empty folder")
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         yield beside
@@ -34,10 +36,13 @@ def new_folder(path: Path) -> Iterator[Path]:
         for file in beside.iterdir():
             file.chmod(readable)  # safetensors lets the owner alone read
             to_disk(file)
-        if path.exists():
-            path.rmdir()
-        beside.rename(path)
-        to_disk(path.parent)
+        if there:
+            for file in list(beside.iterdir()):
+                file.rename(path / file.name)
+            to_disk(path)
+        else:
+            beside.rename(path)
+            to_disk(path.parent)
     except (OSError, SafetensorError) as error:
         raise ModelFolderError(
             f"{path} could not be written: {error}; make room, or choose another place"
