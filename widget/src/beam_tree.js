@@ -20,6 +20,11 @@ export function pathTo(nodes, node) {
   return path;
 }
 
+/** @param {Node} node */
+function nodeText({ parent, text }) {
+  return parent === null ? "⟨start⟩" : visible(text);
+}
+
 /**
  * Where each node stands: a column for each step, wide enough for its tokens; the best hypothesis along
  * the top, each other on the first row that is free from where it leaves its parent to its end.
@@ -35,7 +40,7 @@ export function treeLayout(nodes) {
   const rank = (/** @type {Node} */ node) => (best.has(node.number) ? Infinity : (node.score ?? -Infinity));
   /** @type {number[]} */
   const widths = [];
-  for (const { step, text } of nodes) widths[step] = Math.max(widths[step] ?? 0, [...visible(text)].length * LETTER + ROOM);
+  for (const node of nodes) widths[node.step] = Math.max(widths[node.step] ?? 0, [...nodeText(node)].length * LETTER + ROOM);
   const lefts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 4));
   /** First column that each row is free from, counted from the right. @type {number[]} */
   const taken = [];
@@ -103,8 +108,8 @@ export function beamTree({ study }) {
       put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — step ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
     const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
-    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${visible(node.text) || "start"}: ${FATES[node.fate]}` },
-      make("bdi", {}, node.parent === null ? "⟨start⟩" : visible(node.text)), SIGNS[node.fate]);
+    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
+      make("bdi", {}, nodeText(node)), SIGNS[node.fate]);
   };
 
   const update = () => {

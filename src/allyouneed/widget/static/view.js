@@ -290,6 +290,9 @@ function pathTo(nodes, node) {
   ); here; here = here.parent === null ? void 0 : known.get(here.parent)) path.unshift(here);
   return path;
 }
+function nodeText({ parent, text }) {
+  return parent === null ? "⟨start⟩" : visible(text);
+}
 function treeLayout(nodes) {
   const end = nodes.find(({ fate }) => fate === "best");
   const best = new Set(end ? pathTo(nodes, end).map(({ number: id }) => id) : []);
@@ -297,7 +300,7 @@ function treeLayout(nodes) {
   for (const node of nodes) children.set(node.parent, [...children.get(node.parent) ?? [], node]);
   const rank = (node) => best.has(node.number) ? Infinity : node.score ?? -Infinity;
   const widths = [];
-  for (const { step, text } of nodes) widths[step] = Math.max(widths[step] ?? 0, [...visible(text)].length * LETTER + ROOM);
+  for (const node of nodes) widths[node.step] = Math.max(widths[node.step] ?? 0, [...nodeText(node)].length * LETTER + ROOM);
   const lefts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width2) => sum + width2, 4));
   const taken = [];
   const places = /* @__PURE__ */ new Map();
@@ -352,8 +355,8 @@ function beamTree({ study }) {
     const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
     return make(
       "button",
-      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${visible(node.text) || "start"}: ${FATES[node.fate]}` },
-      make("bdi", {}, node.parent === null ? "⟨start⟩" : visible(node.text)),
+      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
+      make("bdi", {}, nodeText(node)),
       SIGNS2[node.fate]
     );
   };
