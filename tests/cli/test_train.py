@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -26,27 +27,68 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_dry_run_shows_the_recipe_and_writes_nothing(call, here: Path) -> None:
-    done = call("train", "reverse", "model.d_model=32", "--dry-run")
-    assert done.code == 0
+def test_a_dry_run_shows_the_recipe_and_what_it_takes(call, here: Path) -> None:
+    done = call("train", "reverse", *SMALL, "model.d_model=32", "--dry-run", "--threads", 1)
+    assert done.code == 0, done.err
     assert tomllib.loads(done.out)["model"]["d_model"] == 32
-    assert done.lines[-3].startswith("# ")
-    assert "parameters, vocabulary of 300" in done.lines[-3]
-    assert done.lines[-2:] == ["# train: made:reverse:1", "# valid: made:reverse:2"]
-    assert list(here.iterdir()) == []
+    told = done.lines[-7:]
+    assert re.fullmatch(r"# [\d,]+ parameters, vocabulary of 300", told[0])
+    assert told[1:3] == ["# train: made:reverse:1", "# valid: made:reverse:2"]
+    assert told[3] == "# about 120 of 120 pairs are kept (duplicates are not looked for)"
+    assert re.fullmatch(
+        r"# about 2\d\d target tokens per step, \d steps per epoch, 500 steps in all", told[4]
+    )
+    assert re.fullmatch(
+        r"# about \d+\.\d GiB of memory, of \d+\.\d GiB that are free(: too much.*)?", told[5]
+    )
+    assert re.fullmatch(r"# about \S+ s per step on cpu, \d+:\d\d:\d\d in all, .*", told[6])
+
+
+def test_a_dry_run_writes_nothing(here: Path) -> None:
+    """Nor does it open any file to write, wherever it is. (torch makes a folder for itself.)"""
+    (here / "pairs.tsv").write_text("a b\tc d\n" * 40)
+    script = (
+        "import os, sys\n"
+        "sys.dont_write_bytecode = True\n"
+        "def listen(event, arguments):\n"
+        "    made = event in ('os.mkdir', 'os.rename', 'os.remove', 'os.link', 'os.symlink')\n"
+        "    flags = os.O_WRONLY | os.O_RDWR | os.O_CREAT\n"
+        "    written = event == 'open' and arguments[2] & flags and arguments[0] != os.devnull\n"
+        "    if (made or written) and 'torchinductor' not in str(arguments):\n"
+        "        sys.stderr.write(f'WRITES {event} {arguments}\\n')\n"
+        "from allyouneed.cli.app import main\n"
+        "import allyouneed.training.run, allyouneed.training.survey, allyouneed.training.estimate\n"
+        "sys.addaudithook(listen)\n"
+        "main()\n"
+    )
+    files = ('data.train=[{source = "pairs.tsv"}]', 'data.valid=[{source = "pairs.tsv"}]')
+    arguments = ["train", "reverse", *SMALL[2:], *files, "--dry-run", "--device", "cpu"]
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "about 40 of 40 pairs" in done.stdout
+    assert "WRITES" not in done.stderr
+    assert [path.name for path in here.iterdir()] == ["pairs.tsv"]
 
 
 def test_a_dry_run_finds_the_files(call, here: Path) -> None:
     (here / "pairs.tsv").write_text("a\tb\n")
-    recipe = '[training]\nsteps = 1\n[[data.train]]\nsource = "pairs.tsv"\n'
-    (here / "mine.toml").write_text(
-        f'name = "mine"\n{recipe}[[data.valid]]\nsource = "pairs.tsv"\n'
+    (here / "shards").mkdir()
+    (here / "shards/1.tsv").write_text("c\td\ne\tf\n")
+    recipe = (
+        'name = "mine"\n[training]\nepochs = 3\nbatch_tokens = 128\n'
+        '[[data.train]]\nsource = "pairs.tsv"\n[[data.train]]\nsource = "shards"\n'
+        '[[data.valid]]\nsource = "pairs.tsv"\n[model]\npreset = "tiny"\n'
     )
+    (here / "mine.toml").write_text(recipe)
     (line,) = call("train", "mine.toml", "--dry-run", "--json").lines
     planned = json.loads(line)
-    assert planned["parameters"] > 40_000_000  # the base model, with the default vocabulary
-    assert [corpus["part"] for corpus in planned["data"]] == ["train", "valid"]
+    assert planned["parameters"] > 2_000_000  # with the default vocabulary
+    assert [corpus["part"] for corpus in planned["data"]] == ["train", "train", "valid"]
+    assert list(planned["data"][1]["files"]) == [str(here / "shards/1.tsv")]
     assert list(planned["data"][0]["files"].values()) == [4]
+    assert (planned["pairs"], planned["steps_per_epoch"], planned["steps"]) == (3, 1, 3)
+    assert planned["estimated_seconds"] == pytest.approx(3 * planned["seconds_per_step"])
 
 
 def test_a_small_run_prints_its_model_and_says_how_it_goes(call, here: Path) -> None:

@@ -1,54 +1,100 @@
-"""What a training run would be, without running it."""
+"""What a training run would be, without running it: nothing is written."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from allyouneed.core.config import TransformerConfig
+    from allyouneed.data.store_writer import Progress
+    from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.recipe import Recipe
+    from allyouneed.training.survey import Sample
+
+GIB = 1 << 30
 
 
-def plan(recipe: "Recipe") -> dict[str, Any]:
-    """The recipe as resolved, the size of its model, and the files of its corpora.
+def plan(recipe: "Recipe", device: str | None, progress: "Progress") -> dict[str, Any]:
+    """The recipe as resolved, its files, and what a run takes; see `as_text` for the keys.
+
+    The corpora are read, a sample of them is tokenised, and one update is made and thrown away.
 
     Raises:
-        DataError: a corpus that is not there.
+        DataError: a corpus that is not there or cannot be read.
         ModelFolderError: a model to start from that cannot be read.
+        UsageError: a device that is not there.
     """
-    import torch
-
     from allyouneed.core.transformer import Transformer
-    from allyouneed.training.preparation import corpora_of
+    from allyouneed.training.estimate import estimate
+    from allyouneed.training.preparation import corpora_of, that_fit
     from allyouneed.training.recipe import to_toml
+    from allyouneed.training.run import choose_device
+    from allyouneed.training.survey import sample, survey
 
-    config = planned_config(recipe)
-    with torch.device("meta"):
-        model = Transformer(config)
-    data = []
-    for part in ("train", "valid"):
-        for section in getattr(recipe.data, part):
-            for corpus in corpora_of(recipe, section):
-                files = {str(path): path.stat().st_size for path in corpus.files}
-                data.append({"part": part, "corpus": corpus.name, "files": files})
+    place = choose_device(device)
+    corpora = {
+        part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
+        for part in ("train", "valid")
+    }
+    data = [
+        {
+            "part": part,
+            "corpus": corpus.name,
+            "files": {str(path): path.stat().st_size for path in corpus.files},
+        }
+        for part, tables in corpora.items()
+        for table in tables
+        for corpus in table
+    ]
+    samples = [[sample(corpus, progress) for corpus in table] for table in corpora["train"]]
+    tokenizer, config = _vocabulary_and_shape(recipe, samples)
+    filters = that_fit(recipe.data.filters.filters(), config)
+    progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
+    epoch = survey(recipe, samples, tokenizer, filters)
+    model = Transformer(config)
+    progress("measuring an update", 0, None)
+    measured = estimate(recipe, model, epoch.batches, place)
+    training = recipe.training
+    epoch_updates = max(1.0, epoch.epoch_batches / training.accumulate)
+    update_seconds = measured.update_seconds(training.accumulate)
+    ends = [training.steps, training.epochs and training.epochs * epoch_updates]
+    steps = min((end for end in ends if end), default=None)
+    seconds = [steps and steps * update_seconds, training.max_minutes and 60 * training.max_minutes]
     return {
         "recipe": to_toml(recipe),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "vocabulary": config.vocabulary,
         "data": data,
+        "pairs": epoch.pairs,
+        "kept_pairs": epoch.kept,
+        "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
+        "steps_per_epoch": round(epoch_updates),
+        "steps": steps and round(steps),
+        "device": str(place),
+        "seconds_per_step": update_seconds,
+        "estimated_seconds": min(one for one in seconds if one),
+        "needed_bytes": measured.needed_bytes,
+        "available_bytes": measured.available_bytes,
     }
 
 
-def planned_config(recipe: "Recipe") -> "TransformerConfig":
-    """The model's shape; a vocabulary that is yet to be learned counts with its full size."""
+def _vocabulary_and_shape(
+    recipe: "Recipe", samples: "list[list[Sample]]"
+) -> "tuple[Tokenizer, TransformerConfig]":
+    """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
+    for which a vocabulary that is yet to be learnt counts with its full size."""
     from allyouneed.model_folder import open_model_folder
     from allyouneed.text.tokenizer import Tokenizer
+    from allyouneed.training.survey import texts
 
     if recipe.training.init:
         folder = open_model_folder(recipe.training.init)
-        return recipe.model.config(len(folder.tokenizer), folder.config)
+        return folder.tokenizer, recipe.model.config(len(folder.tokenizer), folder.config)
     if recipe.vocabulary.tokenizer:
         tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
-        return recipe.model.config(len(tokenizer))
-    return recipe.model.config(recipe.vocabulary.size)
+        return tokenizer, recipe.model.config(len(tokenizer))
+    size = recipe.vocabulary.size
+    learnt = Tokenizer.train(texts(one for table in samples for one in table), size)
+    return learnt, recipe.model.config(size)
 
 
 def as_text(planned: dict[str, Any]) -> str:
@@ -60,4 +106,21 @@ def as_text(planned: dict[str, Any]) -> str:
     for corpus in planned["data"]:
         sizes = [f"{path} ({size:,} bytes)" for path, size in corpus["files"].items()]
         lines.append(f"# {corpus['part']}: {', '.join(sizes) or corpus['corpus']}")
+    kept, pairs = planned["kept_pairs"], planned["pairs"]
+    lines.append(f"# about {kept:,} of {pairs:,} pairs are kept (duplicates are not looked for)")
+    steps = f", {planned['steps']:,} steps in all" if planned["steps"] else ""
+    tokens, epoch = planned["tokens_per_step"], planned["steps_per_epoch"]
+    lines.append(f"# about {tokens:,} target tokens per step, {epoch:,} steps per epoch{steps}")
+    lines.append(f"# {_memory(planned['needed_bytes'], planned['available_bytes'])}")
+    time = timedelta(seconds=round(planned["estimated_seconds"]))
+    step = f"{planned['seconds_per_step']:.3g} s per step on {planned['device']}"
+    lines.append(f"# about {step}, {time} in all, validation and checkpoints apart")
     return "\n".join(lines)
+
+
+def _memory(needed: int, available: int | None) -> str:
+    need = f"about {needed / GIB:.1f} GiB of memory"
+    if available is None:
+        return need
+    fits = "" if needed <= available else ": too much; lower training.batch_tokens"
+    return f"{need}, of {available / GIB:.1f} GiB that are free{fits}"

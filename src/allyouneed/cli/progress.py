@@ -40,11 +40,16 @@ class TrainingProgress:
         if record["event"] == "step" and self._live:
             self._progress.update(self._task, completed=record["share_done"], description=text)
         elif record["event"] == "preparing":
-            share = record["done"] / record["total"] if record["total"] else 0.0
-            doing = f"{record['stage']}: {record['done']:,} pairs"
-            self._progress.update(self._task, completed=share, description=doing)
+            self.preparing(record["stage"], record["done"], record["total"])
         elif text:
             self.console.print(text, markup=False)
+
+    def preparing(self, stage: str, done: int, total: int | None) -> None:
+        """How far something before the first step is, in pairs."""
+        doing = f"{stage}: {done:,} pairs" if done else stage
+        self._progress.update(
+            self._task, completed=done / total if total else 0.0, description=doing
+        )
 
 
 def describe(record: Record) -> str:

@@ -28,7 +28,10 @@ def train(
         bool, typer.Option("--resume", help="Go on from the newest checkpoint of the folder.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the recipe, the model's size and the data.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show what the run takes: data, memory, time. Writes nothing."
+        ),
     ] = False,
     json: Json = False,
     device: Device = None,
@@ -54,14 +57,15 @@ def train(
     from allyouneed.training.recipe import load_recipe
     from allyouneed.training.run import train as run
 
-    if dry_run:
-        planned = plan(load_recipe(recipe, overrides or ()))
-        result(as_json(planned) if json else as_text(planned))
-        return
     if threads is not None:
         import torch
 
         torch.set_num_threads(threads)
+    if dry_run:
+        with TrainingProgress() as progress:
+            planned = plan(load_recipe(recipe, overrides or ()), device, progress.preparing)
+        result(as_json(planned) if json else as_text(planned))
+        return
     # the words as they were typed: the model card says how the model was made
     start = partial(run, recipe, into, overrides=overrides or (), resume=resume, device=device)
     if json:

@@ -6,12 +6,11 @@ Memory for a corpus of n pairs, in 16-bit lengths and 32-bit numbers: 8 n bytes 
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allyouneed.data.store import TokenStore
 from allyouneed.errors import DataError, UsageError
 
 Indices = NDArray[np.unsignedinteger[Any]]
@@ -20,6 +19,20 @@ Indices = NDArray[np.unsignedinteger[Any]]
 # a bucket costs about as much padding as the spread of sources in one of its batches.
 BATCHES_PER_BUCKET = 3
 CHUNK = 1 << 15  # pairs looked at together
+
+
+class Lengths(Protocol):
+    """What a sampler asks of a `TokenStore`: how long its pairs are, and where they came from."""
+
+    corpus_bounds: NDArray[np.int64]
+
+    @property
+    def corpora(self) -> int: ...
+    def __len__(self) -> int: ...
+    def lengths(
+        self, first: int = 0, end: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+    def line_of(self, index: int) -> tuple[str, int]: ...
 
 
 class BatchSampler:
@@ -38,7 +51,7 @@ class BatchSampler:
 
     def __init__(
         self,
-        store: TokenStore,
+        store: Lengths,
         batch_tokens: int,
         seed: int,
         weights: Sequence[float] | None = None,
@@ -160,7 +173,7 @@ class BatchSampler:
         return batches
 
 
-def _lengths(store: TokenStore) -> tuple[Indices, Indices]:
+def _lengths(store: Lengths) -> tuple[Indices, Indices]:
     """(source, target) lengths of all pairs, in 16 bits where they fit."""
     sides: list[Indices] = [np.empty(len(store), dtype=np.uint16) for _ in range(2)]
     for first in range(0, len(store), CHUNK):

@@ -80,7 +80,7 @@ def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None 
     if init is not None:
         _check_same_model(init, config)
         note(f"weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
-    filters = _that_fit(recipe.data.filters.filters(), config)
+    filters = that_fit(recipe.data.filters.filters(), config)
     keep_all = Filters(
         max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False
     )
@@ -191,6 +191,6 @@ def _first_pairs(corpora: list[Corpus], count: int) -> list[tuple[str, str]]:
     return chosen[:count]
 
 
-def _that_fit(filters: Filters, config: TransformerConfig) -> Filters:
+def that_fit(filters: Filters, config: TransformerConfig) -> Filters:
     """Filters that let nothing through which the model has no positions for."""
     return replace(filters, max_tokens=min(filters.max_tokens, config.max_positions))

@@ -1,0 +1,152 @@
+"""How long a run would take and how much memory it needs, from a step that is really made.
+
+P parameters · B batch · S source length · T target length
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.data.collate import Batch
+from allyouneed.errors import TrainingError
+from allyouneed.training.objective import Objective
+from allyouneed.training.optimizer import make_optimizer
+from allyouneed.training.recipe import Recipe
+
+WARM_UP_POSITIONS = 128
+MEASURED_S = 2.0  # a batch that would take longer is measured in part
+BYTES_OF_WEIGHT = 16  # float32: the weight, its gradient, and Adam's two moments
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one update takes. Bytes are of the whole process, or of the GPU's memory.
+
+    `available_bytes` is what the machine has free for them now, None where nobody can say.
+    """
+
+    batch_seconds: float
+    optimizer_seconds: float
+    needed_bytes: int
+    available_bytes: int | None
+
+    def update_seconds(self, batches: int) -> float:
+        """An update over so many batches."""
+        return batches * self.batch_seconds + self.optimizer_seconds
+
+
+def estimate(
+    recipe: Recipe,
+    model: Transformer,
+    batches: Sequence[tuple[int, int, int]],
+    device: torch.device,
+) -> Estimate:
+    """Makes one update of the model on a batch like these (pairs, source length, target length).
+
+    Where it would take long, the batch has fewer pairs, and time and memory are taken to grow with
+    them. The learning rate is 0, so the weights stay as they are.
+
+    Raises TrainingError when a GPU's memory does not suffice for it.
+    """
+    try:
+        return _estimate(recipe, model, batches, device)
+    except torch.OutOfMemoryError as error:
+        raise TrainingError(
+            f"the memory of {device} does not suffice for training.batch_tokens = "
+            f"{recipe.training.batch_tokens}; lower it, and raise training.accumulate by as much"
+        ) from error
+
+
+def _estimate(
+    recipe: Recipe,
+    model: Transformer,
+    batches: Sequence[tuple[int, int, int]],
+    device: torch.device,
+) -> Estimate:
+    process, available = _memory(device)
+    model.to(device).train()
+    objective = Objective(model, recipe.training, device)
+    optimizer = make_optimizer(recipe.optimizer, model)
+    rows, source, target = sorted(batches, key=lambda b: b[0] * (b[1] + b[2]))[len(batches) // 2]
+    few = max(1, min(rows, WARM_UP_POSITIONS // max(source, target)))
+    seconds, _ = _fastest(objective, _made_up(model, few, source, target), tries=4)
+    some = max(few, min(rows, int(few * MEASURED_S / max(seconds, 1e-9))))
+    seconds, kept_bytes = _fastest(objective, _made_up(model, some, source, target), tries=2)
+    began = time.perf_counter()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    _wait(device)
+    parameters = sum(weight.numel() for weight in model.parameters())
+    largest = max(b[0] * (b[1] + b[2]) for b in batches) / (some * (source + target))
+    return Estimate(
+        batch_seconds=seconds * rows / some,
+        optimizer_seconds=time.perf_counter() - began,
+        needed_bytes=process + BYTES_OF_WEIGHT * parameters + int(kept_bytes * largest),
+        available_bytes=available,
+    )
+
+
+def _fastest(objective: Objective, batch: Batch, tries: int) -> tuple[float, int]:
+    """The best of several: the first ones warm up, and others may use the machine meanwhile."""
+    return min(_forward_and_backward(objective, batch) for _ in range(tries))
+
+
+def _forward_and_backward(objective: Objective, batch: Batch) -> tuple[float, int]:
+    """(seconds, bytes kept from the forward pass for the backward pass)."""
+    weights = {weight.untyped_storage().data_ptr() for weight in objective.parameters()}
+    kept: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    began = time.perf_counter()
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        loss = objective(batch) / batch.target_tokens
+    kept_bytes = sum(kept.values())
+    loss.backward()
+    _wait(loss.device)
+    return time.perf_counter() - began, kept_bytes
+
+
+def _made_up(model: Transformer, rows: int, source: int, target: int) -> Batch:
+    """Random tokens, no padding."""
+    vocabulary, first = model.config.vocabulary, 1 + max(model.config.pad, model.config.end)
+
+    def tokens(length: int) -> Tensor:
+        return torch.randint(min(first, vocabulary - 1), vocabulary, (rows, length))
+
+    return Batch(tokens(source), tokens(target), tokens(target), rows * target)
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def _memory(device: torch.device) -> tuple[int, int | None]:
+    """(bytes that this process has already, bytes it could have in all)."""
+    if device.type == "cuda":
+        return 0, torch.cuda.mem_get_info(device)[0]
+    status, machine = _kilobytes("/proc/self/status"), _kilobytes("/proc/meminfo")
+    own = 1024 * status.get("VmRSS", 0)
+    free = machine.get("MemAvailable")
+    return own, None if free is None else 1024 * free + own
+
+
+def _kilobytes(path: str) -> dict[str, int]:
+    """The sizes in a file of Linux' /proc; none on other systems."""
+    try:
+        lines: Any = Path(path).read_text().splitlines()
+    except OSError:
+        return {}
+    parts = (line.split() for line in lines)
+    return {part[0].rstrip(":"): int(part[1]) for part in parts if part[-1:] == ["kB"]}

@@ -1,0 +1,142 @@
+"""What the corpora of a recipe hold, found by reading them and tokenising a sample: for a plan of a
+run that writes nothing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.data.batches import BatchSampler
+from allyouneed.data.corpus import Corpus, Pair
+from allyouneed.data.filters import Filters
+from allyouneed.data.mixing import mixed_weights
+from allyouneed.data.readers import read_pairs
+from allyouneed.data.report import DataReport
+from allyouneed.data.store_writer import Progress
+from allyouneed.errors import DataError
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.recipe import Recipe
+
+SAMPLE = 50_000  # pairs of a corpus that are tokenised, at most twice as many
+NEWS_EVERY = 8192  # pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Every so many-th pair of a corpus, evenly over it, and how many there are in all."""
+
+    corpus: Corpus
+    pairs: Sequence[Pair]
+    read: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """An epoch, as far as a sample tells: exact for corpora that are smaller than the sample, but
+    for duplicates, which nobody looks for here.
+
+    `batches` are (pairs, source length, target length) of some of its batches; `epoch_batches` is
+    how many there are in all, and `epoch_tokens` how many target tokens.
+    """
+
+    pairs: int
+    kept: int
+    epoch_batches: float
+    epoch_tokens: float
+    batches: Sequence[tuple[int, int, int]]
+
+
+def sample(corpus: Corpus, progress: Progress) -> Sample:
+    """Reads a whole corpus, malformed lines left out. Raises DataError: see `read_pairs`."""
+    pairs: list[Pair] = []
+    stride, read = 1, 0
+    for pair in read_pairs(corpus, DataReport([corpus.name])):
+        if read % stride == 0:
+            pairs.append(pair)
+            if len(pairs) == 2 * SAMPLE:
+                del pairs[1::2]
+                stride *= 2
+        read += 1
+        if read % NEWS_EVERY == 0:
+            progress(f"reading {corpus.name}", read, None)
+    return Sample(corpus, pairs, read)
+
+
+def texts(samples: Iterable[Sample]) -> Iterable[str]:
+    """All sentences of the samples."""
+    return (text for one in samples for pair in one.pairs for text in (pair.source, pair.target))
+
+
+def survey(
+    recipe: Recipe, tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
+) -> Survey:
+    """What an epoch over the sampled corpora is; the samples of a table's shards stand together.
+
+    Raises DataError when no pair is left, or one does not fit into a batch.
+    """
+    lengths = [[_kept(one, tokenizer, filters) for one in table] for table in tables]
+    kept = [
+        [one.read * len(found) / max(1, len(one.pairs)) for one, found in zip(*table, strict=True)]
+        for table in zip(tables, lengths, strict=True)
+    ]
+    own = [table[0].corpus.weight for table in tables]
+    often = mixed_weights([round(sum(t)) for t in kept], own, recipe.data.temperature)
+    drawn = [w * k for w, table in zip(often, kept, strict=True) for k in table]
+    found = [one for table in lengths for one in table]
+    sampled = sum(map(len, found))
+    if not sampled:
+        names = ", ".join(one.corpus.name for table in tables for one in table)
+        raise DataError(f"{names}: no pair is left to learn from; look at data.filters")
+    scale = sum(drawn) / sampled
+    weights = [
+        share / scale / len(one) if len(one) else 1.0
+        for share, one in zip(drawn, found, strict=True)
+    ]
+    stand_in = _Lengths([one.corpus.name for table in tables for one in table], found)
+    sampler = BatchSampler(stand_in, recipe.training.batch_tokens, recipe.seed, weights)
+    batches = sampler.epoch_batches(0)
+    tokens = sum(int(stand_in.sides[batch, 1].sum()) for batch in batches)
+    shapes = [(len(b), *(int(n) for n in stand_in.sides[b, :2].max(0))) for b in batches]
+    return Survey(
+        pairs=sum(one.read for table in tables for one in table),
+        kept=round(sum(map(sum, kept))),
+        epoch_batches=len(batches) * scale,
+        epoch_tokens=tokens * scale,
+        batches=[(rows, source, target) for rows, source, target in shapes],
+    )
+
+
+def _kept(one: Sample, tokenizer: Tokenizer, filters: Filters) -> NDArray[np.int32]:
+    """(source tokens, target tokens, line) of the sampled pairs that are fit to learn from."""
+    wanted = [pair for pair in one.pairs if filters.judge_text(pair) is None]
+    sources = tokenizer.encode_ids([pair.source for pair in wanted])
+    targets = tokenizer.encode_ids([pair.target for pair in wanted])
+    rows = [
+        (len(source), len(target), pair.line)
+        for pair, source, target in zip(wanted, sources, targets, strict=True)
+        if filters.judge_lengths(len(source), len(target)) is None
+    ]
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+
+
+class _Lengths:
+    """What a sampler asks of a store, for pairs that are in none."""
+
+    def __init__(self, names: Sequence[str], found: Sequence[NDArray[np.int32]]) -> None:
+        self._names = names
+        self.sides = np.concatenate(found)
+        self.corpora = len(found)
+        self.corpus_bounds = np.cumsum([0, *map(len, found)])
+
+    def __len__(self) -> int:
+        return len(self.sides)
+
+    def lengths(
+        self, first: int = 0, end: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return self.sides[first:end, 0], self.sides[first:end, 1]
+
+    def line_of(self, index: int) -> tuple[str, int]:
+        corpus = int(np.searchsorted(self.corpus_bounds, index, side="right")) - 1
+        return self._names[corpus], int(self.sides[index, 2])

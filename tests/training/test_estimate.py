@@ -1,0 +1,93 @@
+"""What a step takes, as far as it can be told beforehand."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.errors import TrainingError
+from allyouneed.training import estimate as estimate_module
+from allyouneed.training.estimate import Estimate, estimate
+from allyouneed.training.optimizer import make_optimizer
+
+BATCHES = [(4, 6, 5), (8, 12, 10), (6, 6, 6)]
+
+
+@pytest.fixture
+def model(small_model: Any) -> Transformer:
+    return small_model()
+
+
+def estimated(runs: Any, model: Transformer, batches: Any = BATCHES) -> Estimate:
+    return estimate(runs.recipe(), model, batches, torch.device("cpu"))
+
+
+def test_an_update_is_really_made_and_leaves_the_weights(
+    runs: Any, model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def watched(*arguments: Any) -> torch.optim.Optimizer:
+        made.append(make_optimizer(*arguments))
+        return made[0]
+
+    monkeypatch.setattr(estimate_module, "make_optimizer", watched)
+    before = [weight.clone() for weight in model.parameters()]
+    found = estimated(runs, model)
+    assert found.batch_seconds > 0
+    assert found.optimizer_seconds > 0
+    assert found.update_seconds(3) == 3 * found.batch_seconds + found.optimizer_seconds
+    moments = [made[0].state[weight]["exp_avg"] for weight in model.parameters()]
+    assert all(moment.count_nonzero() for moment in moments)
+    after = list(model.parameters())
+    assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+    assert all(weight.grad is None for weight in after)
+
+
+def test_memory_grows_with_the_largest_batch_and_the_parameters(
+    runs: Any, small_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate_module, "_memory", lambda device: (0, 10**9))
+    torch.manual_seed(0)
+    small, large, wide = (
+        estimated(runs, small_model(d_model=width), [(rows, 8, 8)]).needed_bytes
+        for width, rows in ((16, 8), (16, 64), (64, 8))
+    )
+    weights = [sum(w.numel() for w in small_model(d_model=n).parameters()) for n in (16, 64)]
+    kept = small - 16 * weights[0]
+    assert kept > 4 * 8 * 8 * 16  # at least one value for each number of the embeddings
+    assert large - 16 * weights[0] == pytest.approx(8 * kept, rel=0.3)
+    assert wide > 16 * weights[1] + 2 * kept
+
+
+def test_a_slow_batch_is_measured_in_part(
+    runs: Any, model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate_module, "MEASURED_S", 0.0)
+    monkeypatch.setattr(
+        estimate_module, "_forward_and_backward", lambda o, b: (len(b.labels_BT), 7)
+    )
+    found = estimated(runs, model, [(100, 10, 64)])
+    assert found.batch_seconds == 100  # 2 rows took 2 s
+
+
+def test_memory_that_does_not_suffice(
+    runs: Any, model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_much(*arguments: Any) -> None:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(estimate_module, "_forward_and_backward", too_much)
+    with pytest.raises(TrainingError, match=r"memory of cpu .*batch_tokens = 256; lower it"):
+        estimated(runs, model)
+
+
+def test_what_the_machine_has(tmp_path: Path) -> None:
+    (tmp_path / "meminfo").write_text("MemTotal:  8 kB\nMemAvailable:  5 kB\nHugePages: 0\n\n")
+    sizes = estimate_module._kilobytes(str(tmp_path / "meminfo"))
+    assert sizes == {"MemTotal": 8, "MemAvailable": 5}
+    assert estimate_module._kilobytes(str(tmp_path / "absent")) == {}
+    own, available = estimate_module._memory(torch.device("cpu"))
+    assert available is None or own < available
