@@ -947,7 +947,8 @@ function headGrid(context, kind) {
   const makeCell = (layer, head) => {
     const canvas = make("canvas", { "aria-hidden": "true" });
     const figure = make("span", { class: "map-figure", "aria-hidden": "true" });
-    const cell = make("button", { type: "button", class: "map", "data-layer": layer, "data-head": head, tabindex: -1 }, canvas, figure);
+    const named = make("span", { class: "map-name", "aria-hidden": "true" }, `${layer}·${head}`);
+    const cell = make("button", { type: "button", class: "map", "data-layer": layer, "data-head": head, tabindex: -1 }, canvas, figure, named);
     cell.addEventListener("click", (event) => {
       if (context.switching()) return flip(layer, head);
       view.select(kind, layer, head, event.shiftKey || event.ctrlKey || event.metaKey);
@@ -1029,7 +1030,7 @@ function headGrid(context, kind) {
         put(figure, effect ? signed(Number(effect.change.toFixed(effect.change > -10 ? 2 : 0))).replace(/\.?0+$/, "") : "·");
       } else {
         if (maps) paintMap(canvas, maps, layer, head, palette);
-        put(figure, look.order ? `${layer}·${head}` : "");
+        put(figure);
       }
       canvas.hidden = look.lens === "effect";
       const measured = look.order && measure !== void 0 ? `, ${look.order} ${number(measure)}` : "";
