@@ -2,8 +2,13 @@
 
 import pytest
 
-from allyouneed.training.schedule import learning_rate
-from allyouneed.training.sections import Constant, Cosine, InverseSquareRoot, Noam
+from allyouneed.training.schedule import (
+    Constant,
+    Cosine,
+    InverseSquareRoot,
+    Noam,
+    learning_rate,
+)
 
 
 def test_noam_is_equation_3() -> None:

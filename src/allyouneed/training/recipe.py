@@ -16,13 +16,12 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from allyouneed.data.root import resolve
 from allyouneed.errors import ConfigError, RecipeError, nearest
+from allyouneed.training.schedule import Noam, ScheduleSection
 from allyouneed.training.sections import (
     DataSection,
     ModelSection,
     NaturalNumber,
-    Noam,
     OptimizerSection,
-    ScheduleSection,
     Section,
     TrainingSection,
     ValidationSection,

@@ -1,8 +1,58 @@
-"""The learning rate as a function of the step; steps count from 1."""
+"""The learning rate as a function of the step, and what a recipe says of it; steps count from 1."""
 
 import math
+from typing import Annotated, Literal
 
-from allyouneed.training.sections import Constant, Cosine, InverseSquareRoot, Noam
+from pydantic import Field, model_validator
+
+from allyouneed.training.sections import Count, NaturalNumber, Positive, Section
+
+
+class Noam(Section):
+    """Section 5.3: up for warmup steps, then down with the inverse root of the step."""
+
+    name: Literal["noam"] = Field(default="noam", description="the paper's schedule")
+    factor: Positive = Field(default=1.0, description="scales the whole schedule")
+    warmup: Count = Field(default=4000, description="steps of linear rise")
+
+
+class InverseSquareRoot(Section):
+    """Linear rise to a peak, then down with the inverse root of the step."""
+
+    name: Literal["inverse-sqrt"] = Field(description="the paper's shape with a peak of its own")
+    learning_rate: Positive = Field(description="learning rate at the peak")
+    warmup: Count = Field(default=4000, description="steps of linear rise")
+
+
+class Cosine(Section):
+    """Linear rise to a peak, then half a cosine down."""
+
+    name: Literal["cosine"] = Field(description="half a cosine from the peak to the end")
+    learning_rate: Positive = Field(description="learning rate at the peak")
+    warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
+    steps: Count = Field(description="step at which the cosine has come down")
+    final: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0, description="share of the peak that is left at the end"
+    )
+
+    @model_validator(mode="after")
+    def _time_to_fall(self) -> "Cosine":
+        if self.warmup >= self.steps:
+            raise ValueError(f"warmup = {self.warmup} must be less than steps = {self.steps}")
+        return self
+
+
+class Constant(Section):
+    """One learning rate throughout, after an optional linear rise; for fine-tuning."""
+
+    name: Literal["constant"] = Field(description="one learning rate throughout")
+    learning_rate: Positive = Field(description="learning rate after the warm-up")
+    warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
+
+
+ScheduleSection = Annotated[
+    Noam | InverseSquareRoot | Cosine | Constant, Field(discriminator="name")
+]
 
 
 def noam(step: int, d_model: int, factor: float, warmup: int) -> float:
@@ -39,9 +89,7 @@ def constant(step: int, peak: float, warmup: int) -> float:
     return peak * min(1.0, step / warmup) if warmup else peak
 
 
-def learning_rate(
-    section: Noam | InverseSquareRoot | Cosine | Constant, step: int, d_model: int
-) -> float:
+def learning_rate(section: ScheduleSection, step: int, d_model: int) -> float:
     """The learning rate of a recipe's [schedule] at a step, the first being 1."""
     match section:
         case Noam():
