@@ -165,6 +165,8 @@ class NativeEngine:
                         decode(worker, batch)
                     except MemoryError as error:
                         batches.extendleft(self._halves(batch, error))
+                        self._idle.clear()  # they keep what they have needed once, as this one does
+                        worker.begin_anew()
             except BaseException:
                 batches.clear()
                 raise

@@ -67,20 +67,30 @@ class Worker:
 
     def __init__(self, model: PackedModel, threads: int) -> None:
         self.model = model
+        self.threads = threads
         self.sentences = 0  # of the batch
         self._process = os.getpid()
-        error = create_string_buffer(bindings.ERROR_BYTES)
-        self.pointer = model.library.aya_worker_new(model.pointer, threads, error)
-        if not self.pointer:
-            raise AllYouNeedError(
-                f"{threads} threads cannot be set up: {error.value.decode()}; free some memory, or "
-                "take fewer threads"
-            )
+        self.begin_anew()
 
     def __del__(self) -> None:
+        self._free()
+
+    def begin_anew(self) -> None:
+        """Gives back the memory that batches have made it take; there is no batch any more."""
+        self._free()
+        error = create_string_buffer(bindings.ERROR_BYTES)
+        self.pointer = self.model.library.aya_worker_new(self.model.pointer, self.threads, error)
+        if not self.pointer:
+            raise AllYouNeedError(
+                f"{self.threads} threads cannot be set up: {error.value.decode()}; free some "
+                "memory, or take fewer threads"
+            )
+
+    def _free(self) -> None:
         # A process that was forked has none of the threads, and would wait for them for ever.
         if getattr(self, "pointer", None) and self._process == os.getpid():
             self.model.library.aya_worker_free(self.pointer)
+        self.pointer = None
 
     def search(
         self,
