@@ -88,7 +88,7 @@ def test_each_page_has_a_number_for_its_questions(page: Page, heard: list[Any]) 
     scripts = [page.request("GET", f"{page.root}start.js")[2].decode() for _ in range(2)]
     assert 'httpTransport("ask?page=1")' in scripts[0]
     assert 'httpTransport("ask?page=2")' in scripts[1]
-    assert json.dumps(Start.of(["A man."], 4, 1).options(link=True)) in scripts[0]
+    assert json.dumps(Start.of(["A man."], 4, 1).options()) in scripts[0]
     page.ask(path="ask?page=2")
     page.ask(path="ask?page=x")
     assert [number for _, _, number in heard] == [2, 0]

@@ -262,19 +262,21 @@ def test_the_last_few_translations_are_kept(session: Session) -> None:
     assert "kept no longer" in refused(session.ask("metrics", {"id": first}))
 
 
-def test_an_older_request_of_the_page_is_obsolete(session: Session) -> None:
-    def ask(request: int, page: int = 1, text: str = TEXT) -> dict[str, Any]:
-        state = {"text": text, "beam": 1}
-        found = session.ask("translate", {"state": state, "request": request}, page)
-        return dict(found.json)
+def test_an_older_request_of_the_pane_is_obsolete(session: Session) -> None:
+    def ask(request: int, page: int = 1, pane: int = 0, text: str = TEXT) -> dict[str, Any]:
+        payload = {"state": {"text": text, "beam": 1}, "request": request, "pane": pane}
+        return dict(session.ask("translate", payload, page).json)
 
     id = ask(5)["id"]
     assert ask(4, text="A man.") == {"obsolete": True}
     assert ask(5)["id"] == id
     assert "id" in ask(1, page=2)
+    assert "id" in ask(3, pane=1)
     effects = {"id": id, "heads": [HEAD]}
     assert session.ask("effects", {**effects, "request": 4}, 1).json == {"obsolete": True}
-    assert "effects" in session.ask("effects", {**effects, "request": 6}, 1).json
+    assert "effects" in session.ask("effects", {**effects, "request": 5}, 1).json
+    ask(6)
+    assert session.ask("effects", {**effects, "request": 5}, 1).json == {"obsolete": True}
 
 
 def test_the_newest_request_stops_what_runs(session: Session, translator: Translator) -> None:

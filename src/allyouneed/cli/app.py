@@ -15,6 +15,7 @@ from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
 from allyouneed.cli.fetch import fetch
 from allyouneed.cli.heads import heads
+from allyouneed.cli.look import look
 from allyouneed.cli.options import Settings
 from allyouneed.cli.score import score
 from allyouneed.cli.select_vocabulary import select_vocabulary
@@ -78,6 +79,7 @@ def build() -> typer.Typer:
     app.callback()(allyouneed)
     for verb in (
         translate,
+        look,
         heads,
         tokenize,
         train,

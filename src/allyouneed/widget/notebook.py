@@ -70,10 +70,10 @@ def _widget_class() -> Callable[[Session, Start], Any]:
 
         _esm = static("view.js")[1].decode()
         _css = static("view.css")[1].decode()
-        options = traitlets.Dict().tag(sync=True)
+        start = traitlets.Dict().tag(sync=True)
 
         def __init__(self, session: Session, start: Start) -> None:
-            super().__init__(options=start.options(link=False))
+            super().__init__(start=start.options())
             self.session = session
             self.on_msg(self._hear)
 

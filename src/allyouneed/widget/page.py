@@ -7,6 +7,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -22,6 +23,7 @@ HEAD = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 """
 TITLE = "<title>allyouneed: look inside</title>\n"
 BODY = """</head>
@@ -51,10 +53,9 @@ class Start:
         given = [{"text": text, "model": number} for text in texts for number in range(models)]
         return cls([checked(State, {**one, "beam": beam}, "look") for one in given])
 
-    def options(self, *, link: bool) -> dict[str, Any]:
-        """As the module's `mount` takes them; `link`: the address follows what is done."""
-        states = zip(("state", "second"), self.states, strict=False)
-        return {"link": link, **{name: state.to_json() for name, state in states}}
+    def options(self) -> dict[str, Any]:
+        """As the module's `mount` takes them."""
+        return {"states": [state.to_json() for state in self.states]}
 
 
 def static(name: str) -> tuple[str, bytes]:
@@ -75,7 +76,7 @@ def start_script(start: Start, page: int) -> str:
     return (
         'import { httpTransport, mount } from "./view.js";\n'
         f'mount(document.getElementById("view"), httpTransport("ask?page={page}"), '
-        f"{script_json(start.options(link=True))});\n"
+        f"{script_json(start.options())});\n"
     )
 
 
@@ -86,12 +87,14 @@ def saved_page(start: Start, answers: bytes) -> str:
     allowed by their hashes, so that nothing else in it can ever run.
     """
     module = inline(static("view.js")[1].decode())
+    names = exported(module)
     style = static("view.css")[1].decode().replace("</", "<\\/")
     data = base64.b64encode(gzip.compress(answers, mtime=0)).decode()
     opening = (
         "\nconst element = document.getElementById.bind(document);\n"
-        'mount(element("view"), savedTransport(readSaved(element("answers").textContent)), '
-        f"{script_json(start.options(link=True))});\n"
+        f'{names["mount"]}(element("view"), {names["savedTransport"]}'
+        f'({names["readSaved"]}(element("answers").textContent)), '
+        f"{script_json(start.options())});\n"
     )
     script = f"{module}{opening}"
     policy = (
@@ -104,6 +107,13 @@ def saved_page(start: Start, answers: bytes) -> str:
         f'<script type="text/plain" id="answers">{data}</script>\n'
         f'<script type="module">{script}</script>\n</body>\n</html>\n'
     )
+
+
+def exported(module: str) -> dict[str, str]:
+    """What a module exports, each with the name that it has inside."""
+    listed = re.findall(r"^export \{([^}]*)\}", module, re.MULTILINE)[-1]
+    pairs = (name.split(" as ") for name in (part.strip() for part in listed.split(",")))
+    return {pair[-1]: pair[0] for pair in pairs}
 
 
 def script_json(value: Mapping[str, Any]) -> str:

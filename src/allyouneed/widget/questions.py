@@ -75,10 +75,11 @@ class About(Payload):
 
 
 class Translate(Payload):
-    """Translates; a newer `request` of the same page makes older ones obsolete."""
+    """Translates; a newer `request` for the same `pane` of a page makes older ones obsolete."""
 
     state: State
     request: Count = 0
+    pane: Count = 0
 
 
 class OfTranslation(Payload):
@@ -103,7 +104,8 @@ class Maps(OfTranslation):
 
 
 class Effects(OfTranslation):
-    """What each of these heads does, by switching it off alone."""
+    """What each of these heads does, by switching it off alone; `request` is the number that the
+    translation was asked for with, and they are obsolete with it."""
 
     heads: Annotated[tuple[str, ...], Field(max_length=4096)]
     request: Count = 0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.insight.names import heads, split_head
+from allyouneed.insight.trace import Kind
 from allyouneed.model_folder import to_disk
 from allyouneed.widget.answers import KINDS, layers_of
 from allyouneed.widget.packing import Answer, compact, pack
@@ -88,47 +89,75 @@ class Saving:
             for kind in ("metrics", "lens"):
                 self._ask(kind, {"id": id})
             for lens in LENSES:
-                self._attention(state, id, lens, lens != "raw")
+                self._attention(state, id, lens)
         for state, id in zip(self.states, ids, strict=True):
+            kinds = self._kinds_with_room(state, id)
             for head in self._heads(state):
-                self._head_off(state, id, head)
+                self._head_off(state, id, head, kinds)
                 self._tick()
         return self.collected.packed()
 
-    def _head_off(self, state: State, id: str, head: str) -> None:
+    def _kinds_with_room(self, state: State, id: str) -> list[Kind]:
+        """Of which kinds there is room for the raw attention without each of the heads."""
+        kinds: list[Kind] = []
+        for kind in ("cross", "decoder", "encoder"):
+            numbers = sum(
+                one.arrays["weights"].size for one in self._layers(state, id, kind, "raw")
+            )
+            size = numbers * HALF * len(self._heads(state))
+            if size <= self._room:
+                self._room -= size
+                kinds.append(kind)
+        return kinds
+
+    def _head_off(self, state: State, id: str, head: str, kinds: Sequence[Kind]) -> None:
         """What one head does, and the translation without it."""
-        self._translated(state)  # it is kept among the last few
+        self._translated(state)  # so it stays among the last few that are kept
         self._ask("effects", {"id": id, "heads": [head]})
-        heads = self.session.translators[state.model].config.heads
-        self._translated(state.without(head if heads > 1 else split_head(head)[0]))
+        alone = self.session.translators[state.model].config.heads == 1
+        other = self._translated(state.without(split_head(head)[0] if alone else head))
+        self._ask("metrics", {"id": other})
+        for kind in kinds:
+            self._add_attention(other, kind, "raw", *self._seen(state, other, kind, "raw"))
 
     def _translated(self, state: State) -> str:
         return str(self._ask("translate", {"state": state.to_json()}).json["id"])
 
-    def _attention(self, state: State, id: str, lens: str, if_room: bool) -> None:
-        """All layers of all kinds through one lens, as far as there is room."""
+    def _attention(self, state: State, id: str, lens: str) -> None:
+        """All layers of all kinds through one lens; where it is not the raw one, what fits."""
         for kind in KINDS:
-            asked = {"id": id, "kind": kind, "lens": lens}
-            maps = self.session.ask("maps", asked)
-            layers = self._layers(state, asked)
-            seen = maps.arrays["maps"].shape[1:]
-            whole = all(layer.arrays["weights"].shape == seen for layer in layers)
-            size = maps.arrays["maps"].size + sum(one.arrays["weights"].size for one in layers)
-            size = HALF * (maps.arrays["maps"].size if whole else size)
-            if if_room and size > self._room:
-                continue
-            self._room -= size if if_room else 0
-            if whole:
-                self.collected.add_layers(asked, maps)
-                continue
-            self.collected.add("maps", asked, maps)
-            for number, layer in enumerate(layers):
-                self.collected.add("attention", {**asked, "layer": number}, layer)
+            maps, layers = self._seen(state, id, kind, lens)
+            if lens != "raw":
+                size = HALF * sum(one.arrays["weights"].size for one in layers)
+                if size > self._room:
+                    continue
+                self._room -= size
+            self._add_attention(id, kind, lens, maps, layers)
 
-    def _layers(self, state: State, asked: dict[str, Any]) -> list[Answer]:
+    def _add_attention(
+        self, id: str, kind: Kind, lens: str, maps: Answer, layers: Sequence[Answer]
+    ) -> None:
+        asked = {"id": id, "kind": kind, "lens": lens}
+        shape = maps.arrays["maps"].shape[1:]
+        if all(layer.arrays["weights"].shape == shape for layer in layers):
+            self.collected.add_layers(asked, maps)
+            return
+        self.collected.add("maps", asked, maps)
+        for number, layer in enumerate(layers):
+            self.collected.add("attention", {**asked, "layer": number}, layer)
+
+    def _seen(self, state: State, id: str, kind: Kind, lens: str) -> tuple[Answer, list[Answer]]:
+        """The small maps, and the attention of each layer."""
+        maps = self.session.ask("maps", {"id": id, "kind": kind, "lens": lens})
+        return maps, self._layers(state, id, kind, lens)
+
+    def _layers(self, state: State, id: str, kind: Kind, lens: str) -> list[Answer]:
         config = self.session.translators[state.model].config
-        numbers = range(layers_of(config, asked["kind"]))
-        return [self.session.ask("attention", {**asked, "layer": number}) for number in numbers]
+        asked = {"id": id, "kind": kind, "lens": lens}
+        return [
+            self.session.ask("attention", {**asked, "layer": number})
+            for number in range(layers_of(config, kind))
+        ]
 
     def _ask(self, kind: str, payload: dict[str, Any]) -> Answer:
         answer = self.session.ask(kind, payload)
@@ -147,13 +176,16 @@ def save(session: Session, start: Start, path: Path, progress: Progress = lambda
     """Writes the view of its first states as one HTML file, beside it first and then renamed.
 
     The file answers without a model: the states and, where they disturb, what is undisturbed;
-    every head off, by itself, in each of them; raw attention, and other lenses as far as 1.2 MB
-    reach. Of the rest it says that it needs a live model.
+    every head off, by itself, in each of them; raw attention, and as far as 1.2 MB of it reach,
+    other lenses and the attention without each head. Of the rest the file says that it needs a
+    live model.
 
     Raises:
         DataError: a place that cannot be written.
         AllYouNeedError: a state that cannot be translated.
     """
+    if not path.parent.is_dir():  # said before all is computed
+        raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
     answers = Saving(session, start.states, progress).collect()
     _write(path, saved_page(start, answers))
 

@@ -60,8 +60,8 @@ class Session:
     """Answers every kind of question of the view, one at a time, whatever thread asks.
 
     The paper's own code runs, in float32, whatever engine a translator has. `pages` may ask at
-    the same time; of what one page asks to translate, the newest request alone matters: an older
-    one stops at its next step.
+    the same time; of what one pane of a page asks to translate, the newest request alone matters:
+    an older one stops at its next step.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Session:
         self.on_failure = on_failure
         self.translators, self.names = translators, names
         self._busy = Lock()
-        self._newest: dict[int, int] = {}  # request of each page
+        self._newest: dict[int, dict[int, int]] = {}  # request of each pane of each page
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._answers: dict[str, Callable[[Any, int], Answer]] = {
             "about": lambda _, __: Answer(self._about()),
@@ -103,7 +103,8 @@ class Session:
             refusal = Answer({"error": str(error)})
             return lambda: refusal
         if isinstance(asked, Translate):
-            self._newest[page] = max(asked.request, self._newest.get(page, 0))
+            panes = self._newest.setdefault(page, {})
+            panes[asked.pane] = max(asked.request, panes.get(asked.pane, 0))
         return lambda: self._answer(kind, asked, page)
 
     def _answer(self, kind: str, asked: Payload, page: int) -> Answer:
@@ -155,8 +156,8 @@ class Session:
         return self._kept[id]
 
     def _wanted(self, request: int, page: int) -> Callable[[], bool]:
-        """Says whether nothing newer was asked of this page."""
-        return lambda: request >= self._newest.get(page, 0)
+        """Says whether a request is still the newest of one of the page's panes."""
+        return lambda: not request or request in self._newest.get(page, {}).values()
 
     def _traced(self, state: State, source: Source, lens: bool = False) -> Trace:
         return trace(

@@ -1,0 +1,206 @@
+"""The view as one file: it holds the session's answers, each head off among them."""
+
+import base64
+import gzip
+import json
+import os
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from allyouneed.errors import AllYouNeedError, DataError
+from allyouneed.insight.names import heads
+from allyouneed.translator import Translator
+from allyouneed.widget import saved
+from allyouneed.widget.packing import compact, half
+from allyouneed.widget.page import Start
+from allyouneed.widget.saved import save
+from allyouneed.widget.session import Session
+
+TEXT = "A man rides."
+
+
+class File:
+    """A saved page, asked as its script asks it."""
+
+    def __init__(self, path: Path) -> None:
+        document = path.read_text("utf-8")
+        data = re.search(r'id="answers">([^<]*)<', document)
+        assert data
+        packed = gzip.decompress(base64.b64decode(data[1]))
+        (length,) = struct.unpack_from("<I", packed)
+        head = json.loads(packed[4 : 4 + length])
+        self.found = head["json"]
+        self.arrays = {
+            entry["name"]: np.frombuffer(
+                packed, "<f2", entry["bytes"] // 2, 4 + length + entry["offset"]
+            ).reshape(entry["shape"])
+            for entry in head["arrays"]
+        }
+
+    def ask(self, kind: str, payload: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]] | None:
+        held = self.found.get(compact({"kind": kind, "payload": payload}))
+        if held is None:
+            return None
+        arrays = {
+            name: self.arrays[place] if row is None else self.arrays[place][row]
+            for name, (place, row) in held["arrays"].items()
+        }
+        return held["json"], arrays
+
+
+@pytest.fixture(scope="module")
+def start() -> Start:
+    return Start.of([TEXT], 1, 1)
+
+
+@pytest.fixture(scope="module")
+def file(translator: Translator, start: Start, tmp_path_factory: pytest.TempPathFactory) -> File:
+    path = tmp_path_factory.mktemp("saved") / "view.html"
+    save(Session([translator], ["small"]), start, path)
+    return File(path)
+
+
+@pytest.fixture
+def one_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what has nothing to do with how many heads are switched off."""
+    monkeypatch.setattr(saved, "heads", lambda model: heads(model)[:1])
+
+
+def test_it_answers_as_the_session_does(
+    file: File, session: Session, start: Start, translator: Translator
+) -> None:
+    state = start.states[0]
+    asked = {"state": state.to_json()}
+    answer = session.ask("translate", asked)
+    held = file.ask("translate", asked)
+    assert held is not None
+    assert {**held[0], "seconds": 0} == {**json.loads(compact(answer.json)), "seconds": 0}
+    id = answer.json["id"]
+    plain = [("metrics", {"id": id}), ("lens", {"id": id}), ("positions", {})]
+    layers = {"encoder": 2, "decoder": 3, "cross": 3}
+    shown = [
+        (kind, {"id": id, "kind": side, "lens": lens, **more})
+        for lens in ("raw", "value-weighted", "rollout", "gradient")
+        for side in layers
+        for kind, more in [
+            ("maps", {}),
+            *(("attention", {"layer": n}) for n in range(layers[side])),
+        ]
+    ]
+    for kind, payload in plain + shown:
+        held, live = file.ask(kind, payload), session.ask(kind, payload)
+        assert held is not None, (kind, payload)
+        assert held[0] == json.loads(compact(live.json))
+        assert held[1].keys() == live.arrays.keys()
+        for name, array in live.arrays.items():
+            np.testing.assert_array_equal(held[1][name], half(array), err_msg=str(payload))
+
+
+def test_it_says_what_it_holds(file: File) -> None:
+    held = file.ask("about", {})
+    assert held is not None
+    assert held[0]["live"] is False
+    assert "calculator" not in held[0]["asks"]
+    assert {json.loads(question)["kind"] for question in file.found} == {*held[0]["asks"]}
+
+
+def test_every_head_is_off_once(
+    file: File, session: Session, start: Start, translator: Translator
+) -> None:
+    state = start.states[0]
+    id = session.ask("translate", {"state": state.to_json()}).json["id"]
+    every = heads(translator.model)
+    assert len(every) == 2 * (2 + 3 + 3)
+    for head in every:
+        held = file.ask("translate", {"state": state.without(head).to_json()})
+        assert held is not None
+        assert held[0]["baseline"]["text"]
+        effect = file.ask("effects", {"id": id, "heads": [head]})
+        assert effect is not None
+        assert effect[0]["effects"][0]["text"] == held[0]["text"]
+        for kind in ("encoder", "decoder", "cross"):
+            assert file.ask("maps", {"id": held[0]["id"], "kind": kind, "lens": "raw"})
+    two_off = state.without(every[0]).without(every[1])
+    assert file.ask("translate", {"state": two_off.to_json()}) is None
+
+
+@pytest.mark.usefixtures("one_head")
+def test_attention_stops_where_the_room_does(
+    session: Session, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved, "BUDGET", 0)
+    save(session, start, tmp_path / "view.html")
+    file = File(tmp_path / "view.html")
+    kinds = [json.loads(question) for question in file.found]
+    assert {q["payload"]["lens"] for q in kinds if q["kind"] == "maps"} == {"raw"}
+    assert len([q for q in kinds if q["kind"] == "maps"]) == 3
+    assert len([q for q in kinds if q["kind"] == "translate"]) == 1 + 1
+
+
+@pytest.mark.usefixtures("one_head")
+def test_long_sentences_have_small_maps_and_whole_layers(session: Session, tmp_path: Path) -> None:
+    start = Start.of(["man " * 15], 1, 1)
+    save(session, start, tmp_path / "view.html")
+    id = session.ask("translate", {"state": start.states[0].to_json()}).json["id"]
+    file = File(tmp_path / "view.html")
+    asked = {"id": id, "kind": "encoder", "lens": "raw"}
+    maps, layer = file.ask("maps", asked), file.ask("attention", {**asked, "layer": 1})
+    assert maps is not None
+    assert layer is not None
+    assert maps[1]["maps"].shape == (2, 2, 32, 32)
+    live = session.ask("attention", {**asked, "layer": 1}).arrays["weights"]
+    assert live.shape[1] > 32
+    np.testing.assert_array_equal(layer[1]["weights"], half(live))
+
+
+@pytest.mark.usefixtures("one_head")
+def test_a_disturbed_state_comes_with_what_is_undisturbed(
+    session: Session, start: Start, tmp_path: Path
+) -> None:
+    state = start.states[0].without("encoder.layers.0.self_attention[0]")
+    save(session, Start([state]), tmp_path / "view.html")
+    file = File(tmp_path / "view.html")
+    for shown in (state, start.states[0]):
+        assert file.ask("translate", {"state": shown.to_json()}) is not None
+
+
+@pytest.mark.usefixtures("one_head")
+def test_progress_is_told(session: Session, start: Start, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    save(session, start, tmp_path / "view.html", lambda done, of: told.append((done, of)))
+    assert told == [(1, 2), (2, 2)]
+
+
+@pytest.mark.usefixtures("one_head")
+def test_a_file_is_whole_or_as_it_was(
+    session: Session, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "view.html"
+    path.write_text("before")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(DataError, match=r"view\.html could not be written: No space left"):
+        save(session, start, path)
+    assert path.read_text() == "before"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["view.html"]
+
+
+@pytest.mark.usefixtures("one_head")
+def test_a_place_that_is_not_there(session: Session, start: Start, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"there is no folder .*nowhere; make it"):
+        save(session, start, tmp_path / "nowhere" / "view.html")
+
+
+@pytest.mark.usefixtures("one_head")
+def test_a_state_that_cannot_be_translated(session: Session, tmp_path: Path) -> None:
+    with pytest.raises(AllYouNeedError, match="text is blank"):
+        save(session, Start.of([" "], 2, 1), tmp_path / "view.html")
+    assert not any(tmp_path.iterdir())
