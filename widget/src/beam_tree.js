@@ -12,7 +12,7 @@ const LETTER = 7.4;
 const ROOM = 26;
 const SVG = "http://www.w3.org/2000/svg";
 
-/** From the root to a node; the root's own text is empty. @param {Node[]} nodes @param {Node} node @returns {Node[]} */
+/** From the first token to a node. @param {Node[]} nodes @param {Node} node @returns {Node[]} */
 export function pathTo(nodes, node) {
   const known = new Map(nodes.map((one) => [one.number, one]));
   const path = [];
@@ -20,9 +20,20 @@ export function pathTo(nodes, node) {
   return path;
 }
 
+/** Where every hypothesis begins; the tree of an answer begins with the first tokens. */
+const START = -1;
+
 /** @param {Node} node */
-function nodeText({ parent, text }) {
-  return parent === null ? "⟨start⟩" : visible(text);
+function nodeText({ number, text }) {
+  return number === START ? "⟨start⟩" : visible(text);
+}
+
+/** The tree with its root. @param {Node[]} nodes @returns {Node[]} */
+function rooted(nodes) {
+  const step = Math.min(...nodes.map((node) => node.step)) - 1;
+  /** @type {Node} */
+  const root = { number: START, parent: null, step, id: START, text: "", log_probability: 0, score: 0, fate: "alive" };
+  return [root, ...nodes.map((node) => (node.parent === null ? { ...node, parent: START } : node))];
 }
 
 /**
@@ -32,15 +43,16 @@ function nodeText({ parent, text }) {
  * @returns {{places: Map<number, Place>, width: number, height: number}}
  */
 export function treeLayout(nodes) {
-  const end = nodes.find(({ fate }) => fate === "best");
-  const best = new Set(end ? pathTo(nodes, end).map(({ number: id }) => id) : []);
+  const best = new Set([START, ...nodes.flatMap(({ number: id, fate }) => (fate === "best" ? [id] : []))]);
+  const all = rooted(nodes);
+  const first = all[0].step;
   /** @type {Map<number | null, Node[]>} */
   const children = new Map();
-  for (const node of nodes) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  for (const node of all) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
   const rank = (/** @type {Node} */ node) => (best.has(node.number) ? Infinity : (node.score ?? -Infinity));
   /** @type {number[]} */
   const widths = [];
-  for (const node of nodes) widths[node.step] = Math.max(widths[node.step] ?? 0, [...nodeText(node)].length * LETTER + ROOM);
+  for (const node of all) widths[node.step - first] = Math.max(widths[node.step - first] ?? 0, [...nodeText(node)].length * LETTER + ROOM);
   const lefts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 4));
   /** First column that each row is free from, counted from the right. @type {number[]} */
   const taken = [];
@@ -55,7 +67,7 @@ export function treeLayout(nodes) {
       if (!next) break;
       stack.push((here = next));
     }
-    for (const one of stack) places.set(one.number, { node: one, x: lefts[one.step], y: (row + 0.5) * ROW, best: best.has(one.number) });
+    for (const one of stack) places.set(one.number, { node: one, x: lefts[one.step - first], y: (row + 0.5) * ROW, best: best.has(one.number) });
     taken[row] = node.step;
     for (const one of stack.slice(0, -1).reverse()) {
       const [, ...others] = [...(children.get(one.number) ?? [])].sort((a, b) => rank(b) - rank(a));
@@ -71,8 +83,7 @@ export function treeLayout(nodes) {
     const [next] = [...(children.get(node.number) ?? [])].sort((a, b) => rank(b) - rank(a));
     return next ? lastStep(next) : node.step + 1;
   };
-  const known = new Set(nodes.map(({ number: id }) => id));
-  for (const root of nodes.filter(({ parent }) => parent === null || !known.has(parent))) put(root, taken.length);
+  put(all[0], 0);
   const width = Math.max(0, ...widths.map((size, i) => lefts[i] + size)) + 8;
   return { places, width, height: Math.max(1, taken.length) * ROW + 6 };
 }
@@ -102,14 +113,15 @@ export function beamTree({ study }) {
   /** @param {Node[]} nodes @param {Place} place */
   const nodeButton = (nodes, { node, x, y, best }) => {
     const path = pathTo(nodes, node);
-    const text = pathText(node.text === "</s>" ? path.slice(0, -1) : path);
+    const ended = node.fate === "finished" || (node.fate === "best" && !nodes.some(({ parent }) => parent === node.number));
+    const text = pathText(ended ? path.slice(0, -1) : path); // the end itself is no text
     const say = () => {
-      const share = node.log_probability === null ? "" : ` · token ${percent(Math.exp(node.log_probability))}`;
-      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — step ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+      const share = node.log_probability === null ? "" : ` · ${percent(Math.exp(node.log_probability))}`;
+      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
     const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
     return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
-      make("bdi", {}, nodeText(node)), SIGNS[node.fate]);
+      make("bdi", {}, nodeText(node)), node.fate !== "best" || ended ? SIGNS[node.fate] : "");
   };
 
   const update = () => {

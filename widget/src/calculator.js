@@ -1,7 +1,7 @@
 // One query's attention, with every number: the paper's equation 1, step by step.
 import { axes, range } from "./attention.js";
 import { css, inkOn, scale } from "./colour.js";
-import { isolated, make, number, put } from "./dom.js";
+import { isolated, make, number, put, WAITING } from "./dom.js";
 import { moduleName, TITLES } from "./names.js";
 
 /** @typedef {import("./app.js").Context} Context */
@@ -9,11 +9,11 @@ import { moduleName, TITLES } from "./names.js";
 /** @typedef {{calculation: import("./protocol.js").Calculation, arrays: Record<string, Tensor>}} Found */
 
 const BY_KEY = ["products", "scaled", "mask", "weights"];
-const HALF_SHOWN = 256; // numbers of a long vector that are drawn
+const LONGEST = 256; // numbers of a long vector that are drawn
 
 /** A vector as a strip of colours, each number at hand. @param {ArrayLike<number>} numbers @param {import("./colour.js").Palette} palette */
 function strip(numbers, palette) {
-  const values = Array.from(numbers).slice(0, HALF_SHOWN);
+  const values = Array.from(numbers).slice(0, LONGEST);
   const { least, most } = range(values);
   const colour = scale(palette, { least: Math.min(least, -1e-9), most });
   const canvas = make("canvas", { class: "strip", role: "img", "aria-label": `${numbers.length} numbers from ${number(least)} to ${number(most)}` });
@@ -90,6 +90,7 @@ export function calculatorPart({ study, view, palette }) {
     query.value = String(chosen);
     put(what, `${rows.title} · ${TITLES[kind]}, layer ${layer}, head ${head}${heads.length > 1 ? " (the first of those chosen)" : ""}`);
     const mine = ++stamp;
+    if (!body.firstChild) put(body, WAITING);
     try {
       const found = await study.calculator(moduleName(kind, layer), head, chosen);
       if (mine === stamp) put(body, steps(found, columns.labels, palette()));

@@ -1,5 +1,8 @@
 // Elements of the page. Text enters as text only: nothing here reads HTML.
 
+/** Stands where an answer will. */
+export const WAITING = "The model is computing …";
+
 /** @typedef {Node | string | null | undefined | false} Child */
 
 /**

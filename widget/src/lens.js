@@ -1,6 +1,6 @@
 // Layer by layer: what the decoder would have said after each sub-layer, for each position.
 import { css, colourOf, inkOn } from "./colour.js";
-import { isolated, make, percent, put } from "./dom.js";
+import { isolated, make, percent, put, WAITING } from "./dom.js";
 import { label, visible } from "./tokens.js";
 
 /** @typedef {import("./app.js").Context} Context */
@@ -41,6 +41,7 @@ export function lensPart({ study, palette }) {
     const { translation } = study;
     if (!translation) return;
     const mine = ++stamp;
+    if (!table.firstChild) put(said, WAITING);
     try {
       const { positions } = await study.lens();
       if (mine !== stamp) return;

@@ -228,7 +228,7 @@ export function matrixView(palette, choose) {
     marked = marks;
     numbers = withNumbers;
     const { least, most } = range(next.matrix.data);
-    put(titles, `rows: ${next.rows.title} · columns: ${next.columns.title} · from ${number(least)} to ${number(most)}`);
+    put(titles, `rows: ${next.rows.title} · columns: ${next.columns.title} · from ${number(Math.abs(least) < 5e-4 ? 0 : least)} to ${number(most)}`);
     draw();
   };
   const clear = () => {

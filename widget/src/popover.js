@@ -45,7 +45,7 @@ export function withPopover(trigger, fill, { hover = true } = {}) {
 
   if (hover) holder.addEventListener("mouseenter", open);
   if (hover) holder.addEventListener("mouseleave", leave);
-  holder.addEventListener("focusin", () => hover && open());
+  holder.addEventListener("focusin", () => hover && trigger.matches(":focus-visible") && open());
   holder.addEventListener("focusout", (event) => {
     if (!holder.contains(/** @type {Node | null} */ (event.relatedTarget))) close();
   });

@@ -61,17 +61,19 @@ export function curvesScene(settings, size, palette) {
   return { width: size, height, marks };
 }
 
-/** The whole table, dimensions down, positions across. @param {HTMLCanvasElement} canvas @param {Settings} settings @param {Palette} palette */
+/** The whole table, positions across; dimensions down, first all sines, then all cosines. @param {HTMLCanvasElement} canvas @param {Settings} settings @param {Palette} palette */
 function paintTable(canvas, settings, palette) {
   canvas.width = settings.positions;
   canvas.height = settings.width;
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const image = context.createImageData(settings.positions, settings.width);
-  for (let dimension = 0; dimension < settings.width; dimension++)
+  for (let dimension = 0; dimension < settings.width; dimension++) {
+    const row = ((dimension % 2) * settings.width) / 2 + Math.floor(dimension / 2);
     for (let position = 0; position < settings.positions; position++) {
       const colour = signedColourOf(palette, encoding(position, dimension, settings), 1);
-      image.data.set([...colour, 255], 4 * (dimension * settings.positions + position));
+      image.data.set([...colour, 255], 4 * (row * settings.positions + position));
     }
+  }
   context.putImageData(image, 0, 0);
 }
 
@@ -84,7 +86,7 @@ export function positionsPart({ model, palette, study }) {
   const table = make("canvas", { class: "pe-table", role: "img", "aria-label": "The encoding of every position, dimensions from top to bottom" });
   const check = make("p", { class: "said", "aria-live": "polite" });
   const measured = make("p", { class: "quiet" });
-  const legend = make("p", { class: "quiet" }, "every dimension (down) of every position (across); blue: above zero, orange: below");
+  const legend = make("p", { class: "quiet" }, "every position (across) and dimension (down: the sines 0, 2, 4 …, then the cosines 1, 3, 5 …); blue: above zero, orange: below");
   const sliders = make("div", { class: "sliders" });
   const element = make("div", { class: "positions" }, sliders, make("div", { class: "two-views" }, make("figure", {}, curves), make("figure", {}, table, legend)), check, measured);
 

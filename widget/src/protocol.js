@@ -12,7 +12,8 @@
  * @typedef {{id: number, text: string, log_probability: number}} Alternative
  * @typedef {{log_probability: number, alternatives: Alternative[]}} Step
  *
- * A hypothesis by its last token. `parent` is the number of the node it goes on from; null at the root.
+ * A hypothesis by its last token. `parent` is the number of the node it goes on from; null for a first
+ * token. Every node on the way to the translation is "best".
  * @typedef {object} Node
  * @property {number} number
  * @property {number | null} parent

@@ -148,7 +148,8 @@ export class Study {
   }
 
   /**
-   * Measures every head's effect, a layer at a time, until done or until something newer is asked.
+   * Measures every head's effect, one after the other, so that other questions get their turn, until
+   * done or until something newer is translated.
    * @param {import("./protocol.js").Config} config
    */
   async measureEffects(config) {
@@ -157,13 +158,13 @@ export class Study {
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
     for (const kind of KINDS)
-      for (let layer = 0; layer < layers[kind]; layer++) {
-        const heads = Array.from({ length: config.heads }, (_, head) => headName(kind, layer, head));
-        const { id } = /** @type {Translation} */ (this.translation);
-        const { json } = await this.ask("effects", { id, heads, request });
-        if (request !== this.#request || json.obsolete) return;
-        for (const effect of json.effects) this.effects.set(effect.name, effect);
-        this.#tell();
-      }
+      for (let layer = 0; layer < layers[kind]; layer++)
+        for (let head = 0; head < config.heads; head++) {
+          const { id } = /** @type {Translation} */ (this.translation);
+          const { json } = await this.ask("effects", { id, heads: [headName(kind, layer, head)], request });
+          if (request !== this.#request || json.obsolete) return;
+          for (const effect of json.effects) this.effects.set(effect.name, effect);
+          this.#tell();
+        }
   }
 }

@@ -25,9 +25,10 @@ export function continues(tokens, i) {
   return i > 0 && tokens[i].word === tokens[i - 1].word;
 }
 
-/** A token's label on an axis; one that continues a word begins with "…". @param {Token[]} tokens @param {number} i */
+/** A token's label on an axis; letters that continue a word begin with "…". @param {Token[]} tokens @param {number} i */
 export function label(tokens, i) {
-  return (continues(tokens, i) ? "…" : "") + visible(tokens[i].text);
+  const goesOn = continues(tokens, i) && /[\p{L}\p{N}]/u.test(tokens[i].text);
+  return (goesOn ? "…" : "") + visible(tokens[i].text);
 }
 
 /** Token numbers, word by word. @param {Token[]} tokens @returns {number[][]} */

@@ -107,17 +107,18 @@ function stepsOf(target, seed) {
 /** @param {Token[]} target @param {number} beam */
 function treeOf(target, beam) {
   /** @type {import("../src/protocol.js").Node[]} */
-  const nodes = [{ number: 0, parent: null, step: 0, id: 1, text: "", log_probability: 0, score: 0, fate: "alive" }];
-  let stem = 0;
+  const nodes = [];
+  /** @type {number | null} */
+  let stem = null;
   target.forEach((token, t) => {
     const parent = stem;
     for (let h = 0; h < beam; h++) {
       const last = t === target.length - 1;
-      const text = h === 0 ? token.text : ` ${["eine", "das", "Kind", "und"][(t + h) % 4]}`;
+      const text = h === 0 || (last && h === 1) ? token.text : ` ${["eine", "das", "Kind", "und"][(t + h) % 4]}`;
       const number = nodes.length;
       if (h === 0) stem = number;
-      const fate = h === 0 ? (last ? "best" : "alive") : last && h === 1 ? "finished" : "dropped";
-      nodes.push({ number, parent, step: t + 1, id: 100 + h, text, log_probability: -0.2 - h * 0.7, score: -0.3 * (h + 1) - 0.01 * t, fate });
+      const fate = h === 0 ? "best" : last && h === 1 ? "finished" : "dropped";
+      nodes.push({ number, parent, step: t, id: 100 + h, text, log_probability: -0.2 - h * 0.7, score: -0.3 * (h + 1) - 0.01 * t, fate });
     }
   });
   return nodes;

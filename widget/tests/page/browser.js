@@ -66,6 +66,7 @@ export async function openBrowser() {
     async page({ query = "", width = 1280, dark = false, wait = true } = {}) {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
       const page = await context.newPage();
+      page.setDefaultTimeout(10_000); // a failure then names what it waited for
       /** @type {string[]} */
       const problems = [];
       page.on("console", (message) => message.type() === "error" && problems.push(message.text()));

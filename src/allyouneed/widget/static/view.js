@@ -1,4 +1,5 @@
 // src/dom.js
+var WAITING = "The model is computing …";
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value2] of Object.entries(properties)) {
@@ -251,7 +252,8 @@ function continues(tokens, i) {
   return i > 0 && tokens[i].word === tokens[i - 1].word;
 }
 function label(tokens, i) {
-  return (continues(tokens, i) ? "…" : "") + visible(tokens[i].text);
+  const goesOn = continues(tokens, i) && /[\p{L}\p{N}]/u.test(tokens[i].text);
+  return (goesOn ? "…" : "") + visible(tokens[i].text);
 }
 function wordGroups(tokens) {
   const groups = [];
@@ -290,17 +292,24 @@ function pathTo(nodes, node) {
   ); here; here = here.parent === null ? void 0 : known.get(here.parent)) path.unshift(here);
   return path;
 }
-function nodeText({ parent, text }) {
-  return parent === null ? "⟨start⟩" : visible(text);
+var START = -1;
+function nodeText({ number: number2, text }) {
+  return number2 === START ? "⟨start⟩" : visible(text);
+}
+function rooted(nodes) {
+  const step = Math.min(...nodes.map((node) => node.step)) - 1;
+  const root = { number: START, parent: null, step, id: START, text: "", log_probability: 0, score: 0, fate: "alive" };
+  return [root, ...nodes.map((node) => node.parent === null ? { ...node, parent: START } : node)];
 }
 function treeLayout(nodes) {
-  const end = nodes.find(({ fate }) => fate === "best");
-  const best = new Set(end ? pathTo(nodes, end).map(({ number: id }) => id) : []);
+  const best = /* @__PURE__ */ new Set([START, ...nodes.flatMap(({ number: id, fate }) => fate === "best" ? [id] : [])]);
+  const all = rooted(nodes);
+  const first = all[0].step;
   const children = /* @__PURE__ */ new Map();
-  for (const node of nodes) children.set(node.parent, [...children.get(node.parent) ?? [], node]);
+  for (const node of all) children.set(node.parent, [...children.get(node.parent) ?? [], node]);
   const rank = (node) => best.has(node.number) ? Infinity : node.score ?? -Infinity;
   const widths = [];
-  for (const node of nodes) widths[node.step] = Math.max(widths[node.step] ?? 0, [...nodeText(node)].length * LETTER + ROOM);
+  for (const node of all) widths[node.step - first] = Math.max(widths[node.step - first] ?? 0, [...nodeText(node)].length * LETTER + ROOM);
   const lefts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width2) => sum + width2, 4));
   const taken = [];
   const places = /* @__PURE__ */ new Map();
@@ -311,7 +320,7 @@ function treeLayout(nodes) {
       if (!next) break;
       stack.push(here = next);
     }
-    for (const one of stack) places.set(one.number, { node: one, x: lefts[one.step], y: (row + 0.5) * ROW, best: best.has(one.number) });
+    for (const one of stack) places.set(one.number, { node: one, x: lefts[one.step - first], y: (row + 0.5) * ROW, best: best.has(one.number) });
     taken[row] = node.step;
     for (const one of stack.slice(0, -1).reverse()) {
       const [, ...others] = [...children.get(one.number) ?? []].sort((a, b) => rank(b) - rank(a));
@@ -326,8 +335,7 @@ function treeLayout(nodes) {
     const [next] = [...children.get(node.number) ?? []].sort((a, b) => rank(b) - rank(a));
     return next ? lastStep(next) : node.step + 1;
   };
-  const known = new Set(nodes.map(({ number: id }) => id));
-  for (const root of nodes.filter(({ parent }) => parent === null || !known.has(parent))) put2(root, taken.length);
+  put2(all[0], 0);
   const width = Math.max(0, ...widths.map((size, i) => lefts[i] + size)) + 8;
   return { places, width, height: Math.max(1, taken.length) * ROW + 6 };
 }
@@ -347,17 +355,18 @@ function beamTree({ study }) {
   let drawn = null;
   const nodeButton = (nodes, { node, x, y, best }) => {
     const path = pathTo(nodes, node);
-    const text = pathText(node.text === "</s>" ? path.slice(0, -1) : path);
+    const ended = node.fate === "finished" || node.fate === "best" && !nodes.some(({ parent }) => parent === node.number);
+    const text = pathText(ended ? path.slice(0, -1) : path);
     const say = () => {
-      const share = node.log_probability === null ? "" : ` · token ${percent(Math.exp(node.log_probability))}`;
-      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — step ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+      const share = node.log_probability === null ? "" : ` · ${percent(Math.exp(node.log_probability))}`;
+      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
     const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
     return make(
       "button",
       { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
       make("bdi", {}, nodeText(node)),
-      SIGNS2[node.fate]
+      node.fate !== "best" || ended ? SIGNS2[node.fate] : ""
     );
   };
   const update = () => {
@@ -497,9 +506,9 @@ function inkOn([r, g, b]) {
 
 // src/calculator.js
 var BY_KEY = ["products", "scaled", "mask", "weights"];
-var HALF_SHOWN = 256;
+var LONGEST = 256;
 function strip(numbers, palette) {
-  const values = Array.from(numbers).slice(0, HALF_SHOWN);
+  const values = Array.from(numbers).slice(0, LONGEST);
   const { least, most } = range(values);
   const colour = scale(palette, { least: Math.min(least, -1e-9), most });
   const canvas = make("canvas", { class: "strip", role: "img", "aria-label": `${numbers.length} numbers from ${number(least)} to ${number(most)}` });
@@ -577,6 +586,7 @@ function calculatorPart({ study, view, palette }) {
     query.value = String(chosen);
     put(what, `${rows.title} · ${TITLES[kind]}, layer ${layer}, head ${head}${heads.length > 1 ? " (the first of those chosen)" : ""}`);
     const mine = ++stamp;
+    if (!body.firstChild) put(body, WAITING);
     try {
       const found = await study.calculator(moduleName(kind, layer), head, chosen);
       if (mine === stamp) put(body, steps(found, columns.labels, palette()));
@@ -1556,7 +1566,7 @@ function matrixView(palette, choose) {
     marked = marks;
     numbers = withNumbers;
     const { least, most } = range(next.matrix.data);
-    put(titles, `rows: ${next.rows.title} · columns: ${next.columns.title} · from ${number(least)} to ${number(most)}`);
+    put(titles, `rows: ${next.rows.title} · columns: ${next.columns.title} · from ${number(Math.abs(least) < 5e-4 ? 0 : least)} to ${number(most)}`);
     draw();
   };
   const clear = () => {
@@ -1825,6 +1835,7 @@ function lensPart({ study, palette }) {
     const { translation } = study;
     if (!translation) return;
     const mine = ++stamp;
+    if (!table2.firstChild) put(said, WAITING);
     try {
       const { positions } = await study.lens();
       if (mine !== stamp) return;
@@ -1907,11 +1918,13 @@ function paintTable(canvas, settings, palette) {
     canvas.getContext("2d")
   );
   const image = context.createImageData(settings.positions, settings.width);
-  for (let dimension = 0; dimension < settings.width; dimension++)
+  for (let dimension = 0; dimension < settings.width; dimension++) {
+    const row = dimension % 2 * settings.width / 2 + Math.floor(dimension / 2);
     for (let position = 0; position < settings.positions; position++) {
       const colour = signedColourOf(palette, encoding(position, dimension, settings), 1);
-      image.data.set([...colour, 255], 4 * (dimension * settings.positions + position));
+      image.data.set([...colour, 255], 4 * (row * settings.positions + position));
     }
+  }
   context.putImageData(image, 0, 0);
 }
 function positionsPart({ model, palette, study }) {
@@ -1921,7 +1934,7 @@ function positionsPart({ model, palette, study }) {
   const table2 = make("canvas", { class: "pe-table", role: "img", "aria-label": "The encoding of every position, dimensions from top to bottom" });
   const check = make("p", { class: "said", "aria-live": "polite" });
   const measured = make("p", { class: "quiet" });
-  const legend = make("p", { class: "quiet" }, "every dimension (down) of every position (across); blue: above zero, orange: below");
+  const legend = make("p", { class: "quiet" }, "every position (across) and dimension (down: the sines 0, 2, 4 …, then the cosines 1, 3, 5 …); blue: above zero, orange: below");
   const sliders = make("div", { class: "sliders" });
   const element = make("div", { class: "positions" }, sliders, make("div", { class: "two-views" }, make("figure", {}, curves), make("figure", {}, table2, legend)), check, measured);
   const draw = () => {
@@ -2031,7 +2044,7 @@ function withPopover(trigger, fill, { hover = true } = {}) {
   };
   if (hover) holder.addEventListener("mouseenter", open);
   if (hover) holder.addEventListener("mouseleave", leave);
-  holder.addEventListener("focusin", () => hover && open());
+  holder.addEventListener("focusin", () => hover && trigger.matches(":focus-visible") && open());
   holder.addEventListener("focusout", (event) => {
     if (!holder.contains(
       /** @type {Node | null} */
@@ -2392,7 +2405,8 @@ var Study = class {
     }));
   }
   /**
-   * Measures every head's effect, a layer at a time, until done or until something newer is asked.
+   * Measures every head's effect, one after the other, so that other questions get their turn, until
+   * done or until something newer is translated.
    * @param {import("./protocol.js").Config} config
    */
   async measureEffects(config) {
@@ -2401,17 +2415,17 @@ var Study = class {
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
     for (const kind of KINDS)
-      for (let layer = 0; layer < layers[kind]; layer++) {
-        const heads = Array.from({ length: config.heads }, (_, head) => headName(kind, layer, head));
-        const { id } = (
-          /** @type {Translation} */
-          this.translation
-        );
-        const { json } = await this.ask("effects", { id, heads, request });
-        if (request !== this.#request || json.obsolete) return;
-        for (const effect of json.effects) this.effects.set(effect.name, effect);
-        this.#tell();
-      }
+      for (let layer = 0; layer < layers[kind]; layer++)
+        for (let head = 0; head < config.heads; head++) {
+          const { id } = (
+            /** @type {Translation} */
+            this.translation
+          );
+          const { json } = await this.ask("effects", { id, heads: [headName(kind, layer, head)], request });
+          if (request !== this.#request || json.obsolete) return;
+          for (const effect of json.effects) this.effects.set(effect.name, effect);
+          this.#tell();
+        }
   }
 };
 
