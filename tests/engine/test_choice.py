@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from allyouneed.engine import choice
+from allyouneed.engine import choice, torch_int8
 from allyouneed.engine.choice import choose
 from allyouneed.errors import UsageError
 from allyouneed.model_folder import ModelFolder, open_model_folder
@@ -68,15 +68,32 @@ def test_a_machine_that_has_everything(
 
 
 def test_without_the_native_engine_something_else_runs_and_says_so(
-    folder: ModelFolder, machine: Callable[..., None]
+    folder: ModelFolder, machine: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine(native=False)
+    monkeypatch.setattr(torch_int8, "int_mm_is_exact", lambda: True)
     for name, runs in (("auto", "core"), ("cpu-int8", "cpu-int8")):
         chosen = choose(name, folder)
         assert chosen.engine.name == runs
         assert chosen.notes == (
             f"the native engine cannot run (there is no compiler); {runs} runs instead, with torch",
         )
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_int8_with_torch_runs_only_where_its_products_are_exact(
+    exact: bool,
+    folder: ModelFolder,
+    machine: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine(native=False)
+    monkeypatch.setattr(torch_int8, "int_mm_is_exact", lambda: exact)
+    chosen = choose("cpu-int8", folder)
+    assert chosen.engine.name == ("cpu-int8" if exact else "core")
+    also = "" if exact else ", and torch has no exact int8 products on this processor"
+    why = f"the native engine cannot run (there is no compiler){also}"
+    assert chosen.notes == (f"{why}; {chosen.engine.name} runs instead, with torch",)
 
 
 def test_an_engine_that_the_machine_lacks_is_answered_with_those_it_has(
@@ -120,6 +137,7 @@ def test_the_core_model_is_loaded_once_and_only_when_asked_for(
 
 def test_int8_with_torch_translates(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_why_not_native", lambda folder: "not here")
+    monkeypatch.setattr(choice, "_int8_with_torch", lambda: True)
     translator = load(model_folder, engine="cpu-int8")
     assert (translator.engine.name, translator.engine.description) == ("cpu-int8", "int8, torch")
     assert translator.notes == [

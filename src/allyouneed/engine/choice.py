@@ -33,7 +33,8 @@ def choose(
     """Opens the engine of this name for the folder's model.
 
     "auto" is the fastest for the device, which is the CPU where none is named: "cuda" on a GPU,
-    "cpu-int8" on a CPU, where the native engine can run the model, or else "core".
+    "cpu-int8" on a CPU, where the native engine can run the model, or else "core". "cpu-int8" by
+    name runs with torch where the native engine cannot, if torch's int8 products are exact here.
     `threads` is how many cores a CPU engine, and torch, may use.
 
     Raises:
@@ -58,9 +59,12 @@ def choose(
     reason = _why_not_native(folder)
     if reason is None:
         return Chosen(_native(folder, hoped, threads), core, place)
-    engine = _torch_int8(core) if name == "cpu-int8" else _core(core)  # with torch int8 is slower
-    note = f"the native engine cannot run ({reason}); {engine.name} runs instead, with torch"
-    return Chosen(engine, core, place, (note,))
+    why = f"the native engine cannot run ({reason})"
+    wanted = name == "cpu-int8"  # "auto" does without: with torch int8 is slower than float32
+    if wanted and not _int8_with_torch():
+        why += ", and torch has no exact int8 products on this processor"
+    engine = _torch_int8(core) if wanted and _int8_with_torch() else _core(core)
+    return Chosen(engine, core, place, (f"{why}; {engine.name} runs instead, with torch",))
 
 
 def check_engine(name: str, device: str | None, threads: int | None) -> None:
@@ -122,6 +126,12 @@ def _core(core: "Callable[[], Transformer]") -> Engine:
     from allyouneed.engine.torch_engine import core_engine
 
     return core_engine(core())
+
+
+def _int8_with_torch() -> bool:
+    from allyouneed.engine.torch_int8 import int_mm_is_exact
+
+    return int_mm_is_exact()  # else its sums are taken in float64, many times as slow
 
 
 def _torch_int8(core: "Callable[[], Transformer]") -> Engine:
