@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from allyouneed.cli.progress import TrainingProgress, describe, time_left
+from allyouneed.training import estimate
 
 COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "train", "reverse"]
 SMALL = [
@@ -89,6 +90,24 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
     assert list(planned["data"][0]["files"].values()) == [4]
     assert (planned["pairs"], planned["steps_per_epoch"], planned["steps"]) == (3, 1, 3)
     assert planned["estimated_seconds"] == pytest.approx(3 * planned["seconds_per_step"])
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"), [("wmt14-base", 100_000), ("wmt14-big", 300_000), ("iwslt14", 50_000)]
+)
+def test_a_dry_run_of_published_models(
+    call, here: Path, monkeypatch: pytest.MonkeyPatch, name: str, steps: int
+) -> None:
+    """On made-up text, and one layer deep: with all of them each takes seconds."""
+    monkeypatch.setattr(estimate, "MEASURED_S", 0.05)
+    made = ('data.train=[{made="copy", pairs=400}]', 'data.valid=[{made="copy", pairs=4}]')
+    thin = ("model.encoder_layers=1", "model.decoder_layers=1", "vocabulary.size=280")
+    done = call("train", name, *made, *thin, "training.batch_tokens=512", "--dry-run", "--json")
+    assert done.code == 0, done.err
+    planned = json.loads(done.out)
+    assert planned["steps"] == steps
+    assert planned["needed_bytes"] > 16 * planned["parameters"]
+    assert planned["estimated_seconds"] == pytest.approx(steps * planned["seconds_per_step"])
 
 
 def test_a_small_run_prints_its_model_and_says_how_it_goes(call, here: Path) -> None:
