@@ -163,7 +163,7 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
   test("on demand: the beam's tree, layer by layer, the calculator, positions", async () => {
     await open();
     for (const title of ["Beam tree", "Layer by layer", "Calculator", "Positional encodings"]) await page.getByRole("heading", { name: title }).click();
-    await page.locator(".tree-node.dropped", { hasText: "Kind" }).last().click();
+    await page.locator(".tree-node.dropped", { hasText: "Kind" }).first().click();
     await page.locator(".chip", { hasText: /begins with “.+ Kind”/ }).waitFor();
     await page.locator(".lens button").first().focus();
     await page.locator(".lens-top li").first().waitFor();
