@@ -282,6 +282,34 @@ with RunLock(Path(sys.argv[1])):
         pass
 
 
+def test_a_fork_that_outlives_its_process_holds_no_lock(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys, time
+from pathlib import Path
+from allyouneed.training.checkpoint import RunLock
+with RunLock(Path(sys.argv[1])):
+    child = os.fork()
+    if child == 0:
+        os.write(1, b"alive\\n")
+        time.sleep(60)
+    os.write(1, b"%d\\n" % child)
+    time.sleep(60)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        said = {other.stdout.readline().strip() for _ in range(2)}
+        (child,) = said - {"alive"}
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+        try:
+            with RunLock(tmp_path):
+                os.kill(int(child), 0)  # it lives
+        finally:
+            os.kill(int(child), signal.SIGKILL)
+
+
 def test_equal_checkpoints_average_to_themselves(tmp_path: Path) -> None:
     paths = [save(tmp_path, step, seed=4) for step in (1, 2, 3)]
     expected = load_file(paths[0] / "model.safetensors")

@@ -166,7 +166,8 @@ def saved_state(path: Path) -> dict[str, Any]:
 
 
 class RunLock:
-    """Holds a run's folder against other processes; the system lets go of it with the process.
+    """Holds a run's folder against other processes; the system lets go of it with the process,
+    whose forks, should they outlive it, do not hold it.
 
     Raises TrainingError on entry when another process holds it.
     """
@@ -189,6 +190,7 @@ class RunLock:
             file.truncate(0)
             file.write(f"{os.getpid()}\n")
             file.flush()
+            os.register_at_fork(after_in_child=file.close)
             on_error.pop_all()
             self._file = file
         return self
