@@ -87,7 +87,6 @@ def test_updates_on_made_up_text(
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     assert losses[-1] < losses[0]
-    assert losses[0] < 9  # not far above ln 280, as weights begin
 
 
 @pytest.mark.parametrize("name", ["wmt14-base", "wmt14-big", "iwslt14"])
