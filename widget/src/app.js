@@ -54,12 +54,12 @@ class App {
     this.ask = ask;
     this.about = about;
     this.link = options.link ?? true;
-    this.root = make("div", { class: "allyouneed" });
+    this.root = make("div", { class: about.only ? "allyouneed plain" : "allyouneed" });
     this.status = make("div", { class: "status", role: "status" });
     this.main = make("main");
     element.append(this.root);
     const { saved, problem } = this.#first(options);
-    this.view = new ViewState(saved.look);
+    this.view = new ViewState({ ...saved.look, ...(about.only && { kind: about.only }) });
     this.header = header(this);
     put(this.root, this.header.element, this.status, this.main);
     this.view.subscribe(() => this.refresh());
@@ -120,9 +120,7 @@ class App {
     const study = new Study(this.ask, state, pane);
     const { view, about } = this;
     const model = () => about.models[study.state.model] ?? about.models[0];
-    const measure = () => {
-      study.measureEffects(model().config).catch((error) => this.say(error.message));
-    };
+    const measure = () => void study.measureEffects(model().config);
     study.subscribe(() => this.refresh());
     return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
   }
@@ -140,7 +138,7 @@ class App {
       new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
       new Section("Every head", allGrids, { controls: grids.element }),
       (this.headSection = new Section("Chosen head", oneHead, { controls: heads.element })),
-      ...folded(this.about.asks),
+      ...(this.about.only ? [] : folded(this.about.asks)),
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
@@ -164,7 +162,7 @@ class App {
     this.root.dataset.theme = this.palette().name;
     this.header.update();
     const title = this.headSection?.element.querySelector("h2");
-    if (title) put(title, chosenWords(this.view.look));
+    if (title) put(title, chosenWords(this.view.look, this.about.only));
     for (const { update } of this.controls ?? []) update();
     for (const section of this.sections ?? []) section.update();
     this.#report();
@@ -218,7 +216,9 @@ function allGrids(context) {
   const update = () => {
     if (model !== context.study.state.model) {
       model = context.study.state.model;
-      grids = KINDS.map((kind) => headGrid(context, kind));
+      const { only } = context.about;
+      grids = (only ? [only] : KINDS).map((kind) => headGrid(context, kind));
+      element.style.setProperty("--heads", String(context.model().config.heads));
       put(element, ...grids.map((grid) => grid.element));
     }
     for (const grid of grids) grid.update();

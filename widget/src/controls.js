@@ -36,9 +36,10 @@ export function gridControls(contexts, setSwitching) {
     order.value = by;
     const asked = contexts.reduce((sum, { study: one }) => sum + one.effectsAsked, 0);
     const done = contexts.reduce((sum, { study: one }) => sum + one.effects.size, 0);
-    progress.hidden = !wanted || done === asked;
+    const problem = contexts.map(({ study: one }) => one.effectsProblem).find(Boolean);
+    progress.hidden = !wanted || done === asked || Boolean(problem);
     progress.value = asked ? done / asked : 0;
-    put(note, wanted && done < asked ? `${done} of ${asked} heads measured` : "");
+    put(note, wanted && problem ? problem : wanted && done < asked ? `${done} of ${asked} heads measured` : "");
     if (study.translation) offer();
     if (wanted) for (const context of contexts) context.measure();
   };

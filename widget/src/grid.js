@@ -40,7 +40,7 @@ export function headGrid(context, kind) {
   const { study, view } = context;
   const { config } = context.model();
   const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
-  const body = make("div", { class: "grid", role: "grid", "aria-label": TITLES[kind], style: `--heads:${config.heads}` });
+  const body = make("div", { class: "grid", role: "grid", "aria-label": TITLES[kind] });
   const problem = make("p", { class: "note", hidden: true });
   const element = make("figure", { class: "heads" }, make("figcaption", {}, make("h3", {}, TITLES[kind])), body, problem);
   /** @type {Map<string, {cell: HTMLButtonElement, canvas: HTMLCanvasElement, figure: HTMLElement}>} */

@@ -40,7 +40,7 @@ export function header(app) {
   const element = make("header", { class: "top" },
     make("div", { class: "title" }, make("h1", {}, "Look inside"), about),
     make("div", { class: "tools", role: "group", "aria-label": "Take along" },
-      second,
+      make("span", { class: "of-model" }, second),
       app.link && button("Copy link", copy),
       button("Save state", save, { title: "A file that brings this view back" }),
       button("Open state", () => file.click()),
@@ -53,7 +53,8 @@ export function header(app) {
   const update = () => {
     const { name, engine, config } = app.contexts[0].model();
     const shape = `${config.encoder_layers} + ${config.decoder_layers} layers · ${config.heads} heads · d_model ${config.d_model}`;
-    put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
+    if (app.about.only) put(about, name);
+    else put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
     put(second, app.contexts.length > 1 ? "One sentence" : "Two sentences");
     theme.value = app.theme;
   };

@@ -9,7 +9,7 @@ import { label, visible } from "./tokens.js";
 /** "decoder.layers.3.cross_attention" → "3 cross-attention". @param {string} name */
 export function rowName(name) {
   const found = /^decoder\.layers\.(\d+)\.(\w+)$/.exec(name);
-  return found ? `${found[1]} ${found[2].replaceAll("_", "-")}` : name;
+  return found ? `${found[1]} ${found[2].replaceAll("_", "-")}` : name.replace("decoder.", "");
 }
 
 /** @param {Context} context */

@@ -10,11 +10,15 @@ import { edited, isOff, toggled, unedited } from "./state.js";
 /** @typedef {import("./matrix.js").Marked} Marked */
 /** @typedef {import("./selection.js").Selection} Selection */
 
-/** "layer 3 · head 5", or how many of them. @param {import("./view_state.js").Look} look */
-export function chosenWords({ kind, heads, merge }) {
+/**
+ * "Cross-attention · layer 3 · head 5", or how many of them; plain weights are of an unknown kind.
+ * @param {import("./view_state.js").Look} look @param {string} [plain]
+ */
+export function chosenWords({ kind, heads, merge }, plain) {
   const [[layer, head]] = heads;
-  if (heads.length === 1) return `${TITLES[kind]} · layer ${layer} · head ${head}`;
-  return `${TITLES[kind]} · ${merge} of ${heads.length} heads`;
+  const title = plain ? "Attention" : TITLES[kind];
+  if (heads.length === 1) return `${title} · layer ${layer} · head ${head}`;
+  return `${title} · ${merge} of ${heads.length} heads`;
 }
 
 /** Which labels' cells an edit of the chosen heads covers. @param {import("./state.js").State} state @param {string[]} names @param {Selection} shown @returns {Marked} */
@@ -100,6 +104,7 @@ export function oneHead(context) {
       button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
       button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
       changed && button("Restore weights", restore),
+      off && make("span", { class: "quiet" }, "Switched off: nothing passes through here."),
       effect && make("span", { class: "facts" }, `off alone: ${signed(effect.change)} in log-probability`),
     );
   };

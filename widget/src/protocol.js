@@ -51,6 +51,7 @@
  * @property {string} version
  * @property {boolean} live
  * @property {string[]} [asks]
+ * @property {Kind} [only]  plain weights, of this kind alone, with no model behind them
  *
  * @typedef {Record<string, number>} HeadMetrics
  * @typedef {Record<Kind, HeadMetrics[][]>} Metrics  by kind, layer, head

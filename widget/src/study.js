@@ -27,6 +27,7 @@ export class Study {
   now = 0;
   /** What each head does when it alone is off, as far as asked. @type {Map<string, Effect>} */ effects = new Map();
   effectsAsked = 0;
+  /** Why not every head could be measured. */ effectsProblem = "";
   /** @type {Map<string, Promise<any>>} */ #answers = new Map();
   /** @type {Set<() => void>} */ #listeners = new Set();
   /** The newest translation asked for: no other is shown. */
@@ -91,6 +92,7 @@ export class Study {
       this.#answers.clear();
       this.effects.clear();
       this.effectsAsked = 0;
+      this.effectsProblem = "";
     } catch (error) {
       if (request !== this.#request) return;
       this.error = /** @type {Error} */ (error);
@@ -153,18 +155,31 @@ export class Study {
    * @param {import("./protocol.js").Config} config
    */
   async measureEffects(config) {
-    if (this.effectsAsked || !this.translation) return;
+    if (this.effectsAsked || this.busy || !this.translation) return;
     const request = this.#request;
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
-    for (const kind of KINDS)
-      for (let layer = 0; layer < layers[kind]; layer++)
-        for (let head = 0; head < config.heads; head++) {
-          const { id } = /** @type {Translation} */ (this.translation);
-          const { json } = await this.ask("effects", { id, heads: [headName(kind, layer, head)], request });
-          if (request !== this.#request || json.obsolete) return;
-          for (const effect of json.effects) this.effects.set(effect.name, effect);
-          this.#tell();
-        }
+    try {
+      await this.#measure(request, KINDS.flatMap((kind) => namesOf(kind, layers[kind], config.heads)));
+    } catch (error) {
+      if (request === this.#request) this.effectsProblem = /** @type {Error} */ (error).message;
+      this.#tell();
+    }
   }
+
+  /** @param {number} request @param {string[]} heads */
+  async #measure(request, heads) {
+    for (const head of heads) {
+      const { id } = /** @type {Translation} */ (this.translation);
+      const { json } = await this.ask("effects", { id, heads: [head], request });
+      if (request !== this.#request || json.obsolete) return;
+      for (const effect of json.effects) this.effects.set(effect.name, effect);
+      this.#tell();
+    }
+  }
+}
+
+/** @param {Kind} kind @param {number} layers @param {number} heads */
+function namesOf(kind, layers, heads) {
+  return Array.from({ length: layers * heads }, (_, i) => headName(kind, Math.floor(i / heads), i % heads));
 }

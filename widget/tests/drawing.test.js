@@ -38,7 +38,7 @@ test("in the beam's tree nothing stands on anything else, and children stand rig
 
 test("sub-layers are named in short", () => {
   expect(rowName("decoder.layers.3.cross_attention")).toBe("3 cross-attention");
-  expect(rowName("embeddings")).toBe("embeddings");
+  expect(rowName("decoder.embeddings")).toBe("embeddings");
 });
 
 test("every change can be undone by itself", () => {

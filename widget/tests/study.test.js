@@ -96,3 +96,19 @@ test("a newer translation stops the measuring", async () => {
   expect(asked.filter(({ kind }) => kind === "effects").length).toBeLessThan(everyHead().length);
   expect(study.effects.size).toBe(0);
 });
+
+test("heads that cannot be measured are said so, once", async () => {
+  const { ask } = fakeModel();
+  let times = 0;
+  const study = new Study(async (kind, payload) => {
+    if (kind !== "effects") return ask(kind, payload);
+    times++;
+    throw new NeedsLiveModel();
+  }, first, 0);
+  await study.start();
+  await study.measureEffects(CONFIG);
+  await study.measureEffects(CONFIG);
+  expect([times, study.effectsProblem]).toEqual([1, new NeedsLiveModel().message]);
+  await study.change(without(0), "off");
+  expect(study.effectsProblem).toBe("");
+});

@@ -834,9 +834,10 @@ function gridControls(contexts, setSwitching) {
     order.value = by;
     const asked = contexts.reduce((sum, { study: one }) => sum + one.effectsAsked, 0);
     const done = contexts.reduce((sum, { study: one }) => sum + one.effects.size, 0);
-    progress.hidden = !wanted || done === asked;
+    const problem = contexts.map(({ study: one }) => one.effectsProblem).find(Boolean);
+    progress.hidden = !wanted || done === asked || Boolean(problem);
     progress.value = asked ? done / asked : 0;
-    put(note, wanted && done < asked ? `${done} of ${asked} heads measured` : "");
+    put(note, wanted && problem ? problem : wanted && done < asked ? `${done} of ${asked} heads measured` : "");
     if (study.translation) offer();
     if (wanted) for (const context of contexts) context.measure();
   };
@@ -943,7 +944,7 @@ function headGrid(context, kind) {
   const { study, view } = context;
   const { config } = context.model();
   const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
-  const body = make("div", { class: "grid", role: "grid", "aria-label": TITLES[kind], style: `--heads:${config.heads}` });
+  const body = make("div", { class: "grid", role: "grid", "aria-label": TITLES[kind] });
   const problem = make("p", { class: "note", hidden: true });
   const element = make("figure", { class: "heads" }, make("figcaption", {}, make("h3", {}, TITLES[kind])), body, problem);
   const cells = /* @__PURE__ */ new Map();
@@ -1591,10 +1592,11 @@ async function selection(study, look) {
 }
 
 // src/one_head.js
-function chosenWords({ kind, heads, merge }) {
+function chosenWords({ kind, heads, merge }, plain) {
   const [[layer, head]] = heads;
-  if (heads.length === 1) return `${TITLES[kind]} · layer ${layer} · head ${head}`;
-  return `${TITLES[kind]} · ${merge} of ${heads.length} heads`;
+  const title = plain ? "Attention" : TITLES[kind];
+  if (heads.length === 1) return `${title} · layer ${layer} · head ${head}`;
+  return `${title} · ${merge} of ${heads.length} heads`;
 }
 function markedCells(state, names, { rows, columns }) {
   const marked = { blocked: /* @__PURE__ */ new Set(), forced: /* @__PURE__ */ new Set() };
@@ -1681,6 +1683,7 @@ function oneHead(context) {
       button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
       button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
       changed && button("Restore weights", restore),
+      off && make("span", { class: "quiet" }, "Switched off: nothing passes through here."),
       effect && make("span", { class: "facts" }, `off alone: ${signed(effect.change)} in log-probability`)
     );
   };
@@ -1775,7 +1778,7 @@ function header(app) {
     make(
       "div",
       { class: "tools", role: "group", "aria-label": "Take along" },
-      second,
+      make("span", { class: "of-model" }, second),
       app.link && button("Copy link", copy),
       button("Save state", save, { title: "A file that brings this view back" }),
       button("Open state", () => file.click()),
@@ -1788,7 +1791,8 @@ function header(app) {
   const update = () => {
     const { name, engine, config } = app.contexts[0].model();
     const shape = `${config.encoder_layers} + ${config.decoder_layers} layers · ${config.heads} heads · d_model ${config.d_model}`;
-    put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
+    if (app.about.only) put(about, name);
+    else put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
     put(second, app.contexts.length > 1 ? "One sentence" : "Two sentences");
     theme.value = app.theme;
   };
@@ -1798,7 +1802,7 @@ function header(app) {
 // src/lens.js
 function rowName(name) {
   const found = /^decoder\.layers\.(\d+)\.(\w+)$/.exec(name);
-  return found ? `${found[1]} ${found[2].replaceAll("_", "-")}` : name;
+  return found ? `${found[1]} ${found[2].replaceAll("_", "-")}` : name.replace("decoder.", "");
 }
 function lensPart({ study, palette }) {
   const table2 = make("table", { class: "lens" });
@@ -2292,6 +2296,8 @@ var Study = class {
   /** What each head does when it alone is off, as far as asked. @type {Map<string, Effect>} */
   effects = /* @__PURE__ */ new Map();
   effectsAsked = 0;
+  /** Why not every head could be measured. */
+  effectsProblem = "";
   /** @type {Map<string, Promise<any>>} */
   #answers = /* @__PURE__ */ new Map();
   /** @type {Set<() => void>} */
@@ -2351,6 +2357,7 @@ var Study = class {
       this.#answers.clear();
       this.effects.clear();
       this.effectsAsked = 0;
+      this.effectsProblem = "";
     } catch (error) {
       if (request !== this.#request) return;
       this.error = /** @type {Error} */
@@ -2410,24 +2417,35 @@ var Study = class {
    * @param {import("./protocol.js").Config} config
    */
   async measureEffects(config) {
-    if (this.effectsAsked || !this.translation) return;
+    if (this.effectsAsked || this.busy || !this.translation) return;
     const request = this.#request;
     const layers = { encoder: config.encoder_layers, decoder: config.decoder_layers, cross: config.decoder_layers };
     this.effectsAsked = KINDS.reduce((sum, kind) => sum + layers[kind] * config.heads, 0);
-    for (const kind of KINDS)
-      for (let layer = 0; layer < layers[kind]; layer++)
-        for (let head = 0; head < config.heads; head++) {
-          const { id } = (
-            /** @type {Translation} */
-            this.translation
-          );
-          const { json } = await this.ask("effects", { id, heads: [headName(kind, layer, head)], request });
-          if (request !== this.#request || json.obsolete) return;
-          for (const effect of json.effects) this.effects.set(effect.name, effect);
-          this.#tell();
-        }
+    try {
+      await this.#measure(request, KINDS.flatMap((kind) => namesOf(kind, layers[kind], config.heads)));
+    } catch (error) {
+      if (request === this.#request) this.effectsProblem = /** @type {Error} */
+      error.message;
+      this.#tell();
+    }
+  }
+  /** @param {number} request @param {string[]} heads */
+  async #measure(request, heads) {
+    for (const head of heads) {
+      const { id } = (
+        /** @type {Translation} */
+        this.translation
+      );
+      const { json } = await this.ask("effects", { id, heads: [head], request });
+      if (request !== this.#request || json.obsolete) return;
+      for (const effect of json.effects) this.effects.set(effect.name, effect);
+      this.#tell();
+    }
   }
 };
+function namesOf(kind, layers, heads) {
+  return Array.from({ length: layers * heads }, (_, i) => headName(kind, Math.floor(i / heads), i % heads));
+}
 
 // src/app.js
 var dark = () => window.matchMedia("(prefers-color-scheme: dark)");
@@ -2443,12 +2461,12 @@ var App = class {
     this.ask = ask;
     this.about = about;
     this.link = options.link ?? true;
-    this.root = make("div", { class: "allyouneed" });
+    this.root = make("div", { class: about.only ? "allyouneed plain" : "allyouneed" });
     this.status = make("div", { class: "status", role: "status" });
     this.main = make("main");
     element.append(this.root);
     const { saved, problem } = this.#first(options);
-    this.view = new ViewState(saved.look);
+    this.view = new ViewState({ ...saved.look, ...about.only && { kind: about.only } });
     this.header = header(this);
     put(this.root, this.header.element, this.status, this.main);
     this.view.subscribe(() => this.refresh());
@@ -2508,9 +2526,7 @@ var App = class {
     const study = new Study(this.ask, state, pane);
     const { view, about } = this;
     const model = () => about.models[study.state.model] ?? about.models[0];
-    const measure = () => {
-      study.measureEffects(model().config).catch((error) => this.say(error.message));
-    };
+    const measure = () => void study.measureEffects(model().config);
     study.subscribe(() => this.refresh());
     return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
   }
@@ -2526,7 +2542,7 @@ var App = class {
       new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
       new Section("Every head", allGrids, { controls: grids.element }),
       this.headSection = new Section("Chosen head", oneHead, { controls: heads.element }),
-      ...folded(this.about.asks)
+      ...this.about.only ? [] : folded(this.about.asks)
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
@@ -2548,7 +2564,7 @@ var App = class {
     this.root.dataset.theme = this.palette().name;
     this.header.update();
     const title = this.headSection?.element.querySelector("h2");
-    if (title) put(title, chosenWords(this.view.look));
+    if (title) put(title, chosenWords(this.view.look, this.about.only));
     for (const { update } of this.controls ?? []) update();
     for (const section of this.sections ?? []) section.update();
     this.#report();
@@ -2595,7 +2611,9 @@ function allGrids(context) {
   const update = () => {
     if (model !== context.study.state.model) {
       model = context.study.state.model;
-      grids = KINDS.map((kind) => headGrid(context, kind));
+      const { only } = context.about;
+      grids = (only ? [only] : KINDS).map((kind) => headGrid(context, kind));
+      element.style.setProperty("--heads", String(context.model().config.heads));
       put(element, ...grids.map((grid) => grid.element));
     }
     for (const grid of grids) grid.update();
