@@ -43,7 +43,6 @@ EVERYDAY = {
     "My sister lives in Berlin.": "Meine Schwester lebt in Berlin.",
     "The children are playing in the garden.": "Die Kinder spielen im Garten.",
 }
-BUSY = 0.1  # share of the machine that others may take before there is a note about it
 FLOAT32 = ("cpu-float32", "core")
 
 
@@ -103,12 +102,7 @@ class Contest:
         self.arguments, self.machine, self.limits = arguments, there, limits
         self.cores: int = there["cores_used"]
         self.results: list[dict[str, Any]] = []
-        self.notes: list[str] = []
-        if (there["busy"] or 0) > BUSY:
-            self.notes.append(
-                f"others took {there['busy']:.0%} of the machine when this began: "
-                "look at the spread before you trust a ratio"
-            )
+        self.notes = machine.warnings(there)
 
     def run(self) -> None:
         """Forced cells, then natural ones."""

@@ -22,12 +22,14 @@ def step_bytes(config: TransformerConfig, cell: Cell) -> float:
 def cell_operations(config: TransformerConfig, cell: Cell, target_tokens: int) -> float:
     """Multiplications and additions of all projections, for a target of so many tokens in all and
     as many hypotheses as the beam is wide."""
-    source_tokens = sum(map(len, cell.sources))
+    return products(config, sum(map(len, cell.sources)), target_tokens * cell.beam)
+
+
+def products(config: TransformerConfig, source_tokens: int, target_tokens: int) -> float:
+    """Multiplications and additions of all projections of so many tokens."""
     encoder = config.encoder_layers * (4 * config.d_model**2 + 2 * config.d_model * config.d_ff)
     memory = config.decoder_layers * 2 * config.d_model**2
-    return 2.0 * (
-        source_tokens * (encoder + memory) + target_tokens * cell.beam * decoder_weights(config)
-    )
+    return 2.0 * (source_tokens * (encoder + memory) + target_tokens * decoder_weights(config))
 
 
 def decoder_weights(config: TransformerConfig) -> int:

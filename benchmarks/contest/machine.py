@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ FLAGS = (
     "amx_tile", "amx_int8", "amx_bf16", "asimd", "asimddp", "i8mm", "bf16",
 )  # fmt: skip
 READ = 64 * 2**20  # bytes that are read over and over: about a base decoder's weights, or more
+BUSY = 0.1  # share of the machine that others may take before there is a warning
 SIDE = 2048  # of the square matrices multiplied
 
 
@@ -74,6 +76,29 @@ def measured_limits(cores: int) -> Limits:
     return Limits(READ / reading, 2 * SIDE**3 / multiplying)
 
 
+def product_peaks(cores: int) -> dict[str, float]:
+    """Operations a second of large matrix products in torch, by precision."""
+    import torch
+
+    torch.set_num_threads(cores)
+    peaks = {}
+    for name, dtype in {"float32": torch.float32, "bf16": torch.bfloat16}.items():
+        a, b = (torch.ones(SIDE, SIDE, dtype=dtype) for _ in range(2))
+        peaks[name] = 2 * SIDE**3 / shortest(partial(torch.mm, a, b))
+    return peaks
+
+
+def in_words(machine: dict[str, Any]) -> str:
+    """What `described` gives, for a reader."""
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return (
+        f"{machine['processor']} (model {machine['model']}; {' '.join(machine['flags'])}), "
+        f"{machine['cores_used']} of {machine['cores_of_machine']} cores, "
+        f"{machine['memory_gib']} GiB; {machine['system']}; Python {machine['python']}, "
+        f"{versions}; commit {machine['commit']}; {machine['date']}."
+    )
+
+
 def shortest(work: Callable[[], object], times: int = 15) -> float:
     """Seconds of the fastest of some runs."""
     took = []
@@ -115,6 +140,14 @@ def busy() -> float | None:
         return None
     idle, total = (y - x for x, y in zip(before, after, strict=True))
     return round(1 - idle / max(total, 1), 2)
+
+
+def warnings(machine: dict[str, Any]) -> list[str]:
+    """What a reader of the figures has to know first."""
+    if (machine["busy"] or 0) <= BUSY:
+        return []
+    found = f"others took {machine['busy']:.0%} of the machine when this began"
+    return [f"{found}: look at the spread before you trust a ratio"]
 
 
 def slug(machine: dict[str, Any]) -> str:

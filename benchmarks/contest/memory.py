@@ -4,14 +4,17 @@ import multiprocessing
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from contest.cells import Cell
 from contest.models import Formats
 from contest.runners import Setting, make_runner
 
+T = TypeVar("T")
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 EMPTY = "import numpy; print(open('/proc/self/status').read())"
 PEAK = "5"  # what, written to clear_refs, makes the peak what is held now
@@ -28,11 +31,24 @@ def peaks(
     """
     if not CLEAR.exists():
         return {cell.name: None for cell, _ in work}
+    return in_fresh_process(_peaks_here, name, formats, cores, work)
+
+
+def in_fresh_process(function: Callable[..., T], *arguments: Any) -> T:
+    """What the function gives in a process that nothing ran in before. Its last argument is how
+    many kilobytes an empty Python with numpy takes."""
     told = subprocess.run([sys.executable, "-c", EMPTY], capture_output=True, text=True, check=True)
     empty = kilobytes("VmRSS", told.stdout)
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(_peaks_here, name, formats, cores, work, empty).result()
+        return pool.submit(function, *arguments, empty).result()
+
+
+def peak_of(work: Callable[[], object], empty: int) -> float:
+    """MiB held at most while this works, less the kilobytes of an empty Python."""
+    CLEAR.write_text(PEAK)
+    work()
+    return round((kilobytes("VmHWM", STATUS.read_text()) - empty) / 1024, 1)
 
 
 def _peaks_here(
@@ -43,9 +59,7 @@ def _peaks_here(
     for cell, setting in sorted(work, key=lambda pair: pair[0].batch * pair[0].beam):
         part = cell.part(2 * cell.batch * setting.workers) if cell.batch else cell.part(500)
         runner.run(part.part(setting.workers), setting)  # loads what there is to load
-        CLEAR.write_text(PEAK)
-        runner.run(part, setting)
-        found[cell.name] = round((kilobytes("VmHWM", STATUS.read_text()) - empty) / 1024, 1)
+        found[cell.name] = peak_of(partial(runner.run, part, setting), empty)
     return found
 
 

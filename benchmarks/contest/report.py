@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from allyouneed.evaluation.metrics import MetricScore
-from contest.machine import Limits, median_and_range, slug
+from contest.machine import Limits, in_words, median_and_range, slug
 from contest.measure import Agreement, Measured
 from contest.runners import PEERS
 
@@ -77,11 +77,11 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
                 result["setting"],
                 f"{result['sentences_per_second'][0]:.1f}",
                 f"{result['tokens_per_second']:.0f}",
-                _number(result["ms_per_step"]),
-                *(_ratio(result["over"].get(peer)) for peer in PEERS),
-                _number(result["peak_mib"], 0),
-                _number(min(result["floor"].values())),  # the highest floor is the nearest
-                *(_number(quality.get(name, {}).get("score")) for name in ("BLEU", "chrF")),
+                number(result["ms_per_step"]),
+                *(ratio(result["over"].get(peer)) for peer in PEERS),
+                number(result["peak_mib"], 0),
+                number(min(result["floor"].values())),  # the highest floor is the nearest
+                *(number(quality.get(name, {}).get("score")) for name in ("BLEU", "chrF")),
             )
         )
         last = result["cell"]
@@ -121,17 +121,10 @@ def markdown(
     notes: Sequence[str],
 ) -> str:
     """The machine, the table and its notes."""
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
-    where = (
-        f"{machine['processor']} (model {machine['model']}; {' '.join(machine['flags'])}), "
-        f"{machine['cores_used']} of {machine['cores_of_machine']} cores, "
-        f"{machine['memory_gib']} GiB; {machine['system']}; Python {machine['python']}, "
-        f"{versions}; commit {machine['commit']}; {machine['date']}."
-    )
     lines = [
         "# Decoding: engines against their peers",
         "",
-        where,
+        in_words(machine),
         "",
         limits.in_words(),
         "",
@@ -144,9 +137,11 @@ def markdown(
     return "\n".join(lines) + "\n"
 
 
-def _ratio(over: tuple[float, float, float] | None) -> str:
+def ratio(over: tuple[float, float, float] | None) -> str:
+    """Median and range."""
     return f"{over[0]:.2f} ({over[1]:.2f} … {over[2]:.2f})" if over else ""
 
 
-def _number(value: float | None, digits: int = 1) -> str:
+def number(value: float | None, digits: int = 1) -> str:
+    """With so many digits behind the point; nothing where there is none."""
     return "" if value is None else f"{value:.{digits}f}"

@@ -82,7 +82,7 @@ def test_floor_of_the_base_shape() -> None:
     weights = 6 * (6 * 512**2 + 2 * 512 * 2048) + 512 * 32_000
     assert floor.decoder_weights(base) == weights
     small, large = cells.forced_cells([(1, 1), (128, 4)], 32_000, 25)
-    assert floor.step_bytes(base, small) == weights + (13 + 25) * 2 * 512 * 4 * 6
+    assert floor.step_bytes(base, small) == weights + (13 + 25) * 2 * 512 * 2 * 6
     # The encoder's 25 tokens count beside the decoder's 25 steps.
     encoder = 6 * (4 * 512**2 + 2 * 512 * 2048) + 6 * 2 * 512**2
     assert floor.cell_operations(base, small, 25) == 2 * 25 * (

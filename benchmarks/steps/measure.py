@@ -1,0 +1,104 @@
+"""Equal losses, then rounds in which engines take turns, then memory in processes of their own."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contest.measure import say
+from contest.memory import CLEAR, in_fresh_process, peak_of
+
+from steps.trainers import OURS, TORCH, Trainer, make_trainer
+from steps.work import DROPOUT, Shape, Work
+
+WARM, STEPS = 2, 4  # steps before a clock runs, and of a round
+BAR = 0.01  # by which losses may differ at most
+
+
+@dataclass
+class Measured:
+    """One engine in one precision and shape. `losses` are those of each step without dropout,
+    `rates` target tokens a second by round, `operations` those of its matrix products a second."""
+
+    name: str
+    precision: str
+    losses: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+    operations: list[float] = field(default_factory=list)
+    peak_mib: float | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether this is no peer."""
+        return self.name == OURS
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.precision}"
+
+
+def contestants(names: Sequence[str], precisions: Sequence[str]) -> list[Measured]:
+    """Each engine in each precision."""
+    return [Measured(name, precision) for precision in precisions for name in names]
+
+
+def compare_losses(work: Work, engines: Sequence[Measured], steps: int) -> None:
+    """Trains all of them without dropout on the same batches, one after the other."""
+    for engine in engines:
+        trainer = make_trainer(engine.name, work, engine.precision, dropout=0.0)
+        engine.losses = [trainer.step(number) for number in range(steps)]
+        say(f"{work.shape.preset}: {engine}: loss {engine.losses[0]:.4f} … {engine.losses[-1]:.4f}")
+
+
+def largest_difference(engine: Measured, engines: Sequence[Measured]) -> float:
+    """Between its losses and those of torch.nn.Transformer, or of the first engine where that
+    is left out, step by step, relative."""
+    reference = next((one for one in engines if one.name == TORCH), engines[0])
+    return max(
+        abs(loss / other - 1) for loss, other in zip(engine.losses, reference.losses, strict=True)
+    )
+
+
+def take_turns(work: Work, engines: Sequence[Measured], rounds: int, steps: int = STEPS) -> None:
+    """Times the same batches for all, with dropout, in an order that turns from round to round."""
+    trainers = [make_trainer(one.name, work, one.precision, DROPOUT) for one in engines]
+    pairs = list(zip(engines, trainers, strict=True))
+    for _, trainer in pairs:
+        for number in range(WARM):
+            trainer.step(number)
+    for number in range(rounds):
+        shift = number % len(pairs)
+        first = WARM + number * steps
+        for engine, trainer in pairs[shift:] + pairs[:shift]:
+            one_round(work, engine, trainer, range(first, first + steps))
+        told = (f"{engine} {engine.rates[-1]:.0f}" for engine in engines)
+        say(f"{work.shape.preset}: round {number + 1} of {rounds}; tokens/s: {', '.join(told)}")
+
+
+def one_round(work: Work, engine: Measured, trainer: Trainer, numbers: range) -> None:
+    """Times one engine on these batches."""
+    batches = [work.batch(number) for number in numbers]
+    began = time.perf_counter()
+    for number in numbers:
+        trainer.step(number)
+    took = time.perf_counter() - began
+    engine.rates.append(sum(batch.target_tokens for batch in batches) / took)
+    engine.operations.append(sum(map(work.operations, numbers)) / took)
+
+
+def measure_memory(work: Work, engines: Sequence[Measured], threads: int) -> None:
+    """MiB that training takes at most: libraries, weights, moments, activations."""
+    for engine in engines if CLEAR.exists() else ():
+        arguments = (engine.name, engine.precision, work.shape, work.folder, threads)
+        engine.peak_mib = in_fresh_process(_peak_here, *arguments)
+        say(f"{work.shape.preset}: {engine}: {engine.peak_mib:.0f} MiB")
+
+
+def _peak_here(
+    name: str, precision: str, shape: Shape, folder: Path, threads: int, empty: int
+) -> float:
+    import torch
+
+    torch.set_num_threads(threads)
+    work = Work(shape, folder)
+    trainer = make_trainer(name, work, precision, DROPOUT)
+    return peak_of(lambda: [trainer.step(number) for number in range(STEPS)], empty)

@@ -1,0 +1,111 @@
+"""Results as a table, as Markdown and as JSON."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from contest.machine import in_words, median_and_range, slug
+from contest.report import number, ratio
+from rich.console import Console
+from rich.table import Table
+
+from steps.measure import BAR, Measured, largest_difference
+from steps.work import Work
+
+COLUMNS = (
+    "shape", "engine", "precision", "tokens/s", "× fastest peer", "of the peak", "MiB",
+    "loss after", "differs by",
+)  # fmt: skip
+WIDTH = 150  # of the table; a narrower screen wraps its lines
+
+
+def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float]) -> list[Any]:
+    """Everything about the engines of one shape, for JSON.
+
+    `over_fastest_peer` is by rounds, in each of which the peer that is the fastest in the median
+    counts, in whichever precision.
+    """
+    peers = [engine for engine in engines if not engine.ours]
+    fastest = max(peers, key=lambda peer: median_and_range(peer.rates)[0])
+    found = []
+    for engine in engines:
+        over = [rate / other for rate, other in zip(engine.rates, fastest.rates, strict=True)]
+        operations = median_and_range(engine.operations)[0]
+        found.append(
+            {
+                "shape": work.shape.preset,
+                "words": "random" if work.made_up else "Multi30k",
+                "vocabulary": work.config.vocabulary,
+                "batch_tokens": work.shape.batch_tokens,
+                "padding": work.sampler.padding(work.numbers),
+                "engine": engine.name,
+                "precision": engine.precision,
+                "tokens_per_second": median_and_range(engine.rates),
+                "fastest_peer": str(fastest),
+                "over_fastest_peer": median_and_range(over),
+                "operations_per_second": operations,
+                "share_of_peak": operations / peaks[engine.precision],
+                "peak_mib": engine.peak_mib,
+                "losses": [engine.losses[0], engine.losses[-1]],
+                "compared_steps": len(engine.losses),
+                "largest_difference": largest_difference(engine, engines),
+                "equal": largest_difference(engine, engines) <= BAR,
+            }
+        )
+    return found
+
+
+def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """The table, in the order of `COLUMNS`."""
+    return [
+        (
+            result["shape"],
+            result["engine"],
+            result["precision"],
+            f"{result['tokens_per_second'][0]:.0f}",
+            ratio(result["over_fastest_peer"]),
+            f"{result['share_of_peak']:.0%}",
+            number(result["peak_mib"], 0),
+            f"{result['losses'][-1]:.3f} ({result['compared_steps']} steps)",
+            f"{result['largest_difference']:.2%}" + ("" if result["equal"] else " NOT EQUAL"),
+        )
+        for result in results
+    ]
+
+
+def print_table(results: Sequence[dict[str, Any]]) -> None:
+    """The table, to standard output."""
+    table = Table(*COLUMNS)
+    for row in rows(results):
+        table.add_row(*row)
+    Console(width=WIDTH, highlight=False).print(table)
+
+
+def write_results(document: dict[str, Any], folder: Path) -> Path:
+    """Writes train-<processor>.json and .md; returns the first's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"train-{slug(document['machine'])}.json"
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    path.with_suffix(".md").write_text(markdown(document), "utf-8")
+    return path
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """The machine, the table and its notes."""
+    peaks = document["product_peaks"]
+    told = " and ".join(f"{peak / 1e9:.0f} in {name}" for name, peak in peaks.items())
+    lines = [
+        "# Training: our step against its peers",
+        "",
+        in_words(document["machine"]),
+        "",
+        f"Large matrix products, just then, reached G operations a second: {told}.",
+        "",
+        "| " + " | ".join(COLUMNS) + " |",
+        "|" + "---|" * len(COLUMNS),
+        *("| " + " | ".join(row) + " |" for row in rows(document["results"])),
+        "",
+        *(f"- {note}" for note in document["notes"]),
+    ]
+    return "\n".join(lines) + "\n"

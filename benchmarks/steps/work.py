@@ -1,0 +1,143 @@
+"""What is trained: shapes, and batches of sentence pairs that are as long as Multi30k's."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from contest.floor import products
+from contest.models import made_up_tokenizer
+from numpy.typing import NDArray
+
+from allyouneed.data.batches import BatchSampler, Indices
+from allyouneed.data.collate import Batch, collate
+from allyouneed.data.root import data_root
+from allyouneed.data.store import TokenStore
+from allyouneed.training.preparation import Material, prepare
+from allyouneed.training.recipe import Recipe, load_recipe
+
+DROPOUT = 0.1  # of embeddings and sub-layers, while speed is measured
+CORPUS = Path("multi30k/train.en.gz")
+MEAN_LENGTH, LONGEST = 14.0, 45  # of Multi30k's sentences in a vocabulary of 8,000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A preset, tokens of a batch, and for how many steps losses are compared."""
+
+    preset: str
+    batch_tokens: int
+    equal_steps: int
+    vocabulary: int = 8000
+    overrides: tuple[str, ...] = ()
+
+    def recipe(self, precision: str, dropout: float = DROPOUT) -> Recipe:
+        """Multi30k's with this shape."""
+        return load_recipe(
+            "multi30k",
+            [
+                f"vocabulary.size={self.vocabulary}",
+                f'model.preset="{self.preset}"',
+                f"model.dropout={dropout}",
+                f"training.batch_tokens={self.batch_tokens}",
+                f'training.precision="{precision}"',
+                *self.overrides,
+            ],
+        )
+
+
+SHAPES = {
+    "tiny": Shape("tiny", 4096, 200),
+    "small": Shape("small", 4096, 60),
+    "base": Shape("base", 2048, 20),
+}
+NARROW = ("model.d_model=32", "model.heads=2", "model.d_ff=64", "model.max_positions=64")
+QUICK = {"quick": Shape("tiny", 256, 6, 320, NARROW)}
+
+
+class RandomPairs:
+    """In place of a `TokenStore`: sentences of random words, about as long as Multi30k's."""
+
+    corpora = 1
+
+    def __init__(self, vocabulary: int, pairs: int = 4000) -> None:
+        draw = np.random.default_rng(0)
+        drawn = draw.gamma(8.0, MEAN_LENGTH / 8.0, (2, pairs))
+        self._lengths: NDArray[np.int32] = drawn.clip(4, LONGEST).astype(np.int32)
+        self._ids = draw.integers(4, vocabulary, (2, pairs, LONGEST), dtype=np.uint16)
+        self.corpus_bounds = np.array([0, pairs])
+
+    def __len__(self) -> int:
+        return self._lengths.shape[1]
+
+    def lengths(self, first: int = 0, end: int | None = None) -> Any:
+        """As in `TokenStore`."""
+        source, target = self._lengths[:, first:end]
+        return source, target
+
+    def pair(self, index: int) -> Any:
+        """As in `TokenStore`."""
+        source, target = (
+            [*ids[: length - 1], 2]
+            for ids, length in zip(self._ids[:, index], self._lengths[:, index], strict=True)
+        )
+        return np.array(source), np.array(target)
+
+    def line_of(self, index: int) -> tuple[str, int]:
+        """As in `TokenStore`."""
+        return "random", index + 1
+
+
+class Work:
+    """Batches of a shape; the same in every process and for every engine."""
+
+    def __init__(self, shape: Shape, folder: Path) -> None:
+        """`folder` keeps what is prepared."""
+        self.shape = shape
+        self.folder = folder
+        self.material = self._material()
+        self.config = self.material.config
+        self.sampler = BatchSampler(self.material.train, shape.batch_tokens, seed=1)
+        self.numbers = self.sampler.epoch_batches(0)
+        self._batches: dict[int, Batch] = {}
+
+    @property
+    def made_up(self) -> bool:
+        """Whether the words are random, as the corpus is not there."""
+        return isinstance(self.material.train, RandomPairs)
+
+    def pairs(self, number: int) -> Indices:
+        """The pairs of a batch; after the last comes the first."""
+        return self.numbers[number % len(self.numbers)]
+
+    def batch(self, number: int) -> Batch:
+        """The same as tensors, made once."""
+        if number not in self._batches:
+            pairs = self.pairs(number)
+            config = self.config
+            self._batches[number] = collate(self.material.train, pairs, config.pad, config.start)
+        return self._batches[number]
+
+    def operations(self, number: int) -> float:
+        """What the matrix products of an update take: twice the forward's for the gradients.
+        Padding is no work."""
+        source, target = self.material.train.lengths()
+        pairs = self.pairs(number)
+        forward = products(self.config, int(source[pairs].sum()), int(target[pairs].sum()))
+        return 3.0 * forward
+
+    def _material(self) -> Material:
+        recipe = self.shape.recipe("float32")
+        root = data_root()
+        if self.shape not in QUICK.values() and root and (root / CORPUS).is_file():
+            return prepare(recipe, self.folder, lambda note: None)
+        pairs = cast(TokenStore, RandomPairs(self.shape.vocabulary))
+        return Material(
+            tokenizer=made_up_tokenizer(self.shape.vocabulary),
+            config=recipe.model.config(self.shape.vocabulary),
+            train=pairs,
+            valid=pairs,
+            valid_pairs=[],
+            weights=[1.0],
+            init=None,
+        )

@@ -1,0 +1,103 @@
+"""Training speed: our step against a plain torch.nn.Transformer loop and Hugging Face's Marian.
+
+All have the same shape and first weights, take the same batches of Multi30k (4,096 tokens; base
+2,048) and the same Adam, in the same precision. First they train without dropout: their losses must
+stay within 1 % of each other, step by step, for 200 steps of the Tiny shape, 60 of small, 20 of
+base. Then, with dropout where the paper has it, they take turns, warm; then each takes a process of
+its own for its peak of memory. "Of the peak" is what a step's matrix products, without those of
+padding, need at the speed that large products reached in the same run.
+
+torch.nn.Transformer is without attention dropout and last norms, as the paper is, and has its fast
+causal mask; Marian has the label smoother of transformers' trainer. Both get finished tensors and
+the fused kernel of Adam, which is the fastest that they can be had.
+
+    python benchmarks/train.py [--shapes tiny,small] [--precision bf16] [--rounds N] [--threads N]
+
+Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Takes about
+25 minutes on two cores. Absolute times mean nothing on shared machines; look at the ratios.
+"""
+
+import argparse
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from contest import machine
+from contest.measure import say
+from steps import measure, report
+from steps.trainers import OURS, PEERS, PRECISIONS
+from steps.work import QUICK, SHAPES, Shape, Work
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    """Measures every shape, prints the table and writes the results."""
+    arguments = parsed()
+    cores = machine.stay_on(arguments.threads)
+    torch.set_num_threads(cores)
+    there = machine.described(cores)
+    say(f"{there['processor']}, {cores} cores")
+    document: dict[str, Any] = {
+        "machine": there,
+        "product_peaks": machine.product_peaks(cores),
+        "notes": machine.warnings(there),
+        "results": [],
+    }
+    with tempfile.TemporaryDirectory(prefix="allyouneed-train-") as place:
+        for name, shape in arguments.shapes.items():
+            document["results"] += contest(arguments, shape, Path(place) / name, document)
+            path = report.write_results(document, arguments.results)
+    report.print_table(document["results"])
+    say(f"written: {path}")
+
+
+def parsed() -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--shapes", default=",".join(SHAPES), help="(%(default)s)")
+    parser.add_argument("--precision", default=",".join(PRECISIONS), help="(%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="of every engine (%(default)s)")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a tiny shape: only whether it runs")
+    arguments = parser.parse_args()
+    arguments.precision = arguments.precision.split(",")
+    wanted = arguments.shapes.split(",")
+    for option, given, known in (
+        ("shapes", wanted, SHAPES.keys()),
+        ("precision", arguments.precision, PRECISIONS),
+    ):
+        if unknown := set(given) - set(known):
+            parser.error(f"--{option}: {min(unknown)!r} is not one of {', '.join(known)}")
+    if min(arguments.rounds, arguments.threads) < 1:
+        parser.error("--rounds and --threads must be at least 1")
+    if not find_spec("transformers"):
+        sys.exit(
+            "transformers is not installed; install it with: pip install 'allyouneed[interop]'"
+        )
+    arguments.shapes = QUICK if arguments.quick else {name: SHAPES[name] for name in wanted}
+    return arguments
+
+
+def contest(
+    arguments: argparse.Namespace, shape: Shape, folder: Path, document: dict[str, Any]
+) -> list[Any]:
+    """All engines with one shape."""
+    work = Work(shape, folder)
+    if work.made_up:
+        document["notes"].append(f"{shape.preset}: words are random, with Multi30k's lengths")
+    engines = measure.contestants((OURS, *PEERS), arguments.precision)
+    measure.compare_losses(work, engines, shape.equal_steps)
+    measure.take_turns(work, engines, arguments.rounds)
+    measure.measure_memory(work, engines, torch.get_num_threads())
+    return report.results_of(work, engines, document["product_peaks"])
+
+
+if __name__ == "__main__":
+    main()

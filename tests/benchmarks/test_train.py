@@ -1,0 +1,104 @@
+"""The benchmark of training runs from end to end, and sees work that is not equal."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytest.importorskip("transformers", reason="the extra interop is not installed")
+
+
+@pytest.fixture(autouse=True)
+def parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "train.py", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_every_engine_in_every_precision(tmp_path: Path) -> None:
+    done = run("--quick", "--rounds", "2", "--threads", "1", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    [path] = tmp_path.glob("train-*.json")
+    document = json.loads(path.read_text("utf-8"))
+    results = document["results"]
+    engines = ("allyouneed", "torch.nn.Transformer", "MarianMTModel")
+    assert [(r["precision"], r["engine"]) for r in results] == [
+        (precision, engine) for precision in ("float32", "bf16") for engine in engines
+    ]
+    for result in results:
+        exact = result["precision"] == "float32"
+        assert result["largest_difference"] < (1e-4 if exact else 0.01)
+        assert result["equal"]
+        assert result["losses"][1] < result["losses"][0]
+        assert result["tokens_per_second"][0] > 0
+        assert 0 < result["share_of_peak"] < 1
+        assert not sys.platform.startswith("linux") or result["peak_mib"] > 1
+        assert f"│ {result['engine']} " in done.stdout
+    [fastest] = {result["fastest_peer"] for result in results}
+    [peer] = (r for r in results if f"{r['engine']} {r['precision']}" == fastest)
+    assert peer["over_fastest_peer"] == [1, 1, 1]
+    table = path.with_suffix(".md").read_text("utf-8")
+    assert table.count("\n| ") == 1 + len(results)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--shapes", "big"), "'big' is not one of tiny, small, base"),
+        (("--precision", "fp16"), "'fp16' is not one of float32, bf16"),
+        (("--rounds", "0"), "--rounds and --threads must be at least 1"),
+    ],
+)
+def test_calls_that_are_wrong(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_losses_that_differ_are_seen(tmp_path: Path) -> None:
+    from steps import measure, report, work
+
+    here = work.Work(work.QUICK["quick"], tmp_path)
+    ours, torch, marian = measure.contestants(("allyouneed", *report_peers()), ["float32"])
+    for engine, last in ((ours, 8.2), (torch, 8.1), (marian, 8.1)):
+        engine.losses, engine.rates, engine.operations = [9.0, last], [2.0, 3.0], [1.0, 1.0]
+    first, second, _ = report.results_of(here, [ours, torch, marian], {"float32": 2.0})
+    assert first["largest_difference"] == pytest.approx(8.2 / 8.1 - 1)
+    assert not first["equal"]
+    assert second["equal"]
+    assert "NOT EQUAL" in report.rows([first])[0][-1]
+    assert first["share_of_peak"] == 0.5
+
+
+def report_peers() -> tuple[str, ...]:
+    from steps.trainers import PEERS
+
+    return PEERS
+
+
+def test_operations_are_those_of_real_tokens(tmp_path: Path) -> None:
+    from steps import work
+
+    here = work.Work(work.QUICK["quick"], tmp_path)
+    pairs = here.pairs(0)
+    source, target = here.material.train.lengths()
+    assert here.batch(0).target_tokens == target[pairs].sum()
+    c = here.config
+    encoder = c.encoder_layers * (4 * c.d_model**2 + 2 * c.d_model * c.d_ff)
+    memory = c.decoder_layers * 2 * c.d_model**2
+    decoder = c.decoder_layers * (6 * c.d_model**2 + 2 * c.d_model * c.d_ff)
+    forward = source[pairs].sum() * (encoder + memory)
+    forward += target[pairs].sum() * (decoder + c.d_model * c.vocabulary)
+    assert here.operations(0) == 6 * forward
