@@ -1,7 +1,7 @@
 // What was done to the model, what it changed, and the way back.
 import { button, isolated, make, number, put, signed } from "./dom.js";
 import { diff } from "./diff.js";
-import { parseName, spoken } from "./names.js";
+import { spoken } from "./names.js";
 import { disturbed, newState, undisturbed, unedited, withReplaced } from "./state.js";
 import { visible } from "./tokens.js";
 
@@ -77,10 +77,4 @@ function history(study) {
     list.append(make("li", {}, go));
   });
   return list;
-}
-
-/** What a place is called when it is switched, for the history. @param {State} state @param {string} name */
-export function switchLabel(state, name) {
-  const on = state.switchedOff.includes(name);
-  return parseName(name) ? `${on ? "on" : "off"}: ${spoken(name)}` : name;
 }

@@ -13,6 +13,7 @@ import { moved, paint } from "./scene.js";
 const SMALLEST = 13; // pixels of a cell: its labels stay readable
 const LARGEST = 34;
 const FOR_NUMBERS = 30;
+const MOST_NUMBERS = 60 * 60; // cells; beyond, a canvas with numbers would be larger than browsers draw
 
 /** @param {number} weight */
 function brief(weight) {
@@ -38,7 +39,8 @@ function shortened(text) {
 export function layout({ matrix, rows, columns }, width, numbers) {
   const left = labelRoom(rows.labels, 12);
   const room = (width - left - 2) / matrix.columns;
-  const cell = Math.max(Math.min(Math.floor(room), LARGEST), numbers ? FOR_NUMBERS : SMALLEST);
+  const withNumbers = numbers && matrix.rows * matrix.columns <= MOST_NUMBERS;
+  const cell = Math.max(Math.min(Math.floor(room), LARGEST), withNumbers ? FOR_NUMBERS : SMALLEST);
   return { cell, left, top: labelRoom(columns.labels, 12), font: Math.min(12, cell - 2) };
 }
 

@@ -63,6 +63,13 @@ test("a drag from corner to corner, in any direction", () => {
   expect(between([2, 1], [1, 2])).toEqual([[1, 1], [1, 2], [2, 1], [2, 2]]);
 });
 
+test("a long sentence's matrix stays small enough to draw", () => {
+  const labels = Array.from({ length: 256 }, (_, i) => `token${i}`);
+  const axis = { title: "", labels, groups: labels.map((_, i) => [i]) };
+  const long = { matrix: { rows: 256, columns: 256, data: new Float32Array(65536) }, rows: axis, columns: axis };
+  expect(layout(long, 600, true).cell * 256).toBeLessThan(4096);
+});
+
 test("a picture holds every label, escaped, and the numbers", () => {
   const source = tokenize("<b> & \u202e \u0000 a");
   const target = tokenize('"x"');

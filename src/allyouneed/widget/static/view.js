@@ -1385,6 +1385,7 @@ function headView(palette) {
 var SMALLEST = 13;
 var LARGEST = 34;
 var FOR_NUMBERS = 30;
+var MOST_NUMBERS = 60 * 60;
 function brief(weight) {
   const size = Math.abs(weight);
   if (size < 5e-3) return "";
@@ -1402,7 +1403,8 @@ function shortened(text) {
 function layout({ matrix, rows, columns }, width, numbers) {
   const left = labelRoom(rows.labels, 12);
   const room = (width - left - 2) / matrix.columns;
-  const cell = Math.max(Math.min(Math.floor(room), LARGEST), numbers ? FOR_NUMBERS : SMALLEST);
+  const withNumbers = numbers && matrix.rows * matrix.columns <= MOST_NUMBERS;
+  const cell = Math.max(Math.min(Math.floor(room), LARGEST), withNumbers ? FOR_NUMBERS : SMALLEST);
   return { cell, left, top: labelRoom(columns.labels, 12), font: Math.min(12, cell - 2) };
 }
 function cellsScene({ matrix }, { cell }, palette, { blocked, forced }) {
