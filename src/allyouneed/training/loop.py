@@ -78,7 +78,7 @@ class Loop:
         self._checkpoint_owed = False
         self._saved: State | None = None
         self._interval = Interval()
-        self._updates: Sequence[Sequence[Indices]] = self._plan(0)
+        self._updates: Sequence[Sequence[Indices]] = ()
         self._last_checkpoint = 0.0
         self._began = time.monotonic()
 
@@ -97,7 +97,6 @@ class Loop:
         self.state.launcher = now.launcher
         self._last_checkpoint = self.state.seconds
         self._saved = replace(self.state)
-        self._updates = self._plan(self.state.epoch)
         self.note(f"goes on from {checkpoint.name}")
         if before.workers != now.workers:
             self.note(
@@ -113,6 +112,7 @@ class Loop:
 
     def run(self) -> Ending:
         """Trains until the recipe's end, or a signal."""
+        self._plan()
         self._began = time.monotonic() - self.state.seconds
         self._interval = Interval()
         with stop_on_signals() as stop:
@@ -121,7 +121,7 @@ class Loop:
                 self.state.position += 1
                 if epoch_ends := self.state.position == len(self._updates):
                     self.state.epoch, self.state.position = self.state.epoch + 1, 0
-                    self._updates = self._plan(self.state.epoch)
+                    self._plan()
                 if self._validation_due(epoch_ends):
                     self._validate()
                 seconds, number = self.workers.most(time.monotonic() - self._began, stop.number)
@@ -187,10 +187,12 @@ class Loop:
             return Ending(f"stopped by {Signals(self._stopped_by).name}", complete=False)
         return ending(self.recipe.training, self.state)
 
-    def _plan(self, epoch: int) -> Sequence[Sequence[Indices]]:
+    def _plan(self) -> None:
         """The epoch's batches, in groups that make one update each."""
-        batches, together = self.sampler.epoch_batches(epoch), self.recipe.training.accumulate
-        return [batches[n : n + together] for n in range(0, len(batches), together)]
+        self._updates = ()  # first: of a large corpus, two plans may be too much for the memory
+        together = self.recipe.training.accumulate
+        batches = self.sampler.epoch_batches(self.state.epoch)
+        self._updates = [batches[n : n + together] for n in range(0, len(batches), together)]
 
     def _update(self, group: Sequence[Indices]) -> None:
         """One optimizer step over the group; none where that would spoil the weights."""
