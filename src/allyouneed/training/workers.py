@@ -7,6 +7,8 @@ rounding and the draws of dropout, nothing else.
 
 import os
 import socket
+import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -18,6 +20,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.rendezvous import PrefixStore, rendezvous  # type: ignore[attr-defined]
 from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
@@ -199,11 +202,43 @@ def gathered(device: torch.device, sharded: bool) -> Iterator[Workers]:
     if made:
         if device.type == "cuda":
             torch.cuda.set_device(device)
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
+        store, rank, world = next(rendezvous("env://", timeout=PATIENCE))
+        dist.init_process_group(
+            "nccl" if device.type == "cuda" else "gloo",
+            store=of_this_start(store, rank, world),
+            rank=rank,
+            world_size=world,
+            timeout=PATIENCE,
+        )
     yield (Shards if sharded else Replicas)(device)
     # not after an error: another worker may be gone, and this would wait for it
     if made:
         dist.destroy_process_group()
+
+
+def of_this_start(store: Any, rank: int, world: int) -> PrefixStore:
+    """The store, under a prefix that all workers of this start agree on.
+
+    `torchrun` may start workers anew on the store of those that died, where the addresses of the
+    dead still stand. It counts restarts by host, not for all; so the first worker gives each
+    other one the number of this start, as an answer to a word that only that one knows.
+    """
+    if rank > 0:
+        word = uuid.uuid4().hex
+        store.set(f"allyouneed/{rank}", word)
+        start = store.get(f"allyouneed/{word}").decode()
+        store.set(f"allyouneed/{start}/{rank}", "")
+        return PrefixStore(f"allyouneed/{start}", store)
+    start = str(store.add("allyouneed/starts", 1))
+    missing = set(range(1, world))
+    while missing:
+        for other in missing:
+            if store.check([f"allyouneed/{other}"]):
+                word = store.get(f"allyouneed/{other}").decode()
+                store.set(f"allyouneed/{word}", start)
+        missing = {other for other in missing if not store.check([f"allyouneed/{start}/{other}"])}
+        time.sleep(0.01)
+    return PrefixStore(f"allyouneed/{start}", store)
 
 
 def own_device(device: torch.device) -> torch.device:
