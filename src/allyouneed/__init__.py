@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from allyouneed.insight.capture import capture
     from allyouneed.insight.intervene import intervene
     from allyouneed.insight.trace import trace
-    from allyouneed.insight.view import attention_view
     from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.run import train
     from allyouneed.translation import Translation
     from allyouneed.translator import Translator, load
     from allyouneed.widget.notebook import look
+    from allyouneed.widget.plain import attention_view
 else:
     _HOME = {
         "AllYouNeedError": "allyouneed.errors",
-        "attention_view": "allyouneed.insight.view",
+        "attention_view": "allyouneed.widget.plain",
         "capture": "allyouneed.insight.capture",
         "intervene": "allyouneed.insight.intervene",
         "load": "allyouneed.translator",

@@ -84,7 +84,7 @@ def test_a_text_cannot_leave_its_script(text: str) -> None:
     options = script[script.rindex("page=3") :].partition(", ")[2].strip().removesuffix(");")
     assert json.loads(options)["states"][0]["text"] == text
     assert "<" not in options
-    for reader in (Reader(f"<script>{script}</script>"), Reader(saved_page(start, b"x"))):
+    for reader in (Reader(f"<script>{script}</script>"), Reader(saved_page(start.options(), b"x"))):
         assert reader.tags.count("script") == (1 if len(reader.tags) == 1 else 2)
 
 
@@ -95,7 +95,7 @@ def test_what_is_inlined_cannot_end_its_script() -> None:
 
 
 def test_the_saved_page_allows_its_own_script_and_style_alone() -> None:
-    document = saved_page(Start.of(["A man."], 4, 1), b"answers")
+    document = saved_page(Start.of(["A man."], 4, 1).options(), b"answers")
     reader = Reader(document)
     (data, answers), (module, script) = reader.scripts
     assert (data, module) == ({"type": "text/plain", "id": "answers"}, {"type": "module"})
@@ -109,7 +109,7 @@ def test_the_saved_page_allows_its_own_script_and_style_alone() -> None:
 
 def test_the_saved_page_is_the_same_for_the_same_answers() -> None:
     start = Start.of(["A man."], 4, 1)
-    assert saved_page(start, b"answers") == saved_page(start, b"answers")
+    assert saved_page(start.options(), b"answers") == saved_page(start.options(), b"answers")
 
 
 def test_the_module_has_what_the_pages_call() -> None:

@@ -1,11 +1,8 @@
 """The view as one file: it holds the session's answers, each head off among them."""
 
-import base64
-import gzip
 import json
 import os
-import re
-import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,35 +19,8 @@ from allyouneed.widget.saved import save
 from allyouneed.widget.session import Session
 
 TEXT = "A man rides."
-
-
-class File:
-    """A saved page, asked as its script asks it."""
-
-    def __init__(self, path: Path) -> None:
-        document = path.read_text("utf-8")
-        data = re.search(r'id="answers">([^<]*)<', document)
-        assert data
-        packed = gzip.decompress(base64.b64decode(data[1]))
-        (length,) = struct.unpack_from("<I", packed)
-        head = json.loads(packed[4 : 4 + length])
-        self.found = head["json"]
-        self.arrays = {
-            entry["name"]: np.frombuffer(
-                packed, "<f2", entry["bytes"] // 2, 4 + length + entry["offset"]
-            ).reshape(entry["shape"])
-            for entry in head["arrays"]
-        }
-
-    def ask(self, kind: str, payload: dict[str, Any]) -> tuple[Any, dict[str, np.ndarray]] | None:
-        held = self.found.get(compact({"kind": kind, "payload": payload}))
-        if held is None:
-            return None
-        arrays = {
-            name: self.arrays[place] if row is None else self.arrays[place][row]
-            for name, (place, row) in held["arrays"].items()
-        }
-        return held["json"], arrays
+SavedPage = Any
+"""What `read_saved` makes of a file: `ask(kind, payload)` gives (JSON, arrays), or None."""
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +29,15 @@ def start() -> Start:
 
 
 @pytest.fixture(scope="module")
-def file(translator: Translator, start: Start, tmp_path_factory: pytest.TempPathFactory) -> File:
+def file(
+    translator: Translator,
+    start: Start,
+    tmp_path_factory: pytest.TempPathFactory,
+    read_saved: Callable[[Path], SavedPage],
+) -> SavedPage:
     path = tmp_path_factory.mktemp("saved") / "view.html"
     save(Session([translator], ["small"]), start, path)
-    return File(path)
+    return read_saved(path)
 
 
 @pytest.fixture
@@ -72,7 +47,7 @@ def one_head(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_answers_as_the_session_does(
-    file: File, session: Session, start: Start, translator: Translator
+    file: SavedPage, session: Session, start: Start, translator: Translator
 ) -> None:
     state = start.states[0]
     asked = {"state": state.to_json()}
@@ -101,7 +76,7 @@ def test_it_answers_as_the_session_does(
             np.testing.assert_array_equal(held[1][name], half(array), err_msg=str(payload))
 
 
-def test_it_says_what_it_holds(file: File) -> None:
+def test_it_says_what_it_holds(file: SavedPage) -> None:
     held = file.ask("about", {})
     assert held is not None
     assert held[0]["live"] is False
@@ -110,7 +85,7 @@ def test_it_says_what_it_holds(file: File) -> None:
 
 
 def test_every_head_is_off_once(
-    file: File, session: Session, start: Start, translator: Translator
+    file: SavedPage, session: Session, start: Start, translator: Translator
 ) -> None:
     state = start.states[0]
     id = session.ask("translate", {"state": state.to_json()}).json["id"]
@@ -131,11 +106,15 @@ def test_every_head_is_off_once(
 
 @pytest.mark.usefixtures("one_head")
 def test_attention_stops_where_the_room_does(
-    session: Session, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: Session,
+    start: Start,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read_saved: Callable[[Path], SavedPage],
 ) -> None:
     monkeypatch.setattr(saved, "BUDGET", 0)
     save(session, start, tmp_path / "view.html")
-    file = File(tmp_path / "view.html")
+    file = read_saved(tmp_path / "view.html")
     kinds = [json.loads(question) for question in file.found]
     assert {q["payload"]["lens"] for q in kinds if q["kind"] == "maps"} == {"raw"}
     assert len([q for q in kinds if q["kind"] == "maps"]) == 3
@@ -143,11 +122,13 @@ def test_attention_stops_where_the_room_does(
 
 
 @pytest.mark.usefixtures("one_head")
-def test_long_sentences_have_small_maps_and_whole_layers(session: Session, tmp_path: Path) -> None:
+def test_long_sentences_have_small_maps_and_whole_layers(
+    session: Session, tmp_path: Path, read_saved: Callable[[Path], SavedPage]
+) -> None:
     start = Start.of(["man " * 15], 1, 1)
     save(session, start, tmp_path / "view.html")
     id = session.ask("translate", {"state": start.states[0].to_json()}).json["id"]
-    file = File(tmp_path / "view.html")
+    file = read_saved(tmp_path / "view.html")
     asked = {"id": id, "kind": "encoder", "lens": "raw"}
     maps, layer = file.ask("maps", asked), file.ask("attention", {**asked, "layer": 1})
     assert maps is not None
@@ -160,11 +141,11 @@ def test_long_sentences_have_small_maps_and_whole_layers(session: Session, tmp_p
 
 @pytest.mark.usefixtures("one_head")
 def test_a_disturbed_state_comes_with_what_is_undisturbed(
-    session: Session, start: Start, tmp_path: Path
+    session: Session, start: Start, tmp_path: Path, read_saved: Callable[[Path], SavedPage]
 ) -> None:
     state = start.states[0].without("encoder.layers.0.self_attention[0]")
     save(session, Start([state]), tmp_path / "view.html")
-    file = File(tmp_path / "view.html")
+    file = read_saved(tmp_path / "view.html")
     for shown in (state, start.states[0]):
         assert file.ask("translate", {"state": shown.to_json()}) is not None
 

@@ -80,11 +80,11 @@ def start_script(start: Start, page: int) -> str:
     )
 
 
-def saved_page(start: Start, answers: bytes) -> str:
+def saved_page(options: Mapping[str, Any], answers: bytes) -> str:
     """One document with the module, its style and all answers in it, which needs nothing else.
 
-    `answers` is the packed answer that `saved.py` makes. The scripts in the document are
-    allowed by their hashes, so that nothing else in it can ever run.
+    `options` are what `mount` takes, `answers` is the packed answer that `saved.py` makes. The
+    scripts in the document are allowed by their hashes, so that nothing else in it can ever run.
     """
     module = inline(static("view.js")[1].decode())
     names = exported(module)
@@ -94,7 +94,7 @@ def saved_page(start: Start, answers: bytes) -> str:
         "\nconst element = document.getElementById.bind(document);\n"
         f'{names["mount"]}(element("view"), {names["savedTransport"]}'
         f'({names["readSaved"]}(element("answers").textContent)), '
-        f"{script_json(start.options())});\n"
+        f"{script_json(options)});\n"
     )
     script = f"{module}{opening}"
     policy = (

@@ -187,11 +187,15 @@ def save(session: Session, start: Start, path: Path, progress: Progress = lambda
     if not path.parent.is_dir():  # said before all is computed
         raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
     answers = Saving(session, start.states, progress).collect()
-    _write(path, saved_page(start, answers))
+    write(path, saved_page(start.options(), answers))
 
 
-def _write(path: Path, text: str) -> None:
-    """Writes the file as a whole or not at all."""
+def write(path: Path, text: str) -> None:
+    """Writes a file as a whole or not at all.
+
+    Raises:
+        DataError: a place that cannot be written.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         beside.write_text(text, encoding="utf-8", newline="\n")
