@@ -20,7 +20,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.rendezvous import PrefixStore, rendezvous  # type: ignore[attr-defined]
+from torch.distributed.rendezvous import rendezvous
 from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
@@ -216,7 +216,7 @@ def gathered(device: torch.device, sharded: bool) -> Iterator[Workers]:
         dist.destroy_process_group()
 
 
-def of_this_start(store: Any, rank: int, world: int) -> PrefixStore:
+def of_this_start(store: Any, rank: int, world: int) -> Any:
     """The store, under a prefix that all workers of this start agree on.
 
     `torchrun` may start workers anew on the store of those that died, where the addresses of the
@@ -228,7 +228,7 @@ def of_this_start(store: Any, rank: int, world: int) -> PrefixStore:
         store.set(f"allyouneed/{rank}", word)
         start = store.get(f"allyouneed/{word}").decode()
         store.set(f"allyouneed/{start}/{rank}", "")
-        return PrefixStore(f"allyouneed/{start}", store)
+        return dist.PrefixStore(f"allyouneed/{start}", store)  # type: ignore[attr-defined]
     start = str(store.add("allyouneed/starts", 1))
     missing = set(range(1, world))
     while missing:
@@ -238,7 +238,7 @@ def of_this_start(store: Any, rank: int, world: int) -> PrefixStore:
                 store.set(f"allyouneed/{word}", start)
         missing = {other for other in missing if not store.check([f"allyouneed/{start}/{other}"])}
         time.sleep(0.01)
-    return PrefixStore(f"allyouneed/{start}", store)
+    return dist.PrefixStore(f"allyouneed/{start}", store)  # type: ignore[attr-defined]
 
 
 def own_device(device: torch.device) -> torch.device:
