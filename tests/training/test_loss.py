@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from allyouneed.training import loss as loss_module
-from allyouneed.training.loss import fused_loss, label_smoothed_loss
+from allyouneed.training.loss import fused_loss, label_smoothed_loss, r_drop_loss
 
 PAD, D, V = 0, 6, 11
 
@@ -89,8 +89,13 @@ def test_fused_equals_formula_over_any_number_of_chunks(
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("bias", [True, False])
-def test_fused_gradients_are_those_of_finite_differences(smoothing: float, bias: bool) -> None:
-    states_PD, output, labels_P = example(9, bias=bias, dtype=torch.float64)
+@pytest.mark.parametrize("r_drop", [0.0, 5.0])
+def test_fused_gradients_are_those_of_finite_differences(
+    smoothing: float, bias: bool, r_drop: float
+) -> None:
+    states_PD, output, labels_P = example(10, bias=bias, dtype=torch.float64)
+    if r_drop:
+        labels_P = labels_P[:5]
 
     def loss(states_PD: Tensor, *weights: Tensor) -> Any:
         names = [name for name, _ in output.named_parameters()]
@@ -98,9 +103,60 @@ def test_fused_gradients_are_those_of_finite_differences(smoothing: float, bias:
         for name, weight in zip(names, weights, strict=True):
             delattr(layer, name)
             setattr(layer, name, weight)
-        return fused_loss(states_PD, layer, labels_P, smoothing, PAD)
+        return fused_loss(states_PD, layer, labels_P, smoothing, PAD, r_drop)
 
     assert torch.autograd.gradcheck(loss, (states_PD, *output.parameters()))
+
+
+def test_r_drop_is_the_papers_formula_halved() -> None:
+    """By hand, position by position: equation 4, and the means of equations 2 and 3."""
+    states_PD, output, labels_P = example(6)
+    p, q = output(states_PD).detach().view(2, 3, V).softmax(dim=-1)
+    labels_P, alpha = torch.tensor([5, PAD, 1]), 5.0
+    by_hand = 0.0
+    for one, other, label in zip(p, q, labels_P, strict=True):
+        if label != PAD:
+            log = [math.log(one[label]), math.log(other[label])]
+            divergence = sum(
+                float(a * math.log(a / b) + b * math.log(b / a)) / 2
+                for a, b in zip(one, other, strict=True)
+            )
+            by_hand += (-log[0] - log[1] + alpha * divergence) / 2
+    found = r_drop_loss(output(states_PD).view(2, 3, V), labels_P, 0.0, alpha, PAD)
+    assert float(found.detach()) == pytest.approx(by_hand, rel=1e-5)
+
+
+@given(
+    positions=st.integers(1, 9),
+    smoothing=st.sampled_from([0.0, 0.1]),
+    alpha=st.sampled_from([0.5, 5.0]),
+    bias=st.booleans(),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=30, deadline=None)
+def test_fused_r_drop_equals_formula_over_any_number_of_chunks(
+    positions: int, smoothing: float, alpha: float, bias: bool, seed: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loss_module._FusedLoss, "CHUNK", 4)
+        states_PD, output, labels_P = example(2 * positions, bias=bias, seed=seed)
+        labels_P = labels_P[positions:]
+        fused = fused_loss(states_PD, output, labels_P, smoothing, PAD, alpha)
+        logits_2PV = output(states_PD).unflatten(0, (2, positions))
+        written = r_drop_loss(logits_2PV, labels_P, smoothing, alpha, PAD)
+        assert_close(fused, written)
+        ours = gradients(fused / 7, states_PD, output)
+        theirs = gradients(written / 7, states_PD, output)
+    assert_close(ours, theirs)
+
+
+def test_passes_that_agree_cost_what_one_does() -> None:
+    states_PD, output, labels_P = example(8)
+    plain = fused_loss(states_PD, output, labels_P, 0.1, PAD)
+    twice_PD = states_PD.detach().repeat(2, 1).requires_grad_()
+    twice = fused_loss(twice_PD, output, labels_P, 0.1, PAD, 5.0)
+    assert_close(twice, plain)
+    assert_close(gradients(twice, twice_PD, output)[1], gradients(plain, states_PD, output)[1])
 
 
 def test_padding_has_no_part_in_it() -> None:
@@ -122,6 +178,10 @@ def test_large_logits_stay_finite() -> None:
     fused = fused_loss(states_PD * 1e4, output, labels_P, 0.1, PAD)
     assert math.isfinite(fused.detach())
     assert_close(fused, label_smoothed_loss(output(states_PD * 1e4), labels_P, 0.1, PAD))
+    twice = fused_loss(states_PD * 1e4, output, labels_P[:4], 0.1, PAD, 5.0)
+    assert math.isfinite(twice.detach())
+    grads = torch.autograd.grad(twice, [states_PD, output.weight])
+    assert all(grad.isfinite().all() for grad in grads)
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -100,6 +100,16 @@ def test_a_run_with_groups_of_batches_is_cut_within_an_epoch(runs: Any) -> None:
     same_run(runs, "cut", "whole")
 
 
+def test_a_run_with_every_regulariser_is_cut_within_an_epoch(runs: Any) -> None:
+    every = ("training.r_drop=1.0", "training.word_dropout=0.2", "training.average_decay=0.9")
+    runs.start("whole", *every, OFTEN)
+    with pytest.raises(PowerCut):
+        runs.start("cut", *every, OFTEN, report=cut_at("step", 8))
+    runs.start("cut", *every, OFTEN, resume=True)
+    same_run(runs, "cut", "whole")
+    assert runs.weights("cut", "best") == runs.weights("whole", "best")
+
+
 @pytest.mark.parametrize("number", [*signals.INSISTENT, *signals.REPEATED])
 def test_a_signal_stops_it_cleanly(runs: Any, number: signal.Signals) -> None:
     before = [signal.getsignal(each) for each in (*signals.INSISTENT, *signals.REPEATED)]

@@ -5,22 +5,25 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch.distributed as dist
 
 from allyouneed.errors import TrainingError, UsageError
 from allyouneed.training import workers as workers_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.gradient import shared_out
-from allyouneed.training.workers import ALONE, Workers, own_device
+from allyouneed.training.workers import ALONE, Workers, of_this_start, own_device
 
 # 3 batches an update: one whole batch for each of two workers, and a half of the third
 EXACT = (
     "model.dropout=0.0",
     "vocabulary.dropout=0.0",
+    "training.average_decay=0.9",
     "training.batch_tokens=64",
     "training.accumulate=3",
     "training.keep_last=9",
@@ -217,6 +220,22 @@ def test_alone_there_is_nothing_to_share(runs: Any) -> None:
     notes = [record["text"] for record in runs.records("run", "note")]
     assert "training.sharded has no effect on one process; torchrun starts more" in notes
     assert ALONE.mine([1, 2, 3]) == [1, 2, 3]
+
+
+def test_what_an_earlier_start_has_left_is_not_seen() -> None:
+    """Two starts on one store, as torchrun gives them, and a worker that died between them."""
+    store = dist.HashStore()
+
+    def start(ranks: Sequence[int]) -> list[Any]:
+        with ThreadPoolExecutor(3) as pool:
+            return list(pool.map(lambda rank: of_this_start(store, rank, 3), ranks))
+
+    first = start([0, 1, 2])
+    first[0].set("address", "of the dead")
+    assert [each.get("address") for each in first] == [b"of the dead"] * 3
+    store.set("allyouneed/1", "the word of a worker that was killed before it was answered")
+    for each in start([2, 0, 1]):
+        assert not each.check(["address"])
 
 
 def test_each_worker_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

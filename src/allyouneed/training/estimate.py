@@ -83,11 +83,12 @@ def _estimate(
     optimizer.zero_grad(set_to_none=True)
     _wait(device)
     parameters = sum(weight.numel() for weight in model.parameters())
+    bytes_of_weight = BYTES_OF_WEIGHT + (4 if recipe.training.average_decay else 0)
     largest = max(b[0] * (b[1] + b[2]) for b in batches) / (some * (source + target))
     return Estimate(
         batch_seconds=seconds * rows / some,
         optimizer_seconds=time.perf_counter() - began,
-        needed_bytes=process + BYTES_OF_WEIGHT * parameters + int(kept_bytes * largest),
+        needed_bytes=process + bytes_of_weight * parameters + int(kept_bytes * largest),
         available_bytes=available,
     )
 

@@ -28,13 +28,14 @@ from allyouneed.training.checkpoint import (
 )
 from allyouneed.training.gradient import Cost, Gradient, lines_of
 from allyouneed.training.log import Report
+from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.preparation import Material
 from allyouneed.training.recipe import Recipe
 from allyouneed.training.schedule import learning_rate
 from allyouneed.training.signals import stop_on_signals
-from allyouneed.training.state import Ending, Interval, State, ending
+from allyouneed.training.state import Ending, Interval, State, ending, share_done
 from allyouneed.training.validation import Validation, validate
 from allyouneed.training.workers import Workers, launcher
 
@@ -64,6 +65,7 @@ class Loop:
         objective = Objective(self.model, recipe.training, device)
         self.gradient = Gradient(recipe, material, objective, workers, self.note)
         self.optimizer = make_optimizer(recipe.optimizer, self.model)
+        self.average = MovingAverage(self.optimizer, recipe.training.average_decay)
         self.sampler = BatchSampler(
             material.train, recipe.training.batch_tokens, recipe.seed, material.weights
         )
@@ -205,6 +207,7 @@ class Loop:
             for parameters in optimizer.param_groups:
                 parameters["lr"] = rate
             optimizer.step()
+            self.average.update()
             self._skipped = 0
             state.tokens += cost.tokens
             self._interval.add(cost)
@@ -264,16 +267,17 @@ class Loop:
 
     def _validate(self) -> None:
         self._log_interval()
-        model, state = self.workers.complete(self.model), self.state
-        result = validate(model, self.material, self.recipe.validation, self.device, self.workers)
-        if not math.isfinite(result.loss):
-            raise self._diverged(f"the validation loss is {result.loss} at step {state.step}")
-        state.validated_step = state.step
-        if result.loss < state.best_loss and self._kept_as_best(model, result):
+        state = self.state
+        with self.average.in_place():
+            model, section = self.workers.complete(self.model), self.recipe.validation
+            result = validate(model, self.material, section, self.device, self.workers)
+            if not math.isfinite(result.loss):
+                raise self._diverged(f"the validation loss is {result.loss} at step {state.step}")
+            state.validated_step = state.step
+            better = result.loss < state.best_loss and self._kept_as_best(model, result)
+        state.validations_since_best = 0 if better else state.validations_since_best + 1
+        if better:
             state.best_loss, state.best_step = result.loss, state.step
-            state.validations_since_best = 0
-        else:
-            state.validations_since_best += 1
         self.record(
             {
                 "event": "validation",
@@ -324,29 +328,17 @@ class Loop:
         gathered, self._interval = self._interval, Interval()
         if not gathered.steps:
             return
-        seconds = time.monotonic() - gathered.began
+        now = time.monotonic()
+        training, updates = self.recipe.training, len(self._updates)
         self.record(
             {
                 "event": "step",
                 "epoch": self.state.epoch,
                 "loss": gathered.loss / gathered.tokens,
                 "learning_rate": self.optimizer.param_groups[0]["lr"],
-                "tokens_per_second": gathered.tokens / seconds,
+                "tokens_per_second": gathered.tokens / (now - gathered.began),
                 "tokens": self.state.tokens,
-                "seconds": time.monotonic() - self._began,
-                "share_done": self._share_done(),
+                "seconds": now - self._began,
+                "share_done": share_done(training, self.state, updates, now - self._began),
             }
         )
-
-    def _share_done(self) -> float:
-        """How much of the run is behind it, by whichever limit comes first."""
-        training, state = self.recipe.training, self.state
-        shares = []
-        if training.steps:
-            shares.append(state.step / training.steps)
-        if training.epochs:
-            within = state.position / len(self._updates)
-            shares.append((state.epoch + within) / training.epochs)
-        if training.max_minutes:
-            shares.append((time.monotonic() - self._began) / 60 / training.max_minutes)
-        return min(1.0, max(shares))

@@ -1,6 +1,8 @@
-"""Label smoothing (section 5.4): the formula, and the same without ever holding all the logits.
+"""Label smoothing (section 5.4) and R-Drop: the formulas, and both without ever holding all the
+logits.
 
 P positions (batch and target length in one axis) · D d_model · V vocabulary · C chunk of positions
+R passes over the same batch (1, or the 2 of R-Drop) · N the positions of a chunk in every pass
 """
 
 from typing import Any
@@ -24,10 +26,31 @@ def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, p
     return loss_P.masked_fill(labels_P == pad, 0.0).sum()
 
 
-def fused_loss(
-    states_PD: Tensor, output: nn.Linear, labels_P: Tensor, smoothing: float, pad: int
+def r_drop_loss(
+    logits_2PV: Tensor, labels_P: Tensor, smoothing: float, alpha: float, pad: int
 ) -> Tensor:
-    """`label_smoothed_loss(output(states), …)`, projection included, in chunks of positions.
+    """R-Drop (Liang et al. 2021): two passes, each with a dropout of its own, have to agree.
+
+    The mean of both smoothed losses, and alpha / 4 times KL(P1 ‖ P2) + KL(P2 ‖ P1): half of the
+    paper's equation 4, so that passes that agree cost what one of them does. Nats, summed over the
+    positions that are not `pad`.
+    """
+    first, second = (label_smoothed_loss(logits, labels_P, smoothing, pad) for logits in logits_2PV)
+    one_PV, other_PV = logits_2PV.to(_wide(logits_2PV.dtype)).log_softmax(dim=-1).unbind()
+    apart_P = ((one_PV.exp() - other_PV.exp()) * (one_PV - other_PV)).sum(dim=-1)
+    return (first + second) / 2 + alpha / 4 * apart_P.masked_fill(labels_P == pad, 0.0).sum()
+
+
+def fused_loss(
+    states_PD: Tensor,
+    output: nn.Linear,
+    labels_P: Tensor,
+    smoothing: float,
+    pad: int,
+    r_drop: float = 0.0,
+) -> Tensor:
+    """`label_smoothed_loss(output(states), …)`, projection included, in chunks of positions; or,
+    with an alpha `r_drop` above 0, `r_drop_loss` of the states of two passes, one after the other.
 
     Logits of a chunk are turned into their own gradient at once, so memory holds C × V numbers
     instead of several times P × V. Products run in the dtype of autocast, sums in float32 or wider.
@@ -36,8 +59,10 @@ def fused_loss(
     if torch.is_autocast_enabled(states_PD.device.type):
         dtype = torch.get_autocast_dtype(states_PD.device.type)
     kept_P = (labels_P != pad).nonzero()[:, 0]
+    passes = 2 if r_drop else 1
+    states_RPD = states_PD.view(passes, -1, states_PD.size(-1))[:, kept_P].to(dtype)
     return _FusedLoss.apply(  # type: ignore[no-any-return,no-untyped-call]
-        states_PD[kept_P].to(dtype), output.weight, output.bias, labels_P[kept_P], smoothing
+        states_RPD, output.weight, output.bias, labels_P[kept_P], smoothing, r_drop
     )
 
 
@@ -46,50 +71,90 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
 
 
 class _FusedLoss(torch.autograd.Function):
-    """d loss / d logit = softmax - (1 - epsilon)·[true token] - epsilon / V, chunk by chunk."""
+    """Loss and gradient together, chunk by chunk."""
 
     CHUNK = 512  # positions; large enough for full speed of the products, small enough for caches
 
     @staticmethod
     def forward(
         ctx: Any,
-        states_PD: Tensor,
+        states_RPD: Tensor,
         weight_VD: Tensor,
         bias_V: Tensor | None,
         labels_P: Tensor,
         smoothing: float,
+        r_drop: float,
     ) -> Tensor:
-        wide = _wide(states_PD.dtype)
-        projection_VD = weight_VD.to(states_PD.dtype)
-        grad_states_PD = torch.empty_like(states_PD)
+        wide = _wide(states_RPD.dtype)
+        projection_VD = weight_VD.to(states_RPD.dtype)
+        grad_states_RPD = torch.empty_like(states_RPD)
         grad_weight_VD = torch.zeros_like(weight_VD)
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
-        loss = torch.zeros((), dtype=wide, device=states_PD.device)
-        for first in range(0, labels_P.numel(), _FusedLoss.CHUNK):
-            chunk = slice(first, first + _FusedLoss.CHUNK)
-            states_CD, labels_C1 = states_PD[chunk], labels_P[chunk, None]
-            logits_CV = (states_CD @ projection_VD.T).to(wide)
+        loss = torch.zeros((), dtype=wide, device=states_RPD.device)
+        passes = states_RPD.size(0)
+        size = _FusedLoss.CHUNK // passes
+        for first in range(0, labels_P.numel(), size):
+            chunk = slice(first, first + size)
+            states_ND = states_RPD[:, chunk].flatten(0, 1)
+            logits_NV = (states_ND @ projection_VD.T).to(wide)
             if bias_V is not None:
-                logits_CV += bias_V
-            logits_CV -= logits_CV.amax(dim=-1, keepdim=True)
-            true_C1 = logits_CV.gather(-1, labels_C1)
-            spread_C1 = logits_CV.mean(dim=-1, keepdim=True)
-            exp_CV = logits_CV.exp_()  # once, for the loss and for the gradient
-            total_C1 = exp_CV.sum(dim=-1, keepdim=True)
-            loss += (total_C1.log() - (1 - smoothing) * true_C1 - smoothing * spread_C1).sum()
-            grad_CV = exp_CV.div_(total_C1).sub_(smoothing / logits_CV.size(-1))
-            grad_CV.scatter_add_(-1, labels_C1, torch.full_like(true_C1, smoothing - 1))
+                logits_NV += bias_V
+            labels_C1 = labels_P[chunk, None]
+            if r_drop:
+                loss += _r_drop_in_place(logits_NV, labels_C1, smoothing, r_drop)
+            else:
+                loss += _smoothed_in_place(logits_NV, labels_C1, smoothing)
             if grad_bias_V is not None:
-                grad_bias_V += grad_CV.sum(dim=0)
-            narrow_CV = grad_CV.to(states_PD.dtype)
-            grad_states_PD[chunk] = narrow_CV @ projection_VD
-            grad_weight_VD += narrow_CV.T @ states_CD
-        ctx.save_for_backward(grad_states_PD, grad_weight_VD, grad_bias_V)
+                grad_bias_V += logits_NV.sum(dim=0)
+            grad_NV = logits_NV.to(states_RPD.dtype)
+            grad_states_RPD[:, chunk] = (grad_NV @ projection_VD).view(
+                passes, -1, states_ND.size(-1)
+            )
+            grad_weight_VD += grad_NV.T @ states_ND
+        ctx.save_for_backward(grad_states_RPD, grad_weight_VD, grad_bias_V)
         return loss
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
-        grad_states_PD, grad_weight_VD, grad_bias_V = ctx.saved_tensors
+        grad_states_RPD, grad_weight_VD, grad_bias_V = ctx.saved_tensors
         grad_bias = None if grad_bias_V is None else grad_bias_V * scale
-        return grad_states_PD * scale, grad_weight_VD * scale, grad_bias, None, None
+        return grad_states_RPD * scale, grad_weight_VD * scale, grad_bias, None, None, None
+
+
+def _smoothed_in_place(logits_CV: Tensor, labels_C1: Tensor, smoothing: float) -> Tensor:
+    """The smoothed loss of logits, which become its gradient by them:
+
+    softmax - (1 - epsilon)·[true token] - epsilon / V
+    """
+    logits_CV -= logits_CV.amax(dim=-1, keepdim=True)
+    true_C1 = logits_CV.gather(-1, labels_C1)
+    spread_C1 = logits_CV.mean(dim=-1, keepdim=True)
+    exp_CV = logits_CV.exp_()  # once, for the loss and for the gradient
+    total_C1 = exp_CV.sum(dim=-1, keepdim=True)
+    loss = (total_C1.log() - (1 - smoothing) * true_C1 - smoothing * spread_C1).sum()
+    exp_CV.div_(total_C1).sub_(smoothing / logits_CV.size(-1))
+    logits_CV.scatter_add_(-1, labels_C1, torch.full_like(true_C1, smoothing - 1))
+    return loss
+
+
+def _r_drop_in_place(
+    logits_NV: Tensor, labels_C1: Tensor, smoothing: float, alpha: float
+) -> Tensor:
+    """The same for the logits of two passes, one after the other, and R-Drop's loss. By those of
+    the first pass, KL(P1 ‖ P2) + KL(P2 ‖ P1) has the gradient
+
+    P1 · (log P1 - log P2 - KL(P1 ‖ P2)) + P1 - P2
+
+    and by those of the second pass, the same with 1 and 2 exchanged.
+    """
+    logs_NV = logits_NV.log_softmax(dim=-1)
+    probabilities_NV = logs_NV.exp()
+    half = logits_NV.size(0) // 2  # rolled by it, each pass has the other in its place
+    away_NV = logs_NV - logs_NV.roll(half, 0)
+    divergence_N1 = (probabilities_NV * away_NV).sum(dim=-1, keepdim=True)
+    away_NV.sub_(divergence_N1).mul_(probabilities_NV)
+    away_NV.add_(probabilities_NV).sub_(probabilities_NV.roll(half, 0))
+    smoothed = _smoothed_in_place(logits_NV, labels_C1.repeat(2, 1), smoothing)
+    logits_NV.div_(2).add_(away_NV, alpha=alpha / 4)
+    return smoothed / 2 + alpha / 4 * divergence_N1.sum()

@@ -225,7 +225,8 @@ def _finish(run: _Run, material: Material, loop: Loop) -> Validation:
     origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
     if loop.state.best_loss < validation.loss:
         validation = measure(read_weights(folder / "best" / WEIGHTS))
-        origin = f"that of step {loop.state.best_step}, the best by validation loss"
+        best = "the moving average at" if recipe.training.average_decay else "that of"
+        origin = f"{best} step {loop.state.best_step}, the best by validation loss"
     loop.record({"event": "final", "origin": origin, **validation.record()})
     facts: dict[str, Any] = {
         "steps": loop.state.step,

@@ -254,6 +254,17 @@ class TrainingSection(Section):
     )
     accumulate: Count = Field(default=1, description="batches whose gradients make one update")
     label_smoothing: Share = Field(default=0.1, description="epsilon_ls of section 5.4")
+    r_drop: Annotated[float, Field(ge=0)] = Field(
+        default=0.0,
+        description="alpha of R-Drop: every batch goes through twice, and the two have to agree",
+    )
+    word_dropout: Share = Field(
+        default=0.0, description="probability of hiding an input token of either side as a whole"
+    )
+    average_decay: Share = Field(
+        default=0.0,
+        description="moving average of the weights, validated in their place; usually 0.999",
+    )
     precision: Literal["float32", "bf16"] = Field(default="float32", description="bf16: autocast")
     sharded: bool = Field(
         default=False,

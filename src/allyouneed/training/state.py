@@ -67,3 +67,18 @@ def ending(training: TrainingSection, state: State) -> Ending | None:
     if training.patience is not None and state.validations_since_best >= training.patience:
         return Ending(f"no better for {training.patience} validations")
     return None
+
+
+def share_done(
+    training: TrainingSection, state: State, epoch_updates: int, seconds: float
+) -> float:
+    """How much of a run is behind it, by whichever limit comes first; `epoch_updates` are those of
+    this epoch, `seconds` those since the run's beginning."""
+    shares = []
+    if training.steps:
+        shares.append(state.step / training.steps)
+    if training.epochs:
+        shares.append((state.epoch + state.position / epoch_updates) / training.epochs)
+    if training.max_minutes:
+        shares.append(seconds / 60 / training.max_minutes)
+    return min(1.0, max(shares))
