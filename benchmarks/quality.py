@@ -126,7 +126,7 @@ def write(path: Path, document: dict[str, Any]) -> None:
 def _figure(name: str, value: float) -> str:
     if name in SHARES:
         return f"{name} {value:.2%}"
-    return f"{name} {value:.2f}" if abs(value) >= 0.005 or not value else f"{name} {value:.0e}"
+    return f"{name} {value:.2f}" if abs(value) >= 0.005 else f"{name} {value:.0g}"
 
 
 if __name__ == "__main__":
