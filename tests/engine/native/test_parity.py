@@ -14,7 +14,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.engine.native import why_not
 from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.engine.torch_engine import padded
-from allyouneed.errors import AllYouNeedError
+from allyouneed.errors import AllYouNeedError, ShapeError
 
 CHOICES = {
     "residual": Residual,
@@ -118,3 +118,15 @@ def test_every_position_can_be_reached_and_none_behind_them(
             road.step(target_BT[:, [0]], cache)
         with pytest.raises(AllYouNeedError, match=r"a source of 8 tokens; 1 \.\.\. 7 fit"):
             road.encode(torch.full((1, 8), 5))
+
+
+def test_steps_and_choices_that_do_not_fit(
+    odd_model: Callable[..., Transformer], native: Callable[..., NativeEngine]
+) -> None:
+    road = native(odd_model()).decodable
+    cache = road.start(road.encode(torch.tensor([[5, 2], [6, 2]])), 3, 4)
+    with pytest.raises(ShapeError, match="4 ids for 6 hypotheses"):
+        road.step(torch.full((2, 2), 1), cache)
+    with pytest.raises(ShapeError, match=r"hypotheses 3 \.\.\. 8 cannot be kept of 6"):
+        cache.select(torch.tensor([1, 2]), None)
+    assert road.step(torch.full((2, 3), 1), cache).shape == (2, 3, 47)

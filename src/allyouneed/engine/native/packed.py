@@ -13,7 +13,7 @@ from allyouneed.core.config import Activation, TransformerConfig
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native import bindings
-from allyouneed.errors import AllYouNeedError
+from allyouneed.errors import AllYouNeedError, ShapeError
 
 Ids = Sequence[Sequence[int]]
 
@@ -68,7 +68,7 @@ class Worker:
     def __init__(self, model: PackedModel, threads: int) -> None:
         self.model = model
         self.threads = threads
-        self.sentences = 0  # of the batch
+        self.sentences = self.rows = 0  # of the batch, and of what is decoded
         self._process = os.getpid()
         self.begin_anew()
 
@@ -145,20 +145,38 @@ class Worker:
         self.sentences = len(sources)
         given = _lists(sources)
         self._call("aya_encode", len(sources), given.reference)
+        self.rows = len(sources)
 
     def start(self, hypotheses: int) -> None:
         """Gives each sentence so many hypotheses, of no step yet."""
         self._call("aya_start", hypotheses)
+        self.rows = self.sentences * hypotheses
 
     def step(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Logits, shape (rows, vocabulary), of what follows each row's newest id."""
+        """Logits, shape (rows, vocabulary), of what follows each row's newest id.
+
+        Raises:
+            ShapeError: not one id for each row.
+        """
+        if ids.size != self.rows:
+            raise ShapeError(f"{ids.size} ids for {self.rows} hypotheses; give one for each")
         logits = np.empty((ids.size, self.model.config.vocabulary), np.float32)
         self._call("aya_step", _ints(ids), _floats(logits))
         return logits
 
     def select(self, parents: NDArray[np.int32]) -> None:
-        """Row r goes on from what row `parents[r]` was; other rows are gone."""
+        """Row r goes on from what row `parents[r]` was; other rows are gone.
+
+        Raises:
+            ShapeError: a parent that there is not.
+        """
+        if parents.size and not 0 <= parents.min() <= parents.max() < self.rows:
+            raise ShapeError(
+                f"hypotheses {parents.min()} ... {parents.max()} cannot be kept of {self.rows}; "
+                f"they are 0 ... {self.rows - 1}"
+            )
         self._call("aya_select", parents.size, _ints(parents))
+        self.rows = parents.size
 
     def _call(self, name: str, *arguments: Any) -> None:
         error = create_string_buffer(bindings.ERROR_BYTES)
