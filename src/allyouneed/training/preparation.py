@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -63,8 +63,15 @@ class Material:
         return model
 
 
-def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None = None) -> Material:
-    """Reads, filters and tokenises the corpora of a recipe; `folder` is the run's.
+def prepare(
+    recipe: Recipe,
+    folder: Path,
+    note: Note,
+    progress: Progress | None = None,
+    distilled: Mapping[int, Corpus] | None = None,
+) -> Material:
+    """Reads, filters and tokenises the corpora of a recipe; `folder` is the run's, `distilled` has
+    what stands in the place of training corpora, by their number.
 
     The tokenizer is `init`'s, the recipe's file, the one an earlier start of this run trained, or
     trained now; the ids are kept in `folder/cache`, so a second start is immediate.
@@ -73,6 +80,8 @@ def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None 
     cache.mkdir(parents=True, exist_ok=True)
     init = open_model_folder(recipe.training.init) if recipe.training.init else None
     tables = [corpora_of(recipe, section) for section in recipe.data.train]
+    for number, corpus in (distilled or {}).items():
+        tables[number] = [corpus]
     train = [corpus for table in tables for corpus in table]
     valid = [corpus for section in recipe.data.valid for corpus in corpora_of(recipe, section)]
     tokenizer = _tokenizer(recipe, cache, init, train, note)
@@ -101,7 +110,7 @@ def prepare(recipe: Recipe, folder: Path, note: Note, progress: Progress | None 
 
 def corpora_of(recipe: Recipe, section: CorpusSection) -> list[Corpus]:
     """The data layer's corpus for a table of the recipe, its paths found; the shards of folders."""
-    values = section.model_dump(exclude_unset=True)
+    values = section.model_dump(exclude_unset=True, exclude={"distill"})
     for side in ("source", "target"):
         if values.get(side) is not None:
             values[side] = recipe.locate(values[side])

@@ -25,6 +25,7 @@ from allyouneed.training.checkpoint import (
     latest_checkpoint,
     saved_state,
 )
+from allyouneed.training.distillation import distil
 from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
 from allyouneed.training.preparation import Material, prepare
@@ -162,7 +163,8 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
         note(f"other than before: {', '.join(changed)}")
     if run.recipe.training.sharded and workers.world == 1:
         note("training.sharded has no effect on one process; torchrun starts more")
-    material = workers.after_first(lambda: prepare(run.recipe, folder, note, progress))
+    distilled = distil(run.recipe, folder, run.device, workers, note, progress)
+    material = workers.after_first(lambda: prepare(run.recipe, folder, note, progress, distilled))
     _check_alike(run, material)
     loop = Loop(run.recipe, folder, material, run.device, write, workers)
     if newest is not None:

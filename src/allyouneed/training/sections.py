@@ -86,10 +86,20 @@ class CorpusSection(Section):
     @model_validator(mode="after")
     def _fits_together(self) -> "CorpusSection":
         try:
-            Corpus(**self.model_dump())
+            Corpus(**self.model_dump(exclude={"distill"}))
         except AllYouNeedError as error:
             raise ValueError(str(error)) from None
         return self
+
+
+class TrainCorpusSection(CorpusSection):
+    """A corpus to learn from."""
+
+    distill: Model | None = Field(
+        default=None,
+        description="model folder (or bundled name) whose translations take the targets' place; "
+        "a corpus that is named twice, once without, is learnt from both ways",
+    )
 
 
 class FiltersSection(Section):
@@ -132,7 +142,7 @@ class DataSection(Section):
     """The corpora. A relative path is looked for beside the recipe, in the working directory,
     and in the data folder ($ALLYOUNEED_DATA)."""
 
-    train: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to learn from")
+    train: tuple[TrainCorpusSection, ...] = Field(min_length=1, description="pairs to learn from")
     valid: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to validate on")
     temperature: Annotated[float, Field(ge=1)] = Field(
         default=1.0,

@@ -1,0 +1,159 @@
+"""Sequence-level distillation (Kim & Rush 2016): a teacher's translations are what is learnt from.
+
+CACHE/distilled-KEY/000007.jsonl    a part, whole or absent: what a killed run goes on from
+CACHE/distilled-KEY.jsonl           all of it
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from allyouneed.data.contents import ContentHashes
+from allyouneed.data.corpus import Corpus, Pair
+from allyouneed.data.readers import read_pairs
+from allyouneed.data.report import DataReport
+from allyouneed.data.store import described
+from allyouneed.data.store_writer import Progress
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.errors import DataError
+from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder, to_disk
+from allyouneed.segments import CUT_OFF
+from allyouneed.training.preparation import Note, corpora_of
+from allyouneed.training.recipe import Recipe
+from allyouneed.training.sections import TrainCorpusSection
+from allyouneed.training.workers import Workers
+from allyouneed.translator import Translator, load
+
+SEARCH = BeamOptions(beam=5)
+PART = 1024  # pairs; what a killed run loses at most, and translates together
+
+
+def distil(
+    recipe: Recipe,
+    folder: Path,
+    device: torch.device,
+    workers: Workers,
+    note: Note,
+    progress: Progress,
+) -> dict[int, Corpus]:
+    """What stands in the place of each training corpus that a recipe gives a teacher for, by the
+    corpus' number: its sources, with the teacher's best translations by beam search.
+
+    They are made once, by the fastest engine for the device, by all workers together, and kept in
+    the cache of the run's folder under a name that follows from the teacher, the corpus and the
+    search. Pairs whose translation had to be cut off are left out, with a note.
+
+    Raises:
+        ModelFolderError: a teacher that cannot be read.
+        DataError: a corpus that cannot be read, or a cache that cannot be written.
+    """
+    found = {}
+    for number, section in enumerate(recipe.data.train):
+        if section.distill is not None:
+            lesson = _Lesson(recipe, section, folder / "cache", workers)
+            lesson.learn(device, note, progress)
+            found[number] = Corpus(source=lesson.path, weight=section.weight)
+    return found
+
+
+class _Lesson:
+    """One corpus and its teacher."""
+
+    def __init__(
+        self, recipe: Recipe, section: TrainCorpusSection, cache: Path, workers: Workers
+    ) -> None:
+        assert section.distill is not None
+        self._corpora = corpora_of(recipe, section)
+        self._teacher = open_model_folder(section.distill).path
+        self._workers = workers
+        self._parts = cache / f"distilled-{workers.from_first(lambda: self._key(cache))}"
+        self.path = self._parts.with_suffix(".jsonl")
+
+    def learn(self, device: torch.device, note: Note, progress: Progress) -> None:
+        """Makes the file where it is not there yet."""
+        if self._workers.from_first(self.path.exists):
+            return
+        # all cores are the translator's, but where other workers have theirs
+        threads = torch.get_num_threads()
+        translator = load(self._teacher, device=str(device), threads=threads)
+        total = sum(1 for _ in self._pairs())
+        own = self._in_words(lambda: self._translate(translator, total, progress))
+        for told in translator.notes:
+            note(told)
+        (made,) = self._workers.sum([own])  # all parts are there now
+        kept = self._workers.from_first(lambda: self._in_words(self._join))
+        names = " and ".join(corpus.name for corpus in self._corpora)
+        cut = f"; {total - kept:,} are left out, cut off at their longest" if kept < total else ""
+        note(
+            f"distilled: {total:,} sentences of {names} translated by {self._teacher} (beam "
+            f"{SEARCH.beam}, {translator.engine.description}), {int(made):,} of them now{cut}"
+        )
+
+    def _key(self, cache: Path) -> str:
+        """All that the translations follow from, as a short name."""
+        cache.mkdir(parents=True, exist_ok=True)
+        content = ContentHashes(cache / "hashes.json")
+        what = {
+            "teacher": [content(self._teacher / name) for name in (CONFIG, WEIGHTS, TOKENIZER)],
+            "corpora": described(self._corpora, content),
+            "search": repr(SEARCH),
+        }
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _pairs(self) -> Iterator[Pair]:
+        report = DataReport([corpus.name for corpus in self._corpora])
+        for number, corpus in enumerate(self._corpora):
+            yield from read_pairs(corpus, report, number)
+
+    def _translate(self, translator: Translator, total: int, progress: Progress) -> int:
+        """Makes this worker's share of the parts; returns how many pairs it had to translate."""
+        self._parts.mkdir(exist_ok=True)
+        pairs, number, done, own = self._pairs(), 0, 0, 0
+        while part := list(islice(pairs, PART)):
+            place = self._parts / f"{number:06d}.jsonl"
+            if number % self._workers.world == self._workers.rank and not place.exists():
+                _write(place, translator, [pair.source for pair in part])
+                own += len(part)
+            number, done = number + 1, done + len(part)
+            progress("distilling", done, total)
+        return own
+
+    def _join(self) -> int:
+        """Puts the parts together; returns how many pairs they hold."""
+        beside = self.path.with_suffix(".unfinished")
+        kept = 0
+        with beside.open("wb") as file:
+            for part in sorted(self._parts.glob("*.jsonl")):
+                content = part.read_bytes()
+                kept += content.count(b"\n")
+                file.write(content)
+        to_disk(beside)
+        beside.rename(self.path)
+        shutil.rmtree(self._parts)
+        return kept
+
+    def _in_words(self, write: Callable[[], int]) -> int:
+        try:
+            return write()
+        except OSError as error:
+            raise DataError(
+                f"{self._parts}: cannot keep the teacher's translations there: {error}; make "
+                "room, then start again: what is translated is kept"
+            ) from error
+
+
+def _write(place: Path, translator: Translator, sources: Sequence[str]) -> None:
+    """A part, whole or not at all."""
+    beside = place.with_suffix(".unfinished")
+    with beside.open("w", encoding="utf-8") as file:
+        for found in translator(list(sources), options=SEARCH):
+            if CUT_OFF not in found.notes:
+                pair = {"source": found.source, "target": found.text}
+                file.write(json.dumps(pair, ensure_ascii=False) + "\n")
+    to_disk(beside)
+    beside.rename(place)

@@ -1,0 +1,236 @@
+"""A teacher's translations in the place of targets: made once, by all workers, through kills."""
+
+import errno
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from allyouneed.data.corpus import Corpus
+from allyouneed.data.readers import read_pairs
+from allyouneed.errors import DataError, RecipeError
+from allyouneed.segments import CUT_OFF
+from allyouneed.training import distillation
+from allyouneed.training.distillation import SEARCH, distil
+from allyouneed.training.log import Record
+from allyouneed.training.workers import ALONE, Workers
+from allyouneed.translation import Translation
+from allyouneed.translator import load
+
+CPU = torch.device("cpu")
+STEPS = "training.steps=4"
+
+
+class PowerCut(BaseException):
+    pass
+
+
+@pytest.fixture(scope="module")
+def taught(shared_runs: Any) -> Any:
+    """The runs, one of them that of a teacher."""
+    shared_runs.start("teacher", "training.steps=8", "seed=7")
+    return shared_runs
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distillation, "PART", 16)
+
+
+def by(runs: Any) -> str:
+    return f"data.train.0.distill={runs.root / 'teacher' / 'model'}"
+
+
+def translated(runs: Any) -> list[dict[str, str]]:
+    """What a distilled corpus should hold."""
+    sources = [pair.source for pair in read_pairs(Corpus(made="reverse", pairs=120, seed=1))]
+    texts = load(runs.root / "teacher" / "model")(sources, options=SEARCH)
+    return [
+        {"source": found.source, "target": found.text}
+        for found in texts
+        if CUT_OFF not in found.notes
+    ]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+def silent(*what: Any) -> None:
+    pass
+
+
+def test_a_student_learns_the_teachers_translations(taught: Any) -> None:
+    reported: list[Record] = []
+    taught.start("student", by(taught), STEPS, report=reported.append)
+    (made,) = (taught.root / "student" / "cache").glob("distilled-*")
+    assert made.suffix == ".jsonl"
+    assert rows(made) == translated(taught)
+    data, _ = (record["report"] for record in taught.records("student", "data"))
+    assert data["corpora"] == [str(made)]
+    notes = [record["text"] for record in taught.records("student", "note")]
+    (told,) = [note for note in notes if note.startswith("distilled")]
+    assert told.startswith("distilled: 120 sentences of made:reverse:1 translated by ")
+    stages = [r["stage"] for r in reported if r["event"] == "preparing"]
+    assert stages[0] == "distilling"
+
+
+def test_a_corpus_named_twice_is_learnt_from_both_ways(taught: Any) -> None:
+    made = '{made = "reverse", pairs = 120, seed = 1'
+    teacher = taught.root / "teacher" / "model"
+    both = f'data.train=[{made}, weight = 2.0}}, {made}, distill = "{teacher}"}}]'
+    taught.start("both", both, STEPS, "vocabulary.size=270")
+    data, _ = (record["report"] for record in taught.records("both", "data"))
+    own, distilled = data["corpora"]
+    assert own == "made:reverse:1"
+    assert rows(Path(distilled)) == translated(taught)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_killed_run_goes_on_with_the_next_part(taught: Any) -> None:
+    def cut(record: Record) -> None:
+        if record.get("stage") == "distilling" and record["done"] == 48:
+            raise PowerCut
+
+    with pytest.raises(PowerCut):
+        taught.start("cut", by(taught), STEPS, report=cut)
+    (folder,) = (taught.root / "cut" / "cache").glob("distilled-*")
+    parts = {part.name: part.stat().st_mtime_ns for part in folder.iterdir()}
+    assert sorted(parts) == ["000000.jsonl", "000001.jsonl", "000002.jsonl"]
+    (folder / "000003.unfinished").write_text("half of a")
+    kept: dict[str, int] = {}
+
+    def watch(record: Record) -> None:
+        if record.get("stage") == "distilling" and record["done"] == 120:
+            kept.update({part.name: part.stat().st_mtime_ns for part in folder.iterdir()})
+
+    taught.start("cut", by(taught), STEPS, report=watch)
+    assert kept.items() > parts.items()
+    assert rows(folder.with_suffix(".jsonl")) == translated(taught)
+    assert not folder.exists()
+    notes = [record["text"] for record in taught.records("cut", "note")]
+    assert any(", 72 of them now" in note for note in notes)
+
+
+def test_it_is_done_once_for_a_teacher_and_a_corpus(
+    taught: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = taught.root / "once"
+    first = distil(taught.recipe(by(taught)), folder, CPU, ALONE, silent, silent)
+
+    def refuse(*what: Any, **more: Any) -> Any:
+        raise PowerCut
+
+    monkeypatch.setattr(distillation, "load", refuse)
+    assert distil(taught.recipe(by(taught)), folder, CPU, ALONE, silent, silent) == first
+    for other in ("data.train.0.seed=5", "data.train.0.pairs=119"):
+        with pytest.raises(PowerCut):
+            distil(taught.recipe(by(taught), other), folder, CPU, ALONE, silent, silent)
+    assert distil(taught.recipe(), folder, CPU, ALONE, silent, silent) == {}
+
+
+def test_another_teacher_is_another_corpus(taught: Any) -> None:
+    folder = taught.root / "pupils"
+    first = distil(taught.recipe(by(taught)), folder, CPU, ALONE, silent, silent)
+    best = f"data.train.0.distill={taught.root / 'teacher' / 'best'}"
+    config = taught.root / "teacher" / "best" / "config.json"
+    config.write_text(config.read_text().replace('"source_language": ""', '"source_language": "x"'))
+    second = distil(taught.recipe(best), folder, CPU, ALONE, silent, silent)
+    assert first.keys() == second.keys() == {0}
+    assert first[0].source != second[0].source
+
+
+@dataclass
+class Meeting:
+    """Where two workers of one process wait for one another."""
+
+    barrier: threading.Barrier = field(default_factory=lambda: threading.Barrier(2, timeout=60))
+    said: list[Any] = field(default_factory=lambda: [None, None])
+
+    def exchange(self, rank: int, what: Any) -> list[Any]:
+        self.said[rank] = what
+        self.barrier.wait()
+        said = list(self.said)
+        self.barrier.wait()
+        return said
+
+
+class Half(Workers):
+    """One of two workers."""
+
+    world = 2
+
+    def __init__(self, rank: int, meeting: Meeting) -> None:
+        self.rank, self._meeting = rank, meeting
+
+    def sum(self, numbers: Sequence[float]) -> list[float]:
+        return [sum(each) for each in zip(*self._meeting.exchange(self.rank, numbers), strict=True)]
+
+    def from_first(self, work: Callable[[], Any]) -> Any:
+        return self._meeting.exchange(self.rank, work() if self.first else None)[0]
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_two_workers_share_the_work(taught: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, by_whom = distillation._write, {}
+
+    def watched(place: Path, *rest: Any) -> None:
+        by_whom[place.stem] = threading.current_thread().name
+        write(place, *rest)
+
+    monkeypatch.setattr(distillation, "_write", watched)
+    meeting, found = Meeting(), {}
+    recipe = taught.recipe(by(taught))
+
+    def work(rank: int) -> None:
+        half = Half(rank, meeting)
+        found[rank] = distil(recipe, taught.root / "shared", CPU, half, silent, silent)
+
+    threads = [threading.Thread(target=work, args=(rank,), name=str(rank)) for rank in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert by_whom == {f"{number:06d}": str(number % 2) for number in range(8)}
+    assert found[0] == found[1]
+    assert rows(found[0][0].source) == translated(taught)
+
+
+def test_what_is_cut_off_is_left_out(tmp_path: Path) -> None:
+    def translator(sources: list[str], options: Any) -> list[Translation]:
+        assert options == SEARCH
+        return [
+            Translation(
+                tokens=(),
+                token_log_probabilities=(),
+                source=source,
+                text=source.upper() + "\u2028\n",
+                notes=(CUT_OFF,) if source == "b" else (),
+            )
+            for source in sources
+        ]
+
+    place = tmp_path / "part.jsonl"
+    distillation._write(place, translator, ["a", "b", "ä"])  # type: ignore[arg-type]
+    assert [tuple(row.values()) for row in rows(place)] == [("a", "A\u2028\n"), ("ä", "Ä\u2028\n")]
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_a_full_disk_keeps_what_is_translated(taught: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(distillation, "to_disk", full)
+    with pytest.raises(DataError, match=r"No space left.*make room.*what is translated is kept"):
+        distil(taught.recipe(by(taught)), taught.root / "full", CPU, ALONE, silent, silent)
+
+
+def test_validation_pairs_keep_their_own_targets(taught: Any) -> None:
+    with pytest.raises(RecipeError, match=r"unknown key data\.valid\.0\.distill"):
+        taught.recipe("data.valid.0.distill=en-de")
