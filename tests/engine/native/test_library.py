@@ -2,10 +2,12 @@
 this machine, and what happens where it cannot be compiled."""
 
 import hashlib
+import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -144,22 +146,34 @@ def test_another_interface_is_refused(
         find_library()
 
 
+@pytest.fixture
+def copied(tmp_path: Path) -> ModuleType:
+    """build.py and the engine's sources, elsewhere."""
+    shutil.copytree(build.SOURCE, tmp_path / "source")
+    path = shutil.copy(str(build.__file__), tmp_path)
+    spec = importlib.util.spec_from_file_location("copied_build", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_names_tell_sources_flags_and_processors_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copied: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = {library_name(variant) for variant in build.variants()}
-    assert len(names) == len(build.variants())
-    sources = shutil.copytree(build.SOURCE, tmp_path / "source")
-    monkeypatch.setattr(build, "SOURCE", sources)
-    assert library_name(BEST) in names
-    (sources / "team.h").write_text((sources / "team.h").read_text() + "\n")
-    names.add(library_name(BEST))
-    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-g"))
-    names.add(library_name(BEST))
-    variants = build.variants()
-    monkeypatch.setattr(build, "processor", lambda: "riscv64")
-    monkeypatch.setattr(build, "variants", lambda: variants)
-    names.add(library_name(BEST))
+    variants = copied.variants()
+    names = {copied.library_name(variant) for variant in variants}
+    assert names == {library_name(variant) for variant in build.variants()}
+    assert len(names) == len(variants)
+    team = copied.SOURCE / "team.h"
+    team.write_text(team.read_text() + "\n")
+    names.add(copied.library_name(BEST))
+    monkeypatch.setattr(copied, "FLAGS", (*copied.FLAGS, "-g"))
+    names.add(copied.library_name(BEST))
+    monkeypatch.setattr(copied, "processor", lambda: "riscv64")
+    monkeypatch.setattr(copied, "variants", lambda: variants)
+    names.add(copied.library_name(BEST))
     assert len(names) == len(variants) + 3
 
 
