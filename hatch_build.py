@@ -24,22 +24,24 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         editable = version == "editable"
         wanted = [build.best_variant()] if editable else list(build.variants())
         compiled = NATIVE / "compiled"
-        try:
-            paths = [
-                path
-                if build.intact(path := compiled / build.library_name(variant))
-                else build.compile_variant(variant, compiled)
-                for variant in wanted
-            ]
-        except (build.NoCompiler, OSError) as error:
-            self.app.display_warning(f"the native engine is left out: {error}")
-            return
-        kept = {path.with_suffix(end) for path in paths for end in (".so", ".sha256")}
-        current = {build.library_name(variant).removesuffix(".so") for variant in build.variants()}
-        for path in compiled.iterdir():
-            if path.stem not in current:
+        kept, current = set(), set()
+        for sources in (build.ENGINE, build.KERNELS):
+            current |= {build.library_name(variant, sources) for variant in build.variants()}
+            try:
+                paths = [
+                    path
+                    if build.intact(path := compiled / build.library_name(variant, sources))
+                    else build.compile_variant(variant, compiled, sources)
+                    for variant in wanted
+                ]
+            except (build.NoCompiler, OSError) as error:
+                self.app.display_warning(f"the native {sources.what} is left out: {error}")
+                continue
+            kept |= {path.with_suffix(end) for path in paths for end in (".so", ".sha256")}
+        for path in compiled.iterdir() if kept else ():
+            if path.with_suffix(".so").name not in current:
                 path.unlink()  # of other sources
-        if not editable:
+        if not editable and kept:
             build_data["artifacts"] += [f"/{path.relative_to(self.root)}" for path in kept]
             build_data["pure_python"] = False
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -7,6 +7,7 @@ rounds. Absolute times mean nothing on shared machines and are left out.
 """
 
 import argparse
+import ctypes
 import statistics
 import time
 from collections.abc import Callable
@@ -19,7 +20,9 @@ from allyouneed.core.attention import attention, fused_attention
 from allyouneed.core.config import SMALL
 from allyouneed.core.dropout import Dropout
 from allyouneed.core.transformer import Transformer
+from allyouneed.training.kernels import find_kernels
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
+from allyouneed.training.packed import PackedRoad
 
 ROUNDS = 9
 Road = Callable[[], object]
@@ -37,6 +40,7 @@ def main() -> None:
         "attention, T=12 float32, forward and backward": attention_roads(torch.float32),
         "attention, T=12 bfloat16, forward and backward": kernel_against_products(),
         "dropout, 1 M elements": dropout_roads(),
+        "training, 4,096 tokens in bfloat16: plain / packed, native": training_roads(),
         "greedy search, 25 tokens: whole / cached": decoding_roads(),
     }.items():
         ratios = sorted(measured(reference, fast))
@@ -108,6 +112,29 @@ def dropout_roads() -> tuple[Road, Road]:
     x = torch.randn(4096, 256)
     ours = Dropout(0.1).train()
     return lambda: nn.functional.dropout(x, 0.1), lambda: ours(x)
+
+
+def training_roads() -> tuple[Road, Road]:
+    """Loss and gradients of a batch by the model itself, and by native kernels without padding."""
+    model = Transformer(replace(SMALL, vocabulary=8000, max_positions=64)).train()
+    lengths_B1 = torch.randint(6, 13, (341, 1))
+    ids_BT = torch.randint(4, 8000, (341, 12)).masked_fill(torch.arange(12) >= lengths_B1, 0)
+    kept_BT = ids_BT != 0
+    kernels = find_kernels().functions
+    packed = PackedRoad(model, kernels)
+
+    def backward(states_PD: Tensor, kernels: ctypes.CDLL | None) -> None:
+        fused_loss(states_PD, model.output, ids_BT[kept_BT], 0.1, 0, kernels=kernels).backward()
+
+    def plain() -> None:
+        with torch.autocast("cpu", torch.bfloat16):
+            backward(model.decode(ids_BT, model.encode(ids_BT))[kept_BT], None)
+
+    def native() -> None:
+        with torch.autocast("cpu", torch.bfloat16):
+            backward(packed.states(ids_BT, ids_BT, kept_BT), kernels)
+
+    return plain, native
 
 
 def decoding_roads() -> tuple[Road, Road]:

@@ -63,6 +63,7 @@ class Loop:
         self.write = write
         self.model = material.new_model(recipe.seed).to(device).train()
         objective = Objective(self.model, recipe.training, device)
+        self._about_objective = objective.note
         self.gradient = Gradient(recipe, material, objective, workers, self.note)
         self.optimizer = make_optimizer(recipe.optimizer, self.model)
         self.average = MovingAverage(self.optimizer, recipe.training.average_decay)
@@ -117,6 +118,8 @@ class Loop:
         self._plan()
         self._began = time.monotonic() - self.state.seconds
         self._interval = Interval()
+        if self._about_objective:
+            self.note(self._about_objective)
         with stop_on_signals() as stop:
             while (end := self._ending()) is None:
                 self._update(self._updates[self.state.position])

@@ -5,11 +5,14 @@ P positions (batch and target length in one axis) · D d_model · V vocabulary �
 R passes over the same batch (1, or the 2 of R-Drop) · N the positions of a chunk in every pass
 """
 
+import ctypes
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from allyouneed.training.fused import smoothed_in_place
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
@@ -48,9 +51,11 @@ def fused_loss(
     smoothing: float,
     pad: int,
     r_drop: float = 0.0,
+    kernels: ctypes.CDLL | None = None,
 ) -> Tensor:
     """`label_smoothed_loss(output(states), …)`, projection included, in chunks of positions; or,
     with an alpha `r_drop` above 0, `r_drop_loss` of the states of two passes, one after the other.
+    Native `kernels` (of `find_kernels`) do what they can of it.
 
     Logits of a chunk are turned into their own gradient at once, so memory holds C × V numbers
     instead of several times P × V. Products run in the dtype of autocast, sums in float32 or wider.
@@ -60,9 +65,9 @@ def fused_loss(
         dtype = torch.get_autocast_dtype(states_PD.device.type)
     kept_P = (labels_P != pad).nonzero()[:, 0]
     passes = 2 if r_drop else 1
-    states_RPD = states_PD.view(passes, -1, states_PD.size(-1))[:, kept_P].to(dtype)
+    states_RPD = states_PD.reshape(passes, -1, states_PD.size(-1))[:, kept_P].to(dtype)
     return _FusedLoss.apply(  # type: ignore[no-any-return,no-untyped-call]
-        states_RPD, output.weight, output.bias, labels_P[kept_P], smoothing, r_drop
+        states_RPD, output.weight, output.bias, labels_P[kept_P], smoothing, r_drop, kernels
     )
 
 
@@ -84,6 +89,7 @@ class _FusedLoss(torch.autograd.Function):
         labels_P: Tensor,
         smoothing: float,
         r_drop: float,
+        kernels: ctypes.CDLL | None,
     ) -> Tensor:
         wide = _wide(states_RPD.dtype)
         projection_VD = weight_VD.to(states_RPD.dtype)
@@ -96,17 +102,22 @@ class _FusedLoss(torch.autograd.Function):
         for first in range(0, labels_P.numel(), size):
             chunk = slice(first, first + size)
             states_ND = states_RPD[:, chunk].flatten(0, 1)
-            logits_NV = (states_ND @ projection_VD.T).to(wide)
-            if bias_V is not None:
-                logits_NV += bias_V
-            labels_C1 = labels_P[chunk, None]
-            if r_drop:
-                loss += _r_drop_in_place(logits_NV, labels_C1, smoothing, r_drop)
+            logits_NV = states_ND @ projection_VD.T
+            labels_C = labels_P[chunk]
+            if kernels is not None and bias_V is None and not r_drop:
+                loss += smoothed_in_place(kernels, logits_NV, labels_C, smoothing)
+                grad_NV = logits_NV
             else:
-                loss += _smoothed_in_place(logits_NV, labels_C1, smoothing)
-            if grad_bias_V is not None:
-                grad_bias_V += logits_NV.sum(dim=0)
-            grad_NV = logits_NV.to(states_RPD.dtype)
+                logits_NV = logits_NV.to(wide)
+                if bias_V is not None:
+                    logits_NV += bias_V
+                if r_drop:
+                    loss += _r_drop_in_place(logits_NV, labels_C[:, None], smoothing, r_drop)
+                else:
+                    loss += _smoothed_in_place(logits_NV, labels_C[:, None], smoothing)
+                if grad_bias_V is not None:
+                    grad_bias_V += logits_NV.sum(dim=0)
+                grad_NV = logits_NV.to(states_RPD.dtype)
             grad_states_RPD[:, chunk] = (grad_NV @ projection_VD).view(
                 passes, -1, states_ND.size(-1)
             )
@@ -119,7 +130,7 @@ class _FusedLoss(torch.autograd.Function):
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
         grad_states_RPD, grad_weight_VD, grad_bias_V = ctx.saved_tensors
         grad_bias = None if grad_bias_V is None else grad_bias_V * scale
-        return grad_states_RPD * scale, grad_weight_VD * scale, grad_bias, None, None, None
+        return grad_states_RPD * scale, grad_weight_VD * scale, grad_bias, *4 * [None]
 
 
 def _smoothed_in_place(logits_CV: Tensor, labels_C1: Tensor, smoothing: float) -> Tensor:

@@ -8,7 +8,10 @@ from torch import Tensor, nn
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
+from allyouneed.engine.native.library import NoLibrary
+from allyouneed.training.kernels import find_kernels
 from allyouneed.training.loss import fused_loss
+from allyouneed.training.packed import PackedRoad, why_not_packed
 from allyouneed.training.sections import TrainingSection
 from allyouneed.training.word_dropout import word_dropout
 
@@ -16,7 +19,8 @@ from allyouneed.training.word_dropout import word_dropout
 class Objective(nn.Module):
     """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens.
 
-    With R-Drop, the batch goes through twice, side by side.
+    With R-Drop, the batch goes through twice, side by side. On a CPU native kernels do what comes
+    between the products, where they can; `note` says why they do not, or that they were compiled.
     """
 
     def __init__(self, model: Transformer, training: TrainingSection, device: torch.device) -> None:
@@ -27,6 +31,23 @@ class Objective(nn.Module):
         self._word_dropout = training.word_dropout
         self._narrow = training.precision == "bf16"
         self._device = device
+        self.note: str | None = None
+        self._road: PackedRoad | None = None
+        if device.type == "cpu" and not training.sharded:
+            self._take_fast_road()
+
+    def _take_fast_road(self) -> None:
+        unknown = why_not_packed(self.model)
+        if unknown:
+            self.note = f"the native kernels of training do not know {unknown}; slower without them"
+            return
+        try:
+            library = find_kernels()
+        except NoLibrary as error:
+            self.note = f"{error}; training is slower without them"
+            return
+        self.note = library.note
+        self._road = PackedRoad(self.model, library.functions)
 
     def forward(self, batch: Batch | None) -> Tensor:
         """The loss of the batch; of none it is 0, with a gradient of 0 for every weight."""
@@ -37,13 +58,25 @@ class Objective(nn.Module):
             word_dropout(ids.to(self._device).repeat(passes, 1), self._word_dropout)
             for ids in (batch.source_BS, batch.target_in_BT)
         )
+        labels_BT = batch.labels_BT.to(self._device).repeat(passes, 1)
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self._narrow):
-            states_BTD = self.model.decode(target_in_BT, self.model.encode(source_BS))
+            states_PD, labels_P = self._states(source_BS, target_in_BT, labels_BT)
             return fused_loss(
-                states_BTD.flatten(0, 1),
+                states_PD,
                 self.model.output,
-                batch.labels_BT.to(self._device).flatten(),
+                labels_P[: len(labels_P) // passes],
                 self._smoothing,
                 self.model.config.pad,
                 self._r_drop,
+                self._road.kernels if self._road else None,
             )
+
+    def _states(
+        self, source_BS: Tensor, target_in_BT: Tensor, labels_BT: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The decoder's states PD and the labels P that belong to them."""
+        if self._road is not None:
+            kept_BT = labels_BT != self.model.config.pad
+            return self._road.states(source_BS, target_in_BT, kept_BT), labels_BT[kept_BT]
+        states_BTD = self.model.decode(target_in_BT, self.model.encode(source_BS))
+        return states_BTD.flatten(0, 1), labels_BT.flatten()

@@ -38,7 +38,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, library: Library) -> list[Path]:
     """Compiling takes what is compiled already; the list says what was."""
     done: list[Path] = []
 
-    def compile_variant(variant: str, folder: Path) -> Path:
+    def compile_variant(variant: str, folder: Path, sources: build.Sources) -> Path:
         done.append(put(library.path, folder))
         return done[-1]
 

@@ -1,4 +1,5 @@
-"""Compiles the engine's sources. Standard library only: installing the package runs it as well.
+"""Compiles native sources: the engine's, and the kernels of training. Standard library only:
+installing the package runs it as well.
 
 A compiled library is named after its variant and a digest of everything that it was made from, so
 that one made from other sources or with other flags is never taken for it.
@@ -11,15 +12,41 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("source")
-MAIN = "engine.cpp"
 FLAGS = (
     *("-std=c++17", "-O3", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden", "-w"),
     # Sums may be taken in vectors; NaN and infinity keep their meaning.
     *("-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"),
     *("-fassociative-math", "-freciprocal-math"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a library is compiled from: its main file, and the headers beside that one and beside
+    the engine's. `prefix` begins the library's name."""
+
+    what: str
+    main: Path
+    prefix: str = ""
+    flags: tuple[str, ...] = ()
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where its files are."""
+        return list(dict.fromkeys([SOURCE, self.main.parent]))
+
+
+ENGINE = Sources("engine", SOURCE / "engine.cpp")
+# They share torch's threads, and so its library of them, which is loaded before.
+KERNELS = Sources(
+    "kernels of training",
+    Path(__file__).with_name("kernels") / "kernels.cpp",
+    prefix="kernels-",
+    flags=("-fopenmp",),
 )
 STATIC = ("-static-libstdc++", "-static-libgcc")  # so that it runs beside older systems' libraries
 AVX512 = ("f", "bw", "dq", "vl", "vnni")
@@ -72,12 +99,14 @@ def best_variant(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     return next(name for name in variants() if NEEDS[name] <= known)
 
 
-def library_name(variant: str) -> str:
+def library_name(variant: str, sources: Sources = ENGINE) -> str:
     """The file name of a variant compiled from the sources as they are."""
-    digest = hashlib.sha256(" ".join((processor(), *FLAGS, *variants()[variant])).encode())
-    for path in sorted(SOURCE.iterdir()):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return f"{variant}-{digest.hexdigest()[:16]}.so"
+    flags = (*FLAGS, *sources.flags, *variants()[variant])
+    digest = hashlib.sha256(" ".join((processor(), *flags)).encode())
+    for folder in sources.folders:
+        for path in sorted(folder.iterdir()):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"{sources.prefix}{variant}-{digest.hexdigest()[:16]}.so"
 
 
 def intact(path: Path) -> bool:
@@ -92,7 +121,7 @@ def intact(path: Path) -> bool:
     return hashlib.sha256(path.read_bytes()).hexdigest() == digest.read_text().strip()
 
 
-def compile_variant(variant: str, folder: Path) -> Path:
+def compile_variant(variant: str, folder: Path, sources: Sources = ENGINE) -> Path:
     """Compiles a variant into the folder, beside and renamed, and returns the library's path.
 
     Raises:
@@ -101,14 +130,15 @@ def compile_variant(variant: str, folder: Path) -> Path:
     """
     compiler = find_compiler()
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / library_name(variant)
+    target = folder / library_name(variant, sources)
     handle, partial = tempfile.mkstemp(prefix=f".{variant}-", suffix=".so", dir=folder)
     os.close(handle)
-    command = [compiler, *FLAGS, *variants()[variant], f'-DVARIANT="{variant}"']
+    flags = (*FLAGS, *sources.flags, *variants()[variant], f'-DVARIANT="{variant}"')
+    command = [compiler, *flags, "-I", str(SOURCE)]
     try:
         for static in (STATIC, ()):  # a system may lack the static libraries
             done = subprocess.run(
-                [*command, *static, str(SOURCE / MAIN), "-o", partial],
+                [*command, *static, str(sources.main), "-o", partial],
                 capture_output=True,
                 text=True,
                 check=False,

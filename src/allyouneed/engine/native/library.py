@@ -1,9 +1,10 @@
-"""Finds the compiled engine for this machine: installed with the package, or compiled here before,
+"""Finds a compiled library for this machine: installed with the package, or compiled here before,
 or compiled now."""
 
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,9 @@ from pathlib import Path
 
 from allyouneed.engine.native.bindings import open_library
 from allyouneed.engine.native.build import (
+    ENGINE,
     NoCompiler,
+    Sources,
     best_variant,
     compile_variant,
     intact,
@@ -25,7 +28,7 @@ class NoLibrary(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The engine, opened. `note` says what had to be done for it, if anything."""
+    """A library, opened. `note` says what had to be done for it, if anything."""
 
     functions: ctypes.CDLL
     path: Path
@@ -33,7 +36,7 @@ class Library:
 
     @property
     def units(self) -> str:
-        """What of the processor its products run on."""
+        """What of the processor the engine's products run on."""
         return str(self.functions.aya_units().decode())
 
 
@@ -60,20 +63,30 @@ def cache_folder() -> Path:
 
 @cache
 def find_library() -> Library:
-    """The library for this machine, compiled if need be (some seconds, once).
+    """The engine for this machine, compiled if need be (some seconds, once).
+
+    Raises:
+        NoLibrary: there is none and it cannot be compiled.
+    """
+    return found(ENGINE, open_library)
+
+
+def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
+    """The library of these sources for this machine, compiled if need be.
 
     Raises:
         NoLibrary: there is none and it cannot be compiled.
     """
     variant = best_variant()
-    name = library_name(variant)
+    name = library_name(variant, sources)
     for folder in (installed_folder, cache_folder):
         with suppress(OSError):  # made on another machine, or not to be read: made anew below
             path = folder() / name
             if intact(path):
-                return Library(open_library(path), path)
+                return Library(opened(path), path)
     try:
-        path = compile_variant(variant, cache_folder())
-        return Library(open_library(path), path, f"compiled the engine for this machine: {path}")
+        path = compile_variant(variant, cache_folder(), sources)
+        note = f"compiled the {sources.what} for this machine: {path}"
+        return Library(opened(path), path, note)
     except (NoCompiler, OSError) as error:
-        raise NoLibrary(f"the native engine is not compiled and {error}") from error
+        raise NoLibrary(f"the native {sources.what} is not compiled and {error}") from error

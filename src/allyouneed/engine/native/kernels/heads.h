@@ -1,0 +1,168 @@
+// Attention of short sentences, packed one behind the other, head by head in caches.
+//
+// T queries · S keys · K head width
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "numbers.h"
+
+// c = a × b for a of m × k with strides of its own, b of k × n and c of m × n; n in whole vectors.
+inline void product(const float* a, int row_stride, int column_stride, const float* b, int ldb,
+                    float* c, int ldc, int m, int k, int n) {
+  constexpr int kRows = 4;
+  for (int i = 0; i < m; i += kRows) {
+    const int rows = std::min(kRows, m - i);
+    const float* from[kRows];
+    for (int r = 0; r < kRows; ++r) from[r] = a + (i + std::min(r, rows - 1)) * row_stride;
+    for (int j = 0; j < n; j += kLanes) {
+      Floats sums[kRows] = {};
+      for (int p = 0; p < k; ++p) {
+        const Floats column = load(b + p * ldb + j);
+        for (int r = 0; r < kRows; ++r) sums[r] += from[r][p * column_stride] * column;
+      }
+      for (int r = 0; r < rows; ++r) store(sums[r], c + (i + r) * ldc + j);
+    }
+  }
+}
+
+// How many numbers as many whole vectors hold as n need.
+inline int whole_vectors(int n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+// Where the heads' queries, keys or values of all sentences lie: a row for each token.
+template <class T>
+struct Rows {
+  T* first;
+  int64_t stride;
+  T* at(int64_t row, int column) const { return first + row * stride + column; }
+};
+
+struct Heads {
+  int sentences, heads, width;
+  bool causal;
+  const int32_t *query_starts, *key_starts;  // of each sentence, and of the one behind the last
+  Dropout dropout;
+  bool drops;
+
+  // One head of one sentence at work; rows are filled up to whole vectors with zeros.
+  struct Scratch {
+    int queries, keys, width;
+    int key_row, row;  // numbers in a row of weights, and of anything else
+    std::vector<float> memory;
+    float *q, *k, *v, *grads, *turned, *weights, *scores, *out;
+
+    void fit(int t, int s, int head_width) {
+      queries = t, keys = s, width = head_width;
+      key_row = whole_vectors(s), row = whole_vectors(width);
+      const size_t tk = size_t(t) * row, sk = size_t(s) * row, ts = size_t(t) * key_row;
+      const size_t whole = size_t(width) * key_row;
+      memory.resize(std::max(memory.size(), 2 * tk + 2 * sk + whole + 2 * ts + std::max(tk, sk)));
+      q = memory.data(), k = q + tk, v = k + sk, grads = v + sk, turned = grads + tk;
+      weights = turned + whole, scores = weights + ts, out = scores + ts;
+    }
+    template <class T>
+    void fetch(Rows<const T> from, int64_t first, int column, int count, float* to) const {
+      for (int i = 0; i < count; ++i, to += row) {
+        widen(from.at(first + i, column), to, width);
+        std::fill(to + width, to + row, 0.0f);
+      }
+    }
+    template <class T>
+    void put(const float* from, int count, Rows<T> to, int64_t first, int column) const {
+      for (int i = 0; i < count; ++i) narrow(from + i * row, to.at(first + i, column), width);
+    }
+    // scores = a × bᵀ, of a row for each query and of b one for each key.
+    void compare(const float* a, const float* b, float* to) const {
+      for (int c = 0; c < width; ++c)
+        for (int s = 0; s < key_row; ++s) turned[c * key_row + s] = s < keys ? b[s * row + c] : 0;
+      product(a, row, 1, turned, key_row, to, key_row, queries, width, key_row);
+    }
+    // For each query, the sum of the keys' rows by the weights; for each key, of the queries'.
+    void sum_keys(const float* by, const float* rows) const {
+      product(by, key_row, 1, rows, row, out, row, queries, keys, row);
+    }
+    void sum_queries(const float* by, const float* rows) const {
+      product(by, 1, key_row, rows, row, out, row, keys, queries, row);
+    }
+  };
+
+  float scale() const { return 1.0f / std::sqrt(float(width)); }
+
+  // The weights of a head, before dropout; Q is there scaled already.
+  template <class T>
+  void weigh(Scratch& s, int b, int head, Rows<const T> q, Rows<const T> k, Rows<const T> v) const {
+    const int64_t first_q = query_starts[b], first_k = key_starts[b];
+    s.fit(int(query_starts[b + 1] - first_q), int(key_starts[b + 1] - first_k), width);
+    s.fetch(q, first_q, head * width, s.queries, s.q);
+    s.fetch(k, first_k, head * width, s.keys, s.k);
+    s.fetch(v, first_k, head * width, s.keys, s.v);
+    for (int i = 0; i < s.queries * s.row; ++i) s.q[i] *= scale();
+    s.compare(s.q, s.k, s.weights);
+    for (int t = 0; t < s.queries; ++t) {
+      const int seen = causal ? std::min(t + 1, s.keys) : s.keys;
+      float* row = s.weights + t * s.key_row;
+      if (seen) softmax(row, seen);
+      std::fill(row + seen, row + s.key_row, 0.0f);
+    }
+  }
+
+  void drop(const Scratch& s, int b, int head, float* weights) const {
+    if (!drops) return;
+    for (int t = 0; t < s.queries; ++t, weights += s.key_row) {
+      const uint32_t first = uint32_t((int64_t(query_starts[b] + t) * heads + head) * kLongest);
+      for (int i = 0; i < s.keys; ++i) weights[i] *= dropout(first + uint32_t(i));
+    }
+  }
+
+  template <class T>
+  void forward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<T> out) const {
+#pragma omp parallel
+    {
+      Scratch s;
+#pragma omp for schedule(static)
+      for (int task = 0; task < sentences * heads; ++task) {
+        const int b = task / heads, head = task % heads;
+        weigh(s, b, head, q, k, v);
+        drop(s, b, head, s.weights);
+        s.sum_keys(s.weights, s.v);
+        s.put(s.out, s.queries, out, query_starts[b], head * width);
+      }
+    }
+  }
+
+  // With P the weights, Z what dropout leaves of 1 and ∘ the product of elements:
+  // dV = (P∘Z)ᵀ dO, dP = (dO Vᵀ)∘Z, dS = P∘(dP - Σ dP∘P), dQ = dS K / √K, dK = dSᵀ Q / √K.
+  template <class T>
+  void backward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<const T> grad_out,
+                Rows<T> grad_q, Rows<T> grad_k, Rows<T> grad_v) const {
+#pragma omp parallel
+    {
+      Scratch s;
+#pragma omp for schedule(static)
+      for (int task = 0; task < sentences * heads; ++task) {
+        const int b = task / heads, head = task % heads, column = head * width;
+        const int64_t first_q = query_starts[b], first_k = key_starts[b];
+        weigh(s, b, head, q, k, v);
+        s.fetch(grad_out, first_q, column, s.queries, s.grads);
+        s.compare(s.grads, s.v, s.scores);
+        drop(s, b, head, s.scores);
+        for (int t = 0; t < s.queries; ++t) {
+          float *p = s.weights + t * s.key_row, *d = s.scores + t * s.key_row, sum = 0.0f;
+          for (int i = 0; i < s.key_row; ++i) sum += d[i] * p[i];
+          for (int i = 0; i < s.key_row; ++i) d[i] = p[i] * (d[i] - sum);
+        }
+        drop(s, b, head, s.weights);
+        s.sum_queries(s.weights, s.grads);
+        s.put(s.out, s.keys, grad_v, first_k, column);
+        s.sum_queries(s.scores, s.q);
+        s.put(s.out, s.keys, grad_k, first_k, column);
+        s.sum_keys(s.scores, s.k);
+        for (int i = 0; i < s.queries * s.row; ++i) s.out[i] *= scale();
+        s.put(s.out, s.queries, grad_q, first_q, column);
+      }
+    }
+  }
+
+  static constexpr int kLongest = 4096;  // keys, beyond which draws would repeat
+};

@@ -1,0 +1,359 @@
+"""The fast road of a training step, by native kernels and without padding, against the plain."""
+
+import ctypes
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from allyouneed.core.attention import attention
+from allyouneed.core.config import TransformerConfig
+from allyouneed.core.transformer import Transformer
+from allyouneed.data.collate import Batch
+from allyouneed.engine.native import build
+from allyouneed.engine.native.library import NoLibrary, cache_folder
+from allyouneed.training import objective as objective_module
+from allyouneed.training.fused import AttentionShape, Packing, add_norm, attend, smoothed_in_place
+from allyouneed.training.kernels import find_kernels, open_kernels
+from allyouneed.training.loss import label_smoothed_loss
+from allyouneed.training.objective import Objective
+from allyouneed.training.packed import PackedRoad, why_not_packed
+from allyouneed.training.sections import TrainingSection
+
+CONFIG = TransformerConfig(
+    vocabulary=60,
+    d_model=32,
+    heads=2,
+    d_ff=48,
+    encoder_layers=2,
+    decoder_layers=2,
+    dropout=0.0,
+    max_positions=64,
+)
+KINDS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "pre-norm": {"residual": "pre-norm"},
+    "odd widths": {"d_model": 30, "heads": 3, "d_ff": 7},
+    "one wide head": {"heads": 1, "head_width": 40, "bias": False},
+    "gated": {"activation": "swiglu", "positions": "learned", "normalise_embeddings": True},
+    "two vocabularies": {"shared_embeddings": "none", "source_vocabulary": 40},
+    "no encoder": {"encoder_layers": 0, "residual": "pre-norm"},
+    "output bias": {"output_bias": True},
+}
+LENGTHS = ((9, 23), (1, 1), (4, 17), (7, 16), (8, 2))  # source, target
+
+
+@pytest.fixture(scope="module", params=list(build.variants()))
+def kernels(request: pytest.FixtureRequest) -> ctypes.CDLL:
+    """In every variant that this processor can run; compiled once and kept."""
+    try:
+        best = find_kernels()
+    except NoLibrary as error:
+        pytest.skip(str(error))
+    names = list(build.variants())
+    if names.index(request.param) < names.index(build.best_variant()):
+        pytest.skip(f"this processor lacks something that variant {request.param} needs")
+    if request.param == build.best_variant():
+        return best.functions
+    path = cache_folder() / build.library_name(request.param, build.KERNELS)
+    if not build.intact(path):
+        build.compile_variant(request.param, cache_folder(), build.KERNELS)
+    return open_kernels(path)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> None:
+    """Skips where the fast road cannot be taken."""
+    try:
+        find_kernels()
+    except NoLibrary as error:
+        pytest.skip(str(error))
+
+
+def loud_model(**changes: Any) -> Transformer:
+    """Biases and gains that are not zeros and ones."""
+    torch.manual_seed(1)
+    model = Transformer(replace(CONFIG, **changes)).train()
+    for weight in model.parameters():
+        if weight.dim() == 1:
+            nn.init.normal_(weight, 0.5, 0.3)
+    return model
+
+
+def made_up_batch(config: TransformerConfig, lengths: tuple[tuple[int, int], ...]) -> Batch:
+    generator = torch.Generator().manual_seed(2)
+    source, target = (
+        torch.randint(4, size, (len(lengths), max(sizes)), generator=generator)
+        for size, sizes in zip(
+            (config.source_vocabulary or config.vocabulary, config.vocabulary),
+            zip(*lengths, strict=True),
+            strict=True,
+        )
+    )
+    for row, (source_length, target_length) in enumerate(lengths):
+        source[row, source_length:] = config.pad
+        target[row, target_length:] = config.pad
+    shifted = target.roll(1, 1)
+    shifted[:, 0] = config.start
+    target_in = shifted.masked_fill(target == config.pad, config.pad)
+    return Batch(source, target_in, target, sum(target for _, target in lengths))
+
+
+def both_roads(
+    model: Transformer, batch: Batch, **keys: Any
+) -> list[tuple[Tensor, list[Tensor | None]]]:
+    """Loss and gradients by the plain road and by the fast one."""
+    section = TrainingSection(steps=1, **keys)
+    plain, fast = (Objective(model, section, torch.device("cpu")) for _ in range(2))
+    plain._road = None
+    assert fast._road is not None
+    found = []
+    for objective in (plain, fast):
+        loss = objective(batch)
+        grads = torch.autograd.grad(loss / 50, list(model.parameters()), allow_unused=True)
+        found.append((loss.detach(), list(grads)))
+    return found
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_roads_give_the_same_loss_and_gradients(kind: str) -> None:
+    model = loud_model(**KINDS[kind])
+    batch = made_up_batch(model.config, LENGTHS)
+    (plain, expected), (fast, found) = both_roads(model, batch)
+    assert_close(fast, plain)
+    for (name, _), ours, theirs in zip(model.named_parameters(), found, expected, strict=True):
+        assert (ours is None) == (theirs is None), name
+        if ours is not None:
+            assert_close(
+                ours, theirs, rtol=1e-4, atol=1e-5, msg=lambda text, n=name: f"{n}: {text}"
+            )
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("kind", ["paper", "pre-norm"])
+def test_in_bf16_they_differ_by_rounding(kind: str) -> None:
+    model = loud_model(**KINDS[kind])
+    batch = made_up_batch(model.config, LENGTHS)
+    exact, _ = both_roads(model, batch)
+    narrow = both_roads(model, batch, precision="bf16")
+    for loss, grads in narrow:
+        assert_close(loss, exact[0], rtol=2e-3, atol=0.0)
+        norm = math.sqrt(sum(float(grad.square().sum()) for grad in exact[1] if grad is not None))
+        apart = sum(
+            float((ours - theirs).square().sum())
+            for ours, theirs in zip(grads, exact[1], strict=True)
+            if ours is not None and theirs is not None
+        )
+        assert 0 < math.sqrt(apart) < 0.02 * norm
+
+
+@pytest.mark.usefixtures("compiled")
+def test_r_drop_goes_the_fast_road_too() -> None:
+    model = loud_model()
+    batch = made_up_batch(model.config, LENGTHS)
+    (plain, expected), (fast, found) = both_roads(model, batch, r_drop=1.0)
+    assert_close(fast, plain)
+    assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_batch_of_no_target_token() -> None:
+    """As a worker has it for which nothing is left."""
+    model = loud_model()
+    objective = Objective(model, TrainingSection(steps=1), torch.device("cpu"))
+    end, start, pad = torch.tensor([2, 1, 0]).view(3, 1, 1)
+    loss = objective(Batch(end, start, pad, target_tokens=0))
+    loss.backward()
+    assert loss == 0
+    assert not any(weight.grad.any() for weight in model.parameters() if weight.grad is not None)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("causal", [True, False])
+def test_attention_is_equation_1(kernels: ctypes.CDLL, dtype: torch.dtype, causal: bool) -> None:
+    """Of packed sentences, with keys and values in columns of a wider matrix."""
+    torch.manual_seed(0)
+    heads, width = 3, 20
+    lengths = [(5, 5), (1, 1), (40, 40)] if causal else [(5, 9), (1, 33), (40, 2)]
+    queries, keys = (
+        Packing(torch.tensor([0, *side], dtype=torch.int32).cumsum(0, dtype=torch.int32))
+        for side in zip(*lengths, strict=True)
+    )
+    q_PD = torch.randn(64, 60).to(dtype).requires_grad_()
+    wide_PD = torch.randn(64, 240).to(dtype).requires_grad_()
+    kv_PD = wide_PD.chunk(2, dim=-1)[1]
+    shape = AttentionShape(heads, width, causal, dropout=0.0)
+    found_PD = attend(kernels, q_PD, kv_PD, queries, keys, shape)
+    rows = []
+    for n, (t, s) in enumerate(lengths):
+        here = slice(int(queries.starts[n]), int(queries.starts[n]) + t)
+        there = slice(int(keys.starts[n]), int(keys.starts[n]) + s)
+        q, k, v = (
+            side.float().unflatten(-1, (heads, width)).transpose(0, 1)
+            for side in (q_PD[here], kv_PD[there, :60], kv_PD[there, 60:])
+        )
+        mask = torch.ones(t, s, dtype=torch.bool).tril() if causal else None
+        rows.append(attention(q, k, v, mask)[0].transpose(0, 1).flatten(1))
+    expected_PD = nn.functional.pad(torch.cat(rows), (0, 0, 0, 64 - queries.positions))
+    exact = dtype == torch.float32
+    tolerance = {"rtol": 1e-4, "atol": 1e-5} if exact else {"rtol": 0.02, "atol": 0.01}
+    assert found_PD.dtype == dtype
+    assert_close(found_PD.float(), expected_PD, **tolerance)
+    grad_PD = torch.randn_like(expected_PD)
+    grad_PD[queries.positions :] = 0.0
+    ours = torch.autograd.grad((found_PD.float() * grad_PD).sum(), [q_PD, wide_PD])
+    theirs = torch.autograd.grad((expected_PD * grad_PD).sum(), [q_PD, wide_PD])
+    for mine, other in zip(ours, theirs, strict=True):
+        assert_close(
+            mine.float(), other.float(), **(tolerance if exact else {"rtol": 0.05, "atol": 0.05})
+        )
+
+
+@pytest.mark.parametrize("post_norm", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_residual_connection_is_its_formula(
+    kernels: ctypes.CDLL, dtype: torch.dtype, post_norm: bool
+) -> None:
+    torch.manual_seed(0)
+    norm = nn.LayerNorm(23)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x_PD = torch.randn(37, 23, requires_grad=True)
+    y_PD = torch.randn(37, 23).to(dtype).requires_grad_()
+    stream_PD, narrowed_PD = add_norm(kernels, x_PD, y_PD, norm, 0.0, post_norm)
+    sum_PD = x_PD + y_PD
+    expected = (norm(sum_PD) if post_norm else sum_PD, norm(sum_PD).to(dtype))
+    assert_close(
+        (stream_PD, narrowed_PD), expected, rtol=1e-5 if dtype == torch.float32 else 0.01, atol=1e-5
+    )
+    weights = [torch.randn(37, 23) for _ in range(2)]
+    leaves = [x_PD, y_PD, norm.weight, norm.bias]
+    grads = [
+        torch.autograd.grad(
+            sum((a.float() * w).sum() for a, w in zip(pair, weights, strict=True)), leaves
+        )
+        for pair in ((stream_PD, narrowed_PD), expected)
+    ]
+    for ours, theirs in zip(*grads, strict=True):
+        loose = (
+            {"rtol": 0.02, "atol": 0.03}
+            if dtype == torch.bfloat16
+            else {"rtol": 1e-4, "atol": 1e-5}
+        )
+        assert ours.dtype == theirs.dtype
+        assert_close(ours, theirs, **loose)
+
+
+def test_dropout_of_a_residual_connection(kernels: ctypes.CDLL) -> None:
+    """A share of y goes, the rest grows; the gradient goes the same ways; the seed decides."""
+    norm = nn.LayerNorm(64)
+    x_PD = torch.zeros(2000, 64)
+    y_PD = torch.ones(2000, 64, requires_grad=True)
+
+    def drawn(seed: int) -> Tensor:
+        torch.manual_seed(seed)
+        return add_norm(kernels, x_PD, y_PD, norm, 0.3, post_norm=False)[0]
+
+    sum_PD = drawn(5)
+    kept_PD = sum_PD != 0
+    assert_close(sum_PD[kept_PD], torch.full_like(sum_PD[kept_PD], 1 / 0.7))
+    assert float(kept_PD.float().mean()) == pytest.approx(0.7, abs=0.005)
+    for axis in (0, 1):  # no row and no column of its own mind
+        shares = kept_PD.float().mean(dim=axis)
+        assert float((shares - 0.7).abs().max()) < 6 * math.sqrt(0.21 / kept_PD.size(axis))
+    (grad_PD,) = torch.autograd.grad(sum_PD.sum(), [y_PD])
+    assert torch.equal(grad_PD, sum_PD)
+    assert torch.equal(drawn(5), sum_PD)
+    agreed = ((drawn(6) != 0) == kept_PD).float().mean()
+    assert float(agreed) == pytest.approx(0.7**2 + 0.3**2, abs=0.01)
+
+
+def test_dropout_of_attention_weights(kernels: ctypes.CDLL) -> None:
+    """With values that are unit vectors the result is the weights; the gradient follows them."""
+    size = 16
+    packing = Packing(torch.arange(0, 65 * size, size, dtype=torch.int32))
+    q_PD = torch.zeros(64 * size, size, requires_grad=True)
+    kv_PD = torch.cat([torch.randn(64 * size, size), torch.eye(size).repeat(64, 1)], dim=1)
+    shape = AttentionShape(1, size, causal=False, dropout=0.25)
+    torch.manual_seed(3)
+    weights_PS = attend(kernels, q_PD, kv_PD, packing, packing, shape)
+    kept_PS = weights_PS != 0
+    assert float(kept_PS.float().mean()) == pytest.approx(0.75, abs=0.01)
+    assert_close(weights_PS[kept_PS], torch.full((int(kept_PS.sum()),), 1 / 16 / 0.75))
+    grad_PS = torch.randn(64 * size, size)
+    (ours,) = torch.autograd.grad(weights_PS, [q_PD], grad_PS)
+    k_NSK = kv_PD[:, :size].view(64, size, size)
+    plain = (q_PD.view(64, size, size) @ k_NSK.mT / math.sqrt(size)).softmax(-1).flatten(0, 1)
+    (theirs,) = torch.autograd.grad(plain * kept_PS / 0.75, [q_PD], grad_PS)
+    assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_smoothed_loss_is_its_formula(
+    kernels: ctypes.CDLL, dtype: torch.dtype, smoothing: float
+) -> None:
+    torch.manual_seed(0)
+    logits_PV = (9 * torch.randn(21, 203)).to(dtype).float().requires_grad_()
+    labels_P = torch.randint(0, 203, (21,))
+    loss = label_smoothed_loss(logits_PV, labels_P, smoothing, pad=-1)
+    (expected_PV,) = torch.autograd.grad(loss, [logits_PV])
+    grad_PV = logits_PV.detach().to(dtype)
+    found = smoothed_in_place(kernels, grad_PV, labels_P, smoothing)
+    assert_close(found, loss.detach())
+    rough = {"rtol": 0.01, "atol": 1e-6}
+    assert_close(grad_PV.float(), expected_PV, **(rough if dtype == torch.bfloat16 else {}))
+
+
+def test_numbers_that_the_kernels_do_not_know(kernels: ctypes.CDLL) -> None:
+    with pytest.raises(TypeError, match=r"float32 or bfloat16, not in torch\.float64"):
+        smoothed_in_place(kernels, torch.zeros(2, 3).double(), torch.zeros(2).long(), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [({"norm": "rms"}, "norm='rms'"), ({"positions": "rotary"}, "positions='rotary'")],
+)
+def test_what_they_do_not_know_goes_the_plain_road(changes: dict[str, Any], what: str) -> None:
+    model = loud_model(**changes)
+    assert why_not_packed(model) == what
+    objective = Objective(model, TrainingSection(steps=1), torch.device("cpu"))
+    assert (
+        objective.note == f"the native kernels of training do not know {what}; slower without them"
+    )
+    loss = objective(made_up_batch(model.config, LENGTHS))
+    assert math.isfinite(loss.detach())
+    assert why_not_packed(loud_model().double()) == "weights in torch.float64"
+
+
+def test_without_a_compiler_the_plain_road_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing() -> None:
+        raise NoLibrary("the native kernels of training are not there")
+
+    monkeypatch.setattr(objective_module, "find_kernels", nothing)
+    model = loud_model()
+    objective = Objective(model, TrainingSection(steps=1), torch.device("cpu"))
+    assert objective.note
+    assert objective.note.endswith("are not there; training is slower without them")
+    assert math.isfinite(objective(made_up_batch(model.config, LENGTHS)).detach())
+
+
+@pytest.mark.usefixtures("compiled")
+def test_shards_go_the_plain_road() -> None:
+    """A layer's weights are whole only while that layer's own forward runs."""
+    section = TrainingSection(steps=1, sharded=True)
+    assert Objective(loud_model(), section, torch.device("cpu"))._road is None
+
+
+def test_states_are_those_of_the_kept_positions(kernels: ctypes.CDLL) -> None:
+    model = loud_model()
+    batch = made_up_batch(model.config, LENGTHS)
+    kept_BT = batch.labels_BT != 0
+    found = PackedRoad(model, kernels).states(batch.source_BS, batch.target_in_BT, kept_BT)
+    expected = model.decode(batch.target_in_BT, model.encode(batch.source_BS))[kept_BT]
+    assert_close(found, expected, rtol=1e-5, atol=1e-5)
