@@ -1,0 +1,133 @@
+"""How well a model translates Multi30k, scored as the published figures are.
+
+Text-only models of this size are compared by BLEU over lower-cased, normalised, tokenised text:
+fairseq's Transformer-Tiny has 41.02 on test2016. Both sides, the model's output and the reference,
+are lower-cased, then go through Moses' punctuation normalisation and tokenizer (sacremoses), and
+their tokens are compared as `multi-bleu.perl` does. Cased sacreBLEU, which takes plain text and is
+another figure, stands beside it; never set one beside the other.
+
+    python benchmarks/multi30k.py [--model FOLDER] [--set test_2016_flickr] [--beam 5]
+    python benchmarks/multi30k.py --translations FILE
+
+Needs sacremoses, and the data: `allyouneed fetch multi30k`, or the folder in $ALLYOUNEED_DATA.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+
+from allyouneed.data.lines import read_lines
+from allyouneed.data.root import resolve
+from allyouneed.errors import DataError
+from allyouneed.evaluation.metrics import bleu, chrf
+from allyouneed.model_folder import open_model_folder
+from allyouneed.translator import load
+
+RESULTS = Path(__file__).parent / "results"
+PUBLISHED = {"test_2016_flickr": 41.02}  # fairseq Transformer-Tiny, beam 5, average of 10
+
+
+def main() -> None:
+    """Translates, scores, prints the figures and writes them."""
+    arguments = parsed()
+    sources, references = (lines(arguments.set, side) for side in ("en", "de"))
+    if arguments.translations is None:
+        translator = load(arguments.model, engine=arguments.engine)
+        found = translator(sources, beam=arguments.beam)
+        translations = [translation.text for translation in found]
+        about: dict[str, Any] = {
+            "beam": arguments.beam,
+            "engine": translator.engine.description,
+            **trained(arguments.model),
+        }
+    else:
+        translations = [*read_lines(arguments.translations, lambda *note: None)]
+        about = {"name": arguments.translations.stem}
+    document = {"set": arguments.set, **about, "scores": scores(translations, references)}
+    for figure in document["scores"]:
+        print(f"{figure['score']:6.2f}  {figure['metric']}  {figure['signature']}")
+    if arguments.set in PUBLISHED:
+        print(f"{PUBLISHED[arguments.set]:6.2f}  published, to be set beside the first")
+    path = arguments.results / f"multi30k-{about['name']}-{arguments.set}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"written: {path}", file=sys.stderr)
+
+
+def parsed() -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", default="en-de", help="folder or bundled name (%(default)s)")
+    parser.add_argument("--translations", type=Path, help="a file to score instead, line by line")
+    parser.add_argument("--set", default="test_2016_flickr", help="(%(default)s)")
+    parser.add_argument("--beam", type=int, default=5, help="(%(default)s)")
+    parser.add_argument("--engine", default="auto", help="(%(default)s)")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
+    if not find_spec("sacremoses"):
+        sys.exit("sacremoses is not installed; install it with: pip install sacremoses")
+    return parser.parse_args()
+
+
+def lines(name: str, side: str) -> list[str]:
+    """One side of a set."""
+    try:
+        path = resolve(Path("multi30k") / f"{name}.{side}.gz", None)
+    except DataError as error:
+        sys.exit(str(error))
+    return [*read_lines(path, lambda *note: None)]
+
+
+def trained(model: str) -> dict[str, Any]:
+    """What the model's folder says of its training; `name` is that of its recipe and its seed."""
+    folder = open_model_folder(model)
+    facts = json.loads((folder.path / "training.json").read_text(encoding="utf-8"))
+    recipe = facts.get("recipe", {})
+    name = f"{recipe['name']}-seed-{recipe['seed']}" if recipe else folder.path.name
+    told = ("parameters", "steps", "epochs", "minutes", "weights", "validation_loss", "command")
+    return {"name": name, **{key: facts[key] for key in told if key in facts}}
+
+
+def scores(translations: Sequence[str], references: Sequence[str]) -> list[dict[str, Any]]:
+    """The figure to be set beside published ones, then those of plain text."""
+    published = as_published(translations, references)
+    rows = [bleu(translations, references), bleu(translations, references, lowercase=True)]
+    plain = [*rows, chrf(translations, references)]
+    return [published, *(score.to_dict() for score in plain)]
+
+
+def as_published(translations: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+    """BLEU over lower-cased, normalised, tokenised text, without smoothing."""
+    metric = sacrebleu.BLEU(tokenize="none", smooth_method="none", force=True)
+    result = metric.corpus_score(prepared(translations), [prepared(references)])
+    return {
+        "metric": "BLEU lower-cased, normalised, tokenised",
+        "score": result.score,
+        "signature": f"{metric.get_signature()}|on:lc.norm.tok.de (sacremoses)",
+        "brevity_penalty": result.bp,
+        "precisions": result.precisions,
+        "tokens": result.sys_len,
+        "reference_tokens": result.ref_len,
+    }
+
+
+def prepared(texts: Sequence[str]) -> list[str]:
+    """As Multi30k's own files `lc.norm.tok.de` are made: lower-cased, normalised, tokenised."""
+    from sacremoses import MosesPunctNormalizer, MosesTokenizer
+
+    normalizer, tokenizer = MosesPunctNormalizer("de"), MosesTokenizer("de")
+    return [
+        tokenizer.tokenize(normalizer.normalize(text.strip().lower()), return_str=True)
+        for text in texts
+    ]
+
+
+if __name__ == "__main__":
+    main()
