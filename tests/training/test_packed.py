@@ -315,6 +315,12 @@ def test_numbers_that_the_kernels_do_not_know(kernels: ctypes.CDLL) -> None:
         smoothed_in_place(kernels, torch.zeros(2, 3).double(), torch.zeros(2).long(), 0.1)
 
 
+@pytest.mark.parametrize("label", [-1, 3])
+def test_labels_outside_the_vocabulary(kernels: ctypes.CDLL, label: int) -> None:
+    with pytest.raises(IndexError, match=f"label {label} is no id of a vocabulary of 3"):
+        smoothed_in_place(kernels, torch.zeros(2, 3), torch.tensor([2, label]), 0.1)
+
+
 @pytest.mark.parametrize(
     ("changes", "what"),
     [({"norm": "rms"}, "norm='rms'"), ({"positions": "rotary"}, "positions='rotary'")],

@@ -72,7 +72,14 @@ def add_norm(
 def smoothed_in_place(
     kernels: ctypes.CDLL, logits_PV: Tensor, labels_P: Tensor, smoothing: float
 ) -> Tensor:
-    """The smoothed loss of section 5.4, summed, of logits, which become its gradient by them."""
+    """The smoothed loss of section 5.4, summed, of logits, which become its gradient by them.
+
+    Raises:
+        IndexError: a label that is no column of the logits.
+    """
+    wrong_P = labels_P[(labels_P < 0) | (labels_P >= logits_PV.size(1))]
+    if len(wrong_P):
+        raise IndexError(f"label {int(wrong_P[0])} is no id of a vocabulary of {logits_PV.size(1)}")
     losses_P = torch.empty(len(labels_P))
     kernels.ayt_smoothed_loss(
         *(is_bf16(logits_PV), address(logits_PV), *logits_PV.shape, address(labels_P.contiguous())),

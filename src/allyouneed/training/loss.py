@@ -99,10 +99,12 @@ class _FusedLoss(torch.autograd.Function):
         loss = torch.zeros((), dtype=wide, device=states_RPD.device)
         passes = states_RPD.size(0)
         size = _FusedLoss.CHUNK // passes
+        # new memory for every chunk would take longer than the product that fills it
+        room_NV = states_RPD.new_empty(passes * size, len(projection_VD))
         for first in range(0, labels_P.numel(), size):
             chunk = slice(first, first + size)
             states_ND = states_RPD[:, chunk].flatten(0, 1)
-            logits_NV = states_ND @ projection_VD.T
+            logits_NV = torch.mm(states_ND, projection_VD.T, out=room_NV[: len(states_ND)])
             labels_C = labels_P[chunk]
             if kernels is not None and bias_V is None and not r_drop:
                 loss += smoothed_in_place(kernels, logits_NV, labels_C, smoothing)

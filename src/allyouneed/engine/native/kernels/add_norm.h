@@ -18,6 +18,7 @@ struct AddNorm {
                float* moments) const {
 #pragma omp parallel
     {
+      const Dropout draw = dropout;  // a copy, which no store can change
       std::vector<float> buffer(width);
       float* n = buffer.data();
 #pragma omp for schedule(static)
@@ -26,7 +27,7 @@ struct AddNorm {
         float* s = sum + at;
         float mean = 0.0f, variance = 0.0f;
         for (int i = 0; i < width; ++i) {
-          s[i] = x[at + i] + to_float(y[at + i]) * dropout(uint32_t(at) + uint32_t(i));
+          s[i] = x[at + i] + to_float(y[at + i]) * draw(uint32_t(at) + uint32_t(i));
           mean += s[i];
         }
         mean /= float(width);
@@ -50,6 +51,7 @@ struct AddNorm {
                 float* partial, int threads) const {
 #pragma omp parallel num_threads(threads)
     {
+      const Dropout draw = dropout;
       std::vector<float> buffer(3 * width), own(2 * width);
       float *g = buffer.data(), *h = g + width, *d = h + width;
       float *own_gain = own.data(), *own_shift = own_gain + width;
@@ -76,7 +78,7 @@ struct AddNorm {
         for (int i = 0; i < width; ++i) d[i] = scale * (g[i] - sum_g - h[i] * sum_gh);
         if (grad_sum) add(d, grad_sum + at, width);
         std::memcpy(grad_x + at, d, width * sizeof(float));
-        for (int i = 0; i < width; ++i) d[i] *= dropout(uint32_t(at) + uint32_t(i));
+        for (int i = 0; i < width; ++i) d[i] *= draw(uint32_t(at) + uint32_t(i));
         narrow(d, grad_y + at, width);
       }
       std::memcpy(partial + thread() * 2 * width, own.data(), 2 * width * sizeof(float));

@@ -109,9 +109,10 @@ struct Heads {
 
   void drop(const Scratch& s, int b, int head, float* weights) const {
     if (!drops) return;
+    const Dropout draw = dropout;  // a copy, which no store can change
     for (int t = 0; t < s.queries; ++t, weights += s.key_row) {
       const uint32_t first = uint32_t((int64_t(query_starts[b] + t) * heads + head) * kLongest);
-      for (int i = 0; i < s.keys; ++i) weights[i] *= dropout(first + uint32_t(i));
+      for (int i = 0; i < s.keys; ++i) weights[i] *= draw(first + uint32_t(i));
     }
   }
 
