@@ -18,5 +18,7 @@ def test_a_team(tmp_path: Path) -> None:
     command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
     subprocess.run([*command, f"-I{SOURCE}", str(source), "-o", str(program)], check=True)
     for arguments, words in (([], ["once", "throws", "taken"]), (["no threads"], ["one"])):
-        done = subprocess.run([program, *arguments], stdout=subprocess.PIPE, check=True, timeout=300)
+        done = subprocess.run(
+            [program, *arguments], stdout=subprocess.PIPE, check=True, timeout=300
+        )
         assert done.stdout.decode().split() == words
