@@ -310,6 +310,35 @@ def test_smoothed_loss_is_its_formula(
     assert_close(grad_PV.float(), expected_PV, **(rough if dtype == torch.bfloat16 else {}))
 
 
+def test_threads_share_the_rows(kernels: ctypes.CDLL) -> None:
+    """As many numbers as other threads are woken for."""
+    norm = nn.LayerNorm(48)
+    packing = Packing(torch.arange(0, 1001, 10, dtype=torch.int32))
+    shape = AttentionShape(4, 12, causal=True, dropout=0.1)
+
+    def worked(threads: int) -> list[Tensor]:
+        torch.set_num_threads(threads)
+        torch.manual_seed(0)
+        x_PD, y_PD = (torch.randn(1000, 48, requires_grad=True) for _ in range(2))
+        qkv_PD = torch.randn(1000, 144, requires_grad=True)
+        stream_PD, _ = add_norm(kernels, x_PD, y_PD, norm, 0.1, post_norm=True)
+        heads_PD = attend(kernels, qkv_PD, None, packing, packing, shape)
+        grads = torch.autograd.grad(
+            (stream_PD * heads_PD).sum(), [x_PD, y_PD, qkv_PD, *norm.parameters()]
+        )
+        loss = smoothed_in_place(kernels, qkv_PD.detach(), torch.arange(1000) % 144, 0.1)
+        return [stream_PD, heads_PD, *grads, qkv_PD, loss]
+
+    before = torch.get_num_threads()
+    try:
+        alone, together = worked(1), worked(2)
+        again = worked(2)
+    finally:
+        torch.set_num_threads(before)
+    assert_close(together, alone)
+    assert all(torch.equal(one, other) for one, other in zip(together, again, strict=True))
+
+
 def test_numbers_that_the_kernels_do_not_know(kernels: ctypes.CDLL) -> None:
     with pytest.raises(TypeError, match=r"float32 or bfloat16, not in torch\.float64"):
         smoothed_in_place(kernels, torch.zeros(2, 3).double(), torch.zeros(2).long(), 0.1)

@@ -16,7 +16,7 @@ struct AddNorm {
   template <class T>
   void forward(const float* x, const T* y, float* sum, float* wide, T* narrowed,
                float* moments) const {
-#pragma omp parallel
+#pragma omp parallel if (rows * width >= kManyNumbers)
     {
       const Dropout draw = dropout;  // a copy, which no store can change
       std::vector<float> buffer(width);
@@ -49,7 +49,7 @@ struct AddNorm {
   void backward(const float* sum, const float* moments, const float* grad_sum,
                 const float* grad_wide, const T* grad_narrowed, float* grad_x, T* grad_y,
                 float* partial, int threads) const {
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) if (rows * width >= kManyNumbers)
     {
       const Dropout draw = dropout;
       std::vector<float> buffer(3 * width), own(2 * width);

@@ -87,6 +87,7 @@ struct Heads {
     }
   };
 
+  bool many() const { return int64_t(query_starts[sentences]) * heads * width >= kManyNumbers; }
   float scale() const { return 1.0f / std::sqrt(float(width)); }
 
   // The weights of a head, before dropout; Q is there scaled already.
@@ -118,7 +119,7 @@ struct Heads {
 
   template <class T>
   void forward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<T> out) const {
-#pragma omp parallel
+#pragma omp parallel if (many())
     {
       Scratch s;
 #pragma omp for schedule(static)
@@ -137,7 +138,7 @@ struct Heads {
   template <class T>
   void backward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<const T> grad_out,
                 Rows<T> grad_q, Rows<T> grad_k, Rows<T> grad_v) const {
-#pragma omp parallel
+#pragma omp parallel if (many())
     {
       Scratch s;
 #pragma omp for schedule(static)

@@ -5,6 +5,9 @@
 
 #include "rows.h"
 
+// So many numbers are worth waking other threads for, as torch sees it too.
+constexpr int64_t kManyNumbers = 32768;
+
 inline float to_float(float x) { return x; }
 
 template <class T>

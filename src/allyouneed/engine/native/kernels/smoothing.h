@@ -11,7 +11,7 @@
 template <class T>
 void smoothed_loss(T* logits, int64_t rows, int vocabulary, const int64_t* labels, float smoothing,
                    float* losses) {
-#pragma omp parallel
+#pragma omp parallel if (rows * vocabulary >= kManyNumbers)
   {
     std::vector<float> buffer(vocabulary);
     float* x = buffer.data();
