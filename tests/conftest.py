@@ -1,6 +1,7 @@
 """What tests of several floors share: a small tokenizer, models with random weights, a folder, a
 server of files."""
 
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,10 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.model_folder import save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translator import Translator, load
+
+# What starts the tests in the background may leave these ignored, and their children with them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 GOLDEN = Path(__file__).parent / "golden"
 SENTENCES = [

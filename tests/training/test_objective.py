@@ -12,6 +12,7 @@ from torch.testing import assert_close
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
+from allyouneed.engine.native.library import NoLibrary
 from allyouneed.training import objective as objective_module
 from allyouneed.training.loss import fused_loss, r_drop_loss
 from allyouneed.training.objective import Objective
@@ -42,10 +43,21 @@ def loss_and_gradient(dropout: float, **keys: Any) -> tuple[Tensor, Mapping[str,
     return loss.detach(), gradients
 
 
+@pytest.fixture
+def plain_road(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training goes by the core's own modules."""
+
+    def missing() -> None:
+        raise NoLibrary("no kernels here")
+
+    monkeypatch.setattr(objective_module, "find_kernels", missing)
+
+
 def test_without_dropout_r_drop_is_the_plain_loss() -> None:
     assert_close(loss_and_gradient(0.0, r_drop=5.0), loss_and_gradient(0.0))
 
 
+@pytest.mark.usefixtures("plain_road")
 def test_the_two_passes_have_dropouts_of_their_own() -> None:
     """Written out: both passes by hand, the first rows of the draws being the first pass."""
     torch.manual_seed(3)
@@ -83,6 +95,7 @@ def test_without_word_dropout_nothing_is_drawn() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
+@pytest.mark.usefixtures("plain_road")
 def test_both_sides_have_words_hidden_and_the_labels_none(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Tensor] = []
     encode, decode = Transformer.encode, Transformer.decode
