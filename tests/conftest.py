@@ -19,7 +19,8 @@ from allyouneed.translator import Translator, load
 
 # What starts the tests in the background may leave these ignored, and their children with them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+for ending in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ending, signal.SIG_DFL)
 
 GOLDEN = Path(__file__).parent / "golden"
 SENTENCES = [
