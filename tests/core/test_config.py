@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from allyouneed.core.config import BASE, BIG, PRESETS, SMALL, TINY, TransformerConfig
+from allyouneed.core.config import BASE, BERT, BIG, PRESETS, SMALL, TINY, TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError
 
@@ -24,6 +24,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "source_vocabulary=0 must be at least 1, or left out",
     ),
     ({"encoder_layers": -1}, "encoder_layers=-1 must not be negative"),
+    ({"segments": -1}, "segments=-1 must not be negative"),
     (
         {"d_model": 9, "heads": 3},
         "sinusoidal positions pair sines with cosines and need an even d_model, not 9; try 10",
@@ -83,7 +84,7 @@ def test_presets_are_the_papers_table_3() -> None:
     assert (BASE.encoder_layers, BASE.d_model, BASE.d_ff, BASE.heads) == (6, 512, 2048, 8)
     assert (BIG.encoder_layers, BIG.d_model, BIG.d_ff, BIG.heads) == (6, 1024, 4096, 16)
     assert (BASE.dropout, BIG.dropout) == (0.1, 0.3)
-    assert PRESETS == {"base": BASE, "big": BIG, "small": SMALL, "tiny": TINY}
+    assert PRESETS == {"base": BASE, "big": BIG, "small": SMALL, "tiny": TINY, "bert": BERT}
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,18 @@ def test_as_bert_does_it() -> None:
     assert 0 < (dropped == 0).sum() < dropped.numel()
 
 
+def test_segments_are_told_apart() -> None:
+    part = embeddings(segments=nn.Embedding(2, 8)).eval()
+    ids_BT, segments_BT = torch.tensor([[3, 4, 3]]), torch.tensor([[0, 0, 1]])
+    plain = embeddings()
+    plain.load_state_dict({"tokens.weight": part.tokens.weight})
+    expected = plain(ids_BT) + part.segments.weight[segments_BT]
+    assert_close(part(ids_BT, segments_BT=segments_BT), expected)
+    assert_close(part(ids_BT), plain(ids_BT) + part.segments.weight[0])
+    with pytest.raises(ShapeError, match="tell no segments apart; leave segments_BT out"):
+        plain(ids_BT, segments_BT=segments_BT)
+
+
 @pytest.mark.parametrize("left", [True, False])
 def test_padding_takes_up_no_position(sentences: Sentences, left: bool) -> None:
     part = embeddings()

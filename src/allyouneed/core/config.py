@@ -36,7 +36,8 @@ class TransformerConfig:
     side has one of its own, which needs `shared_embeddings` other than "all".
     `shared_embeddings` (section 3.4): "all" shares one matrix between source embedding, target
     embedding and output; "output" shares the last two; "none" shares nothing.
-    `pad`, `start`, `end` are ids; the decoder's input begins with `start`.
+    `pad`, `start`, `end` are ids; the decoder's input begins with `start`. Of a model without a
+    decoder the input begins with `start`, [CLS], and its segments end in `end`, [SEP].
 
     Raises:
         ConfigError: a value that cannot be built, with one that can.
@@ -62,6 +63,7 @@ class TransformerConfig:
     positions: Positions = "sinusoidal"
     scale_embeddings: bool = True  # times sqrt(d_model), section 3.4
     normalise_embeddings: bool = False  # as BERT does
+    segments: int = 0  # kinds of segments that embeddings tell apart, as BERT's two; 0: none
     shared_embeddings: SharedEmbeddings = "all"
     bias: bool = True  # of the projections; layer norms have one either way
     output_bias: bool = False
@@ -98,7 +100,7 @@ class TransformerConfig:
         for name in ("head_width", "source_vocabulary"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1, or left out")
-        for name in ("encoder_layers", "decoder_layers"):
+        for name in ("encoder_layers", "decoder_layers", "segments"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must not be negative")
         paired = {
@@ -158,5 +160,22 @@ SMALL = replace(BASE, d_model=256, heads=4, d_ff=1024, encoder_layers=4, decoder
 TINY = replace(
     SMALL, d_model=128, d_ff=256, decoder_layers=4, dropout=0.3
 )  # fairseq's "Transformer-Tiny" for Multi30k
+BERT = replace(
+    BASE,
+    vocabulary=30_522,
+    d_model=768,
+    heads=12,
+    d_ff=3072,
+    encoder_layers=12,
+    decoder_layers=0,
+    attention_dropout=0.1,
+    max_positions=512,
+    norm_epsilon=1e-12,
+    activation="gelu",
+    positions="learned",
+    scale_embeddings=False,
+    normalise_embeddings=True,
+    segments=2,
+)  # BERT-base (Devlin et al. 2019), an encoder alone
 
-PRESETS = {"base": BASE, "big": BIG, "small": SMALL, "tiny": TINY}
+PRESETS = {"base": BASE, "big": BIG, "small": SMALL, "tiny": TINY, "bert": BERT}

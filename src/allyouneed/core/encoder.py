@@ -52,10 +52,13 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(layers)
         self.norm = norm
 
-    def forward(self, source_BS: Tensor) -> Memory:
-        """Source ids BS, padded on either side, → the memory that the decoder looks at."""
+    def forward(self, source_BS: Tensor, segments_BS: Tensor | None = None) -> Memory:
+        """Source ids BS, padded on either side, → the memory that the decoder looks at.
+
+        `segments_BS` is for models that tell segments apart, see `Embeddings`.
+        """
         may_look_B11S = masks.padding(source_BS, self.embeddings.pad)
-        x_BSD = self.embeddings(source_BS)
+        x_BSD = self.embeddings(source_BS, segments_BT=segments_BS)
         for layer in self.layers:
             x_BSD = layer(x_BSD, may_look_B11S)
         return Memory(self.norm(x_BSD), may_look_B11S)

@@ -174,6 +174,7 @@ def embeddings(config: TransformerConfig, vocabulary: int, pad: int) -> Embeddin
         max_positions=config.max_positions,
         pad=pad,
         scaled=config.scale_embeddings,
+        segments=nn.Embedding(config.segments, config.d_model) if config.segments else None,
         norm=norm(config) if config.normalise_embeddings else None,
         dropout=config.dropout,
     )

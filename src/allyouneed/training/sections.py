@@ -172,7 +172,7 @@ class VocabularySection(Section):
 class ModelSection(Section):
     """The Transformer: a preset, and any field of TransformerConfig that differs from it."""
 
-    preset: Literal["base", "big", "small", "tiny"] | None = Field(
+    preset: Literal["base", "big", "small", "tiny", "bert"] | None = Field(
         default=None,
         description="shape to start from; without it base, or with init that model's own",
     )
@@ -210,6 +210,9 @@ class ModelSection(Section):
     )
     normalise_embeddings: bool | None = Field(
         default=None, description="layer norm on the sum of embedding and position, as BERT does"
+    )
+    segments: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="kinds of segments that embeddings tell apart: 2 in BERT"
     )
     shared_embeddings: SharedEmbeddings | None = Field(
         default=None, description="which of the three embedding matrices are one (section 3.4)"
