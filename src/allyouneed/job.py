@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.segments import Segment, Segmenter, put_together
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation import Translation
 
 Options = BeamOptions | SamplingOptions
@@ -21,9 +21,9 @@ class Wishes:
     alignments: bool = False
 
 
-def ids_of_prefix(tokenizer: Tokenizer, prefix: str) -> list[int]:
+def ids_of_prefix(tokenizer: AnyTokenizer, prefix: str) -> list[int]:
     """What a translation has to begin with, as ids without an end; a blank prefix has none."""
-    return tokenizer.encode(prefix.lstrip()).ids[:-1] if prefix.strip() else []
+    return tokenizer.target.encode(prefix.lstrip()).ids[:-1] if prefix.strip() else []
 
 
 @dataclass(slots=True)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ModelFolderError, nearest
 from allyouneed.model_config import FORMAT_VERSION, read_config, transformer_config, unreadable
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.opening import open_tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +46,7 @@ class ModelFolder:
 
     path: Path
     config: TransformerConfig
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     languages: tuple[str, str] = ("", "")
     trained_length: int | None = None
 
@@ -106,7 +107,7 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     path = _locate(name_or_path)
     document = read_config(path / CONFIG)
     config = transformer_config(path / CONFIG, document["model"])
-    tokenizer = Tokenizer.load(path / TOKENIZER)
+    tokenizer = open_tokenizer(path / TOKENIZER)
     check_fit(config, tokenizer, path)
     languages = (document.get("source_language", ""), document.get("target_language", ""))
     return ModelFolder(path, config, tokenizer, languages, document.get("trained_length"))
@@ -115,7 +116,7 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
 def save_model_folder(
     path: Path,
     model: "Transformer",
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     *,
     languages: tuple[str, str] = ("", ""),
     trained_length: int | None = None,
@@ -179,21 +180,21 @@ def save_model_folder(
         _settle(path)
 
 
-def check_fit(config: TransformerConfig, tokenizer: Tokenizer, path: Path) -> None:
+def check_fit(config: TransformerConfig, tokenizer: AnyTokenizer, path: Path) -> None:
     """Raises ModelFolderError where this tokenizer's ids are not those that the model was built
     for; `path` is the folder of both."""
     remedy = f"{CONFIG} and {TOKENIZER} must come from one model"
-    for name in ("vocabulary", "source_vocabulary"):
-        if getattr(config, name) not in (None, len(tokenizer)):
+    for name, side in (("vocabulary", tokenizer.target), ("source_vocabulary", tokenizer)):
+        if getattr(config, name) not in (None, len(side)):
             raise ModelFolderError(
-                f"{path}: the tokenizer has {len(tokenizer)} pieces, but the model's {name} is "
+                f"{path}: the tokenizer has {len(side)} pieces, but the model's {name} is "
                 f"{getattr(config, name)}; {remedy}"
             )
-    if (config.pad, config.end) != (tokenizer.PAD, tokenizer.END):
-        raise ModelFolderError(
-            f"{path}: the tokenizer has pad={tokenizer.PAD} and end={tokenizer.END}, but the model "
-            f"has pad={config.pad} and end={config.end}; {remedy}"
-        )
+        if (config.pad, config.end) != (side.PAD, side.END):
+            raise ModelFolderError(
+                f"{path}: the tokenizer has pad={side.PAD} and end={side.END}, but the model "
+                f"has pad={config.pad} and end={config.end}; {remedy}"
+            )
 
 
 def to_disk(path: Path) -> None:

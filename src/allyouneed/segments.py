@@ -8,8 +8,8 @@ from operator import itemgetter
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.text.sentences import split_long
-from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation import Translation
 
 CUT_OFF = "stopped at the length limit before the end of a sentence"
@@ -46,7 +46,7 @@ class Segmenter:
     better than a sentence of a length that it has never seen.
     """
 
-    def __init__(self, tokenizer: Tokenizer, known_length: int) -> None:
+    def __init__(self, tokenizer: AnyTokenizer, known_length: int) -> None:
         self.tokenizer = tokenizer
         self.known_length = known_length
 
@@ -81,7 +81,7 @@ def put_together(
     source: str,
     segments: Sequence[Segment],
     notes: Sequence[str],
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     options: BeamOptions | SamplingOptions,
 ) -> Translation:
     """The translation of the whole text, with as many alternatives as the search was asked for."""
@@ -104,19 +104,19 @@ def _one_way(
     segments: Sequence[Segment],
     way: Sequence[Hypothesis],
     notes: Sequence[str],
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
 ) -> Translation:
     """The translation that takes these hypotheses, one for each part that is not blank."""
     hypotheses = iter(way)
     texts: list[str] = []
     for segment in segments:
-        text = tokenizer.decode(next(hypotheses).ids).strip() if segment.text else ""
+        text = tokenizer.target.decode(next(hypotheses).ids).strip() if segment.text else ""
         texts += (segment.before, text, segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     return Translation(
         source=source,
         text="".join(texts),
-        tokens=tuple(tokenizer.piece(id) for hypothesis in way for id in hypothesis.ids),
+        tokens=tuple(tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids),
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities
         ),
@@ -139,7 +139,7 @@ def best_combinations(
     return [way for _, way in best]
 
 
-def joined_alignment(segments: Sequence[Segment], tokenizer: Tokenizer) -> str:
+def joined_alignment(segments: Sequence[Segment], tokenizer: AnyTokenizer) -> str:
     """The parts' alignments as one, for the first hypothesis of each; words counted through."""
     source, target = WordCounter(), WordCounter()
     links: list[str] = []
@@ -151,7 +151,7 @@ def joined_alignment(segments: Sequence[Segment], tokenizer: Tokenizer) -> str:
             links.append(f"{source.next + i}-{target.next + j}")
         source.add(segment.text)
         if segment.hypotheses:
-            target.add(tokenizer.decode(segment.hypotheses[0].ids).strip())
+            target.add(tokenizer.target.decode(segment.hypotheses[0].ids).strip())
         source.add(segment.after)
         target.add(segment.after)
     return " ".join(links)
@@ -177,7 +177,7 @@ class WordCounter:
             self.inside_word = not piece[-1].isspace()
 
 
-def word_numbers(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
     """For each token the number of its word, words being what white space separates; -1 for white
     space itself and for tokens without text, such as the end."""
     in_all = len(tokenizer.decode(ids).split())

@@ -15,7 +15,7 @@ from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import DataError
 from allyouneed.segments import Segment, word_numbers
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 
 Ids = Sequence[Sequence[int]]
 
@@ -54,7 +54,7 @@ def attention_map(model: Transformer, source: Sequence[int], target: Sequence[in
 
 @torch.inference_mode()
 def align(
-    model: Transformer, tokenizer: Tokenizer, sources: Ids, segments: Sequence[Segment]
+    model: Transformer, tokenizer: AnyTokenizer, sources: Ids, segments: Sequence[Segment]
 ) -> None:
     """Sets the alignment of each segment, whose first hypothesis is found already."""
     targets = [segment.hypotheses[0].ids for segment in segments]
@@ -63,7 +63,7 @@ def align(
         target_BT = _padded(model, [targets[n] for n in chosen])
         weights_BTS = cross_attention_map(model, source_BS, target_BT)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
-            words = [word_numbers(tokenizer, ids) for ids in (sources[n], targets[n])]
+            words = word_numbers(tokenizer, sources[n]), word_numbers(tokenizer.target, targets[n])
             segments[n].alignment = pharaoh(weights_TS, *words)
 
 

@@ -17,7 +17,7 @@ from allyouneed.pipeline import ahead
 from allyouneed.segments import CUT_OFF, Segmenter
 from allyouneed.text.clean import clean
 from allyouneed.text.growing_text import GrowingText
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation import Score, Translation
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Translator:
     def __init__(
         self,
         engine: Engine,
-        tokenizer: Tokenizer,
+        tokenizer: AnyTokenizer,
         core: "Callable[[], Transformer]",
         *,
         device: str = "cpu",
@@ -61,7 +61,7 @@ class Translator:
 
     @classmethod
     def of_model(
-        cls, model: "Transformer", tokenizer: Tokenizer, *, trained_length: int | None = None
+        cls, model: "Transformer", tokenizer: AnyTokenizer, *, trained_length: int | None = None
     ) -> "Translator":
         """Translates with a model in memory, by the core engine, on the device that it is on."""
         from allyouneed.engine.torch_engine import core_engine
@@ -217,10 +217,10 @@ class Translator:
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
             )
-        target_ids = self._ids(targets)
-        found = token_scores(self.model, self._ids(sources), target_ids)
+        target_ids = _ids(self.tokenizer.target, targets)
+        found = token_scores(self.model, _ids(self.tokenizer, sources), target_ids)
         return [
-            Score(tokens=self._pieces(ids), token_log_probabilities=scores)
+            Score(tokens=_pieces(self.tokenizer.target, ids), token_log_probabilities=scores)
             for ids, scores in zip(target_ids, found, strict=True)
         ]
 
@@ -235,9 +235,11 @@ class Translator:
         """
         from allyouneed.teacher_forcing import attention_map
 
-        source_ids, target_ids = self._ids([source, target])
+        [source_ids] = _ids(self.tokenizer, [source])
+        [target_ids] = _ids(self.tokenizer.target, [target])
         weights_TS = attention_map(self.model, source_ids, target_ids)
-        return list(self._pieces(source_ids)), list(self._pieces(target_ids)), weights_TS
+        source_pieces = _pieces(self.tokenizer, source_ids)
+        return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
     def _searched(self, job: Job) -> Job:
         """The job, its segments' hypotheses and alignments found."""
@@ -281,7 +283,7 @@ class Translator:
             if segment.text:
                 ids, prefix, number = next(sentences)
                 source_BS = torch.tensor([ids], device=self.device)
-                growing, newest = GrowingText(self.tokenizer), -1
+                growing, newest = GrowingText(self.tokenizer.target), -1
                 model = for_batch(engine.decodable, engine.selection, [ids], [prefix])
                 for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
                     yield growing.add(newest)
@@ -290,12 +292,6 @@ class Translator:
             yield segment.after
         if cut_off:
             self.notes.append(CUT_OFF)
-
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return self.tokenizer.encode_ids([clean(text)[0].strip() for text in texts])
-
-    def _pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.tokenizer.piece(id) for id in ids)
 
 
 def load(
@@ -353,3 +349,11 @@ def _probed(model: "Transformer") -> bool:
         getattr(module, "probes", None) or module._forward_hooks or module._forward_pre_hooks
         for module in model.modules()
     )
+
+
+def _ids(tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
+    return tokenizer.encode_ids([clean(text)[0].strip() for text in texts])
+
+
+def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:
+    return tuple(tokenizer.piece(id) for id in ids)

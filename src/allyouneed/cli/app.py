@@ -15,6 +15,7 @@ from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
 from allyouneed.cli.fetch import fetch
 from allyouneed.cli.heads import heads
+from allyouneed.cli.import_model import import_model
 from allyouneed.cli.look import look
 from allyouneed.cli.options import Settings
 from allyouneed.cli.score import score
@@ -91,6 +92,7 @@ def build() -> typer.Typer:
         where,
     ):
         app.command()(verb)
+    app.command("import")(import_model)  # no name of a function
     return app
 
 

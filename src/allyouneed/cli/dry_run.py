@@ -4,16 +4,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from allyouneed.core.config import TransformerConfig
     from allyouneed.data.store_writer import Progress
-    from allyouneed.text.tokenizer import Tokenizer
-    from allyouneed.training.recipe import Recipe
-    from allyouneed.training.survey import Sample
+    from allyouneed.training.schema import CommonRecipe
 
 GIB = 1 << 30
 
 
-def plan(recipe: "Recipe", device: str | None, progress: "Progress") -> dict[str, Any]:
+def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> dict[str, Any]:
     """The recipe as resolved, its files, and what a run takes; see `as_text` for the keys.
 
     The corpora are read, a sample of them is tokenised, and one update is made and thrown away.
@@ -23,36 +20,16 @@ def plan(recipe: "Recipe", device: str | None, progress: "Progress") -> dict[str
         ModelFolderError: a model to start from that cannot be read.
         UsageError: a device that is not there.
     """
-    from allyouneed.core.transformer import Transformer
     from allyouneed.training.estimate import estimate
-    from allyouneed.training.preparation import corpora_of, that_fit
     from allyouneed.training.recipe import to_toml
     from allyouneed.training.run import choose_device
-    from allyouneed.training.survey import sample, survey
+    from allyouneed.training.tasks.table import task_of
 
     place = choose_device(device)
-    corpora = {
-        part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
-        for part in ("train", "valid")
-    }
-    data = [
-        {
-            "part": part,
-            "corpus": corpus.name,
-            "files": {str(path): path.stat().st_size for path in corpus.files},
-        }
-        for part, tables in corpora.items()
-        for table in tables
-        for corpus in table
-    ]
-    samples = [[sample(corpus, progress) for corpus in table] for table in corpora["train"]]
-    tokenizer, config = _vocabulary_and_shape(recipe, samples)
-    filters = that_fit(recipe.data.filters.filters(), config)
-    progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
-    epoch = survey(recipe, samples, tokenizer, filters)
-    model = Transformer(config)
+    outlook = task_of(recipe).outlook(recipe, progress)
+    epoch = outlook.epoch
     progress("measuring an update", 0, None)
-    measured = estimate(recipe, model, epoch.batches, place)
+    measured = estimate(recipe, outlook, place)
     training = recipe.training
     epoch_updates = max(1.0, epoch.epoch_batches / training.accumulate)
     update_seconds = measured.update_seconds(training.accumulate)
@@ -61,9 +38,16 @@ def plan(recipe: "Recipe", device: str | None, progress: "Progress") -> dict[str
     seconds = [steps and steps * update_seconds, training.max_minutes and 60 * training.max_minutes]
     return {
         "recipe": to_toml(recipe),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "vocabulary": config.vocabulary,
-        "data": data,
+        "parameters": sum(parameter.numel() for parameter in outlook.model.parameters()),
+        "vocabulary": outlook.model.config.vocabulary,
+        "data": [
+            {
+                "part": part,
+                "corpus": corpus,
+                "files": {str(path): path.stat().st_size for path in files},
+            }
+            for part, corpus, files in outlook.files
+        ],
         "pairs": epoch.pairs,
         "kept_pairs": epoch.kept,
         "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
@@ -75,26 +59,6 @@ def plan(recipe: "Recipe", device: str | None, progress: "Progress") -> dict[str
         "needed_bytes": measured.needed_bytes,
         "available_bytes": measured.available_bytes,
     }
-
-
-def _vocabulary_and_shape(
-    recipe: "Recipe", samples: "list[list[Sample]]"
-) -> "tuple[Tokenizer, TransformerConfig]":
-    """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
-    for which a vocabulary that is yet to be learnt counts with its full size."""
-    from allyouneed.model_folder import open_model_folder
-    from allyouneed.text.tokenizer import Tokenizer
-    from allyouneed.training.survey import texts
-
-    if recipe.training.init:
-        folder = open_model_folder(recipe.training.init)
-        return folder.tokenizer, recipe.model.config(len(folder.tokenizer), folder.config)
-    if recipe.vocabulary.tokenizer:
-        tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
-        return tokenizer, recipe.model.config(len(tokenizer))
-    size = recipe.vocabulary.size
-    learnt = Tokenizer.train(texts(one for table in samples for one in table), size)
-    return learnt, recipe.model.config(size)
 
 
 def as_text(planned: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from allyouneed.engine.selection_learning import Coverage, LearnedSelection
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.model_folder import ModelFolder
+    from allyouneed.text.tokenizer import Tokenizer
 
 
 def select_vocabulary(
@@ -68,20 +69,23 @@ def select_vocabulary(
     from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
     from allyouneed.evaluation.comparison import compare
     from allyouneed.model_folder import VOCABULARY_SELECTION, open_model_folder
+    from allyouneed.text.opening import own_tokenizer
 
     options = beam_options(1, {"beam": beam}, {})
     folder = open_model_folder(model)
     check_not_bundled(folder)
+    tokenizer = own_tokenizer(folder.tokenizer, "vocabulary selection")
     test_set = list(file_pairs(*evaluate, None)) if evaluate else []
-    learned = learned_from(file_pairs(source, target, tsv), folder, candidates or CANDIDATES)
+    pairs = file_pairs(source, target, tsv)
+    learned = learned_from(pairs, tokenizer, folder.config.max_positions, candidates or CANDIDATES)
     written = folder.path / VOCABULARY_SELECTION
-    learned.selection.save(written, folder.tokenizer)
+    learned.selection.save(written, tokenizer)
     covered = {"held out": learned.held_out} if learned.held_out else {}
     outcome: Comparison | None = None
     if evaluate:
         sources = [pair.source for pair in test_set]
         references = [pair.target for pair in test_set]
-        ids = tokenised(zip(sources, references, strict=True), folder.tokenizer)
+        ids = tokenised(zip(sources, references, strict=True), tokenizer)
         covered[str(evaluate[0])] = coverage(learned.selection, ids)
         all_ids, selected = (
             translate_all(opened(model, engine, device, threads, debug, on), sources, options)
@@ -109,7 +113,7 @@ def check_not_bundled(folder: "ModelFolder") -> None:
 
 
 def learned_from(
-    pairs: Iterable["Pair"], folder: "ModelFolder", candidates: int
+    pairs: Iterable["Pair"], tokenizer: "Tokenizer", longest: int, candidates: int
 ) -> "LearnedSelection":
     """What these pairs teach, with a word on how far it is and on what was left out."""
     from allyouneed.engine.selection_learning import learn_vocabulary_selection
@@ -124,8 +128,7 @@ def learned_from(
         def show(stage: str, done: int, total: int | None) -> None:
             progress.update(task, description=stage, completed=done, total=total)
 
-        longest = folder.config.max_positions
-        learned = learn_vocabulary_selection(texts, folder.tokenizer, longest, candidates, show)
+        learned = learn_vocabulary_selection(texts, tokenizer, longest, candidates, show)
     for reason, count in learned.left_out.items():
         note(f"pairs left out ({reason}): {count:,}")
     return learned

@@ -10,6 +10,7 @@ V vocabulary · C candidates of all source ids together · A ids that any senten
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from safetensors.numpy import save_file
 
 from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.model_folder import VOCABULARY_SELECTION, ModelFolder, to_disk
+from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.weights.file import reading
 
@@ -47,15 +49,22 @@ class VocabularySelection:
         """How many ids there are."""
         return len(self.offsets) - 1
 
+    @cached_property
+    def _always_V(self) -> NDArray[np.bool_]:
+        always_V = np.zeros(self.vocabulary, bool)
+        always_V[self.always_A] = True
+        return always_V
+
     def ids(self, sources: Sequence[Sequence[int]]) -> Ids:
         """The ids that these sentences can need together, sorted; for one, give it alone.
 
         `sources` are token ids below `vocabulary`, with or without padding and end.
         """
-        needed_V = np.zeros(self.vocabulary, bool)
-        needed_V[self.always_A] = True
-        for id_ in {id_ for source in sources for id_ in source}:
-            needed_V[self.ids_C[self.offsets[id_] : self.offsets[id_ + 1]]] = True
+        needed_V = self._always_V.copy()
+        named = {id_ for source in sources for id_ in source}
+        if named:
+            slices = [self.ids_C[self.offsets[id_] : self.offsets[id_ + 1]] for id_ in named]
+            needed_V[np.concatenate(slices)] = True
         return needed_V.nonzero()[0]
 
     def rows(
@@ -141,7 +150,7 @@ def open_vocabulary_selection(folder: ModelFolder) -> VocabularySelection:
             f"{folder.path} has no {VOCABULARY_SELECTION}; learn it from pairs of sentences with "
             "allyouneed select-vocabulary, or translate without vocabulary selection"
         )
-    return VocabularySelection.load(path, folder.tokenizer)
+    return VocabularySelection.load(path, own_tokenizer(folder.tokenizer, "vocabulary selection"))
 
 
 def indispensable(tokenizer: Tokenizer) -> Ids:

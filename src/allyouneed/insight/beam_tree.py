@@ -8,7 +8,7 @@ from torch import Tensor
 
 from allyouneed.decoding.beam import Candidates
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 
 Fate = Literal["alive", "dropped", "finished", "best"]
 
@@ -53,7 +53,7 @@ class BeamTree:
 class TreeWatch:
     """Draws the tree while `beam_search` runs: give it as `watch`, for one sentence."""
 
-    def __init__(self, options: BeamOptions, tokenizer: Tokenizer, end: int) -> None:
+    def __init__(self, options: BeamOptions, tokenizer: AnyTokenizer, end: int) -> None:
         self._options, self._tokenizer, self._end = options, tokenizer, end
         self._nodes: list[Node] = []
         self._beam: list[int | None] = [None]

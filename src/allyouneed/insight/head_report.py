@@ -242,7 +242,7 @@ def _loss(model: Transformer, pairs: Pairs) -> float:
 
 def _bleu(model: Transformer, pairs: Pairs) -> float:
     found = core_engine(model).search(pairs.sources, BeamOptions(beam=1))
-    texts = [pairs.tokenizer.decode(hypotheses[0].ids).strip() for hypotheses in found]
+    texts = [pairs.tokenizer.target.decode(hypotheses[0].ids).strip() for hypotheses in found]
     return bleu(texts, pairs.references, resamples=0).score
 
 

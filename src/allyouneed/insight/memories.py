@@ -18,7 +18,7 @@ from allyouneed.errors import UsageError
 from allyouneed.insight.capture import capture
 from allyouneed.insight.names import check_name, feed_forwards
 from allyouneed.insight.pairs import Pairs
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translator import Translator
 
 PAIRS_AT_ONCE = 512
@@ -125,7 +125,7 @@ def memories(
 
 @torch.no_grad()
 def promoted_tokens(
-    model: Transformer, tokenizer: Tokenizer, feed_forward: str, unit: int, count: int
+    model: Transformer, tokenizer: AnyTokenizer, feed_forward: str, unit: int, count: int
 ) -> tuple[tuple[str, float], ...]:
     """The tokens whose logits the unit's value vector, its column of W_2, lifts most through the
     output projection, and by how much for an activation of 1; norms in between are left aside."""
@@ -134,7 +134,8 @@ def promoted_tokens(
     logits_V = model.output.weight @ value_D
     lifts, ids = logits_V.topk(min(count, logits_V.numel()))
     return tuple(
-        (tokenizer.piece(id), lift) for id, lift in zip(ids.tolist(), lifts.tolist(), strict=True)
+        (tokenizer.target.piece(id), lift)
+        for id, lift in zip(ids.tolist(), lifts.tolist(), strict=True)
     )
 
 
@@ -172,12 +173,12 @@ class _MostExcited:
         wanted = set(self._numbers_FK.flatten().tolist())
         self._kept = {n: here[n] if n in here else self._kept[n] for n in wanted}
 
-    def of(self, unit: int, tokenizer: Tokenizer) -> Iterator[Excitement]:
+    def of(self, unit: int, tokenizer: AnyTokenizer) -> Iterator[Excitement]:
         """What excites one unit, the most exciting first."""
         columns = (self.activations_FK, self._numbers_FK, self._positions_FK)
         for activation, number, position in zip(*(c[unit].tolist() for c in columns), strict=True):
             source, target = self._kept[number]
             # The decoder's position t has the start token and t target tokens behind it.
             prefix = target[:position] if self.in_decoder else source[: position + 1]
-            texts = tokenizer.decode(prefix), tokenizer.decode(source)
+            texts = tokenizer.target.decode(prefix), tokenizer.decode(source)
             yield Excitement(activation, *texts, number)

@@ -15,7 +15,7 @@ from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import DataError, UsageError
 from allyouneed.segments import word_numbers
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translator import Translator
 
 Progress = Callable[[str, int, int], None]
@@ -30,7 +30,7 @@ def no_progress(stage: str, done: int, total: int) -> None:
 class Pairs:
     """Sources and targets as ids, each with its end, and the targets' texts."""
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     sources: Sequence[Sequence[int]]
     targets: Sequence[Sequence[int]]
     references: Sequence[str]
@@ -55,15 +55,16 @@ class Pairs:
                 f"{len(sources):,} sources and {len(targets):,} targets; "
                 "give at least one pair, and a target for each source"
             )
-        encode, longest = translator.tokenizer.encode_ids, translator.config.max_positions
-        source_ids, target_ids = (encode([t.strip() for t in ts]) for ts in (sources, targets))
+        tokenizer, longest = translator.tokenizer, translator.config.max_positions
+        source_ids = tokenizer.encode_ids([text.strip() for text in sources])
+        target_ids = tokenizer.target.encode_ids([text.strip() for text in targets])
         for number, pair in enumerate(zip(source_ids, target_ids, strict=True), first_number):
             if (length := max(map(len, pair))) > longest:
                 raise DataError(
                     f"pair {number} has {length} tokens, more than the model's {longest} "
                     "positions; leave it out, or split it"
                 )
-        return cls(translator.tokenizer, source_ids, target_ids, targets)
+        return cls(tokenizer, source_ids, target_ids, targets)
 
     @property
     def target_tokens(self) -> int:
@@ -73,7 +74,7 @@ class Pairs:
     def words(self, number: int) -> tuple[list[int], list[int]]:
         """The word that each token belongs to, on both sides of one pair; -1: none."""
         source, target = self.sources[number], self.targets[number]
-        return word_numbers(self.tokenizer, source), word_numbers(self.tokenizer, target)
+        return word_numbers(self.tokenizer, source), word_numbers(self.tokenizer.target, target)
 
     def batches(self, progress: Progress = no_progress, stage: str = "") -> Iterator[list[int]]:
         """Numbers of pairs of like length, and a word on how many are done."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from allyouneed.segments import word_numbers
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 
 Span = tuple[int, int]
 
@@ -40,7 +40,7 @@ class Alternative:
         return math.exp(self.log_probability)
 
 
-def tokens_of(tokenizer: Tokenizer, ids: Sequence[int], offset: int = 0) -> tuple[Token, ...]:
+def tokens_of(tokenizer: AnyTokenizer, ids: Sequence[int], offset: int = 0) -> tuple[Token, ...]:
     """Ids as tokens of their text without white space around it, which begins at `offset`."""
     text = tokenizer.decode(ids)
     blank, length = len(text) - len(text.lstrip()), len(text.strip())
@@ -54,7 +54,7 @@ def tokens_of(tokenizer: Tokenizer, ids: Sequence[int], offset: int = 0) -> tupl
     )
 
 
-def spans(tokenizer: Tokenizer, ids: Sequence[int]) -> list[Span]:
+def spans(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[Span]:
     """The characters of `tokenizer.decode(ids)` that each token touches, for any ids: what a model
     writes need not be how its text would be tokenised, nor UTF-8."""
     spellings = [tokenizer.spelling(id) for id in ids]
@@ -72,7 +72,7 @@ def spans(tokenizer: Tokenizer, ids: Sequence[int]) -> list[Span]:
 
 
 def best_tokens(
-    tokenizer: Tokenizer, log_p_TV: Tensor, count: int
+    tokenizer: AnyTokenizer, log_p_TV: Tensor, count: int
 ) -> list[tuple[Alternative, ...]]:
     """The `count` most probable tokens of each position, the most probable first."""
     log_p_TX, ids_TX = log_p_TV.topk(min(count, log_p_TV.size(-1)))

@@ -24,7 +24,7 @@ from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of
 from allyouneed.job import ids_of_prefix
 from allyouneed.segments import CUT_OFF, Segment
 from allyouneed.text.clean import clean
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translator import Translator
 
 Kind = Literal["encoder", "decoder", "cross"]
@@ -143,7 +143,7 @@ def trace(
     notes += _differences(translator, segment.text, len(ids))
     source_BS = torch.tensor([ids], device=translator.device)
     options = BeamOptions(beam=beam)
-    watch = TreeWatch(options, tokenizer, model.config.end)
+    watch = TreeWatch(options, tokenizer.target, model.config.end)
     prefix_ids = ids_of_prefix(tokenizer, prefix)
     [[best]] = beam_search(model, source_BS, options, [prefix_ids] if prefix_ids else None, watch)
     search_seconds = perf_counter() - began
@@ -152,14 +152,14 @@ def trace(
     tape, log_p_TV = _forced(model, source_BS, best, lens)
     return Trace(
         source_text=text,
-        text=segment.before + tokenizer.decode(best.ids).strip() + segment.after,
+        text=segment.before + tokenizer.target.decode(best.ids).strip() + segment.after,
         source=tokens_of(tokenizer, ids, len(segment.before)),
-        target=tokens_of(tokenizer, best.ids, len(segment.before)),
+        target=tokens_of(tokenizer.target, best.ids, len(segment.before)),
         score=best.score,
         log_probability=best.log_probability,
-        steps=_steps(tokenizer, log_p_TV, best.ids, alternatives),
+        steps=_steps(tokenizer.target, log_p_TV, best.ids, alternatives),
         beam_tree=watch.tree(best.ids),
-        lens=_lens(model, tokenizer, tape, best.ids, alternatives) if lens else (),
+        lens=_lens(model, tokenizer.target, tape, best.ids, alternatives) if lens else (),
         weights={name: tape[name][0].cpu() for name in tape},
         seconds=perf_counter() - began,
         search_seconds=search_seconds,
@@ -206,7 +206,7 @@ def _forced(
 
 
 def _steps(
-    tokenizer: Tokenizer, log_p_TV: Tensor, ids: Sequence[int], count: int
+    tokenizer: AnyTokenizer, log_p_TV: Tensor, ids: Sequence[int], count: int
 ) -> tuple[Step, ...]:
     ids_T1 = torch.tensor(ids, device=log_p_TV.device)[:, None]
     said = log_p_TV.gather(1, ids_T1).squeeze(1).tolist()
@@ -214,7 +214,7 @@ def _steps(
 
 
 def _lens(
-    model: Transformer, tokenizer: Tokenizer, tape: Tape, ids: Sequence[int], count: int
+    model: Transformer, tokenizer: AnyTokenizer, tape: Tape, ids: Sequence[int], count: int
 ) -> tuple[LensRow, ...]:
     target_BT = torch.tensor([ids], device=tape.residuals["decoder.embeddings"].device)
     rows: list[LensRow] = []

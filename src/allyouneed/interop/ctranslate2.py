@@ -21,6 +21,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.model_folder import CARD, TOKENIZER, ModelFolder
+from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.weights.model import check_finite
 
@@ -64,7 +65,7 @@ def export_ctranslate2(folder: ModelFolder, path: Path, quantization: str = "flo
     with new_folder(path) as beside:
         model = folder.load_model()
         check_finite(model)
-        spec = to_ctranslate2(model, folder.tokenizer)
+        spec = to_ctranslate2(model, own_tokenizer(folder.tokenizer, "an export to CTranslate2"))
         spec.optimize(quantization)
         spec.save(str(beside))
         folder.tokenizer.save(beside / TOKENIZER)

@@ -2,7 +2,7 @@
 
 import codecs
 
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 
 
 class GrowingText:
@@ -12,7 +12,7 @@ class GrowingText:
     character is whole, and white space until something else comes behind it.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: AnyTokenizer) -> None:
         self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._blank = ""

@@ -128,19 +128,7 @@ class Tokenizer:
         Raises:
             ModelFolderError: no such file, unreadable, or not a tokenizer of this shape.
         """
-        try:
-            text = Path(path).read_bytes().decode()
-        except UnicodeDecodeError as error:
-            raise ModelFolderError(
-                f"{path} is not UTF-8 at byte {error.start}; "
-                "copy it again from the model folder it belongs to"
-            ) from error
-        except OSError as error:
-            raise ModelFolderError(
-                f"{path} cannot be read ({error.strerror}); "
-                "give the tokenizer.json of a model folder"
-            ) from error
-        return cls.from_json(text, str(path))
+        return cls.from_json(read_text(path), str(path))
 
     def save(self, path: str | Path) -> None:
         """Writes `tokenizer.json`, beside first and then renamed: never half there.
@@ -173,6 +161,11 @@ class Tokenizer:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    @property
+    def target(self) -> Self:
+        """The tokenizer of translations: this one, as both languages share a vocabulary."""
+        return self
 
     def encode(self, text: str) -> Encoding:
         """Tokenises one text; surrogates count as U+FFFD (`clean` has the note about them)."""
@@ -240,6 +233,25 @@ class Tokenizer:
             first = character[max(start - 1, 0)]
             last = first if end <= max(start, 1) else character[end - 2] + 1
             yield first, last
+
+
+def read_text(path: str | Path) -> str:
+    """A `tokenizer.json` as text.
+
+    Raises:
+        ModelFolderError: no such file, unreadable, or no UTF-8.
+    """
+    try:
+        return Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ModelFolderError(
+            f"{path} is not UTF-8 at byte {error.start}; "
+            "copy it again from the model folder it belongs to"
+        ) from error
+    except OSError as error:
+        raise ModelFolderError(
+            f"{path} cannot be read ({error.strerror}); give the tokenizer.json of a model folder"
+        ) from error
 
 
 def _characters(text: str) -> Sequence[int]:

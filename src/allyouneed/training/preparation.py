@@ -22,8 +22,9 @@ from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
+from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.training.recipe import Recipe
+from allyouneed.training.schema import Recipe
 from allyouneed.training.sections import CorpusSection
 from allyouneed.weights.model import fill_weights, read_weights
 
@@ -136,7 +137,7 @@ def _tokenizer(
     recipe: Recipe, cache: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
 ) -> Tokenizer:
     if init is not None:
-        return init.tokenizer
+        return own_tokenizer(init.tokenizer, f"training.init={init.path}")
     if recipe.vocabulary.tokenizer is not None:
         return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
     kept = cache / f"tokenizer-{_vocabulary_key(recipe, cache, corpora)}.json"

@@ -10,7 +10,7 @@ from allyouneed.errors import UsageError
 from allyouneed.insight.edits import Blocked, Edit, Forced
 from allyouneed.insight.intervene import intervene
 from allyouneed.insight.tokens import Span
-from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.widget.questions import Edit as AskedEdit
 from allyouneed.widget.questions import State
 
@@ -69,7 +69,7 @@ class Source:
         return min(bisect_right(ends, place), len(ends) - 1)
 
 
-def source_of(state: State, tokenizer: Tokenizer) -> Source:
+def source_of(state: State, tokenizer: AnyTokenizer) -> Source:
     """The state's text with its tokens replaced.
 
     A token that begins with a space keeps it, unless the new text has white space of its own or

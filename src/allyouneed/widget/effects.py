@@ -27,4 +27,4 @@ def effect(translator: Translator, before: Trace, state: State) -> tuple[float, 
     options = BeamOptions(beam=state.beam)
     [[best]] = beam_search(model, source_1S, options, [prefix] if prefix else None)
     change = math.fsum(now) - math.fsum(step.log_probability for step in before.steps)
-    return change, tokenizer.decode(best.ids).strip()
+    return change, tokenizer.target.decode(best.ids).strip()

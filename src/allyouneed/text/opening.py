@@ -1,0 +1,62 @@
+"""tokenizer.json of a model folder, read by the reader of its kind."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from allyouneed.errors import ModelFolderError, UsageError, nearest
+from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.text.tokenizer import Tokenizer, read_text
+
+Reader = Callable[[Mapping[str, Any], str], AnyTokenizer]
+
+# Kinds of tokenizers that imported models bring, by the key "kind" of their JSON; the project's own
+# file has no such key. A reader takes the JSON's contents and how an error names it, and raises
+# ModelFolderError.
+READERS: dict[str, Reader] = {}
+
+
+def open_tokenizer(path: str | Path) -> AnyTokenizer:
+    """Reads a `tokenizer.json` of any kind.
+
+    Raises:
+        ModelFolderError: no such file, unreadable, damaged, or of a kind that is not known.
+    """
+    return read_tokenizer(read_text(path), str(path))
+
+
+def read_tokenizer(text: str, origin: str = "the tokenizer") -> AnyTokenizer:
+    """Reads what `to_json` of any kind wrote; `origin` is how an error names it.
+
+    Raises:
+        ModelFolderError: it is damaged, or of a kind that is not known.
+    """
+    if not text.startswith('{"kind":'):
+        return Tokenizer.from_json(text, origin)
+    try:
+        contents = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFolderError(f"{origin} is damaged: {error}; import the model again") from error
+    kind = contents["kind"]
+    if kind not in READERS:
+        guess = nearest(str(kind), READERS)
+        raise ModelFolderError(
+            f"{origin} is of the kind {kind!r}, which this version does not read"
+            + (f"; did you mean {guess!r}?" if guess else "; upgrade allyouneed")
+        )
+    return READERS[kind](contents, origin)
+
+
+def own_tokenizer(tokenizer: AnyTokenizer, purpose: str) -> Tokenizer:
+    """The tokenizer, if it is this project's own; `purpose` begins the error where it is not.
+
+    Raises:
+        UsageError: it came with an imported model.
+    """
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer
+    raise UsageError(
+        f"{purpose} needs a model with this project's own tokenizer, "
+        "and this one was imported with another"
+    )
