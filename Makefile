@@ -12,7 +12,7 @@ READY_DEV := .venv/.ready-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench widget clean
+.PHONY: help demo test check bench lessons widget clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ bench: $(READY_DEV) ## Run every script in benchmarks/
 		[ -e "$$script" ] || continue; found=1; \
 		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
 	done; [ $$found = 1 ] || echo "benchmarks/ holds no script yet"
+
+lessons: $(READY_DEV) ## Run every lesson whole, with its time
+	@$(BIN)/python lessons
 
 widget: ## Build and test the live view's module (needs node)
 	cd widget && npm ci && npm run build && npm run check && npm test
