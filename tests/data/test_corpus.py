@@ -42,7 +42,7 @@ def test_a_given_format_beats_the_suffix():
         ({"source": Path("a.tsv"), "target": Path("b")}, ["a.tsv", "tsv", 'format="text"']),
         ({"source": Path("a.tsv"), "weight": 0}, ["a.tsv", "weight=0"]),
         ({"source": Path("a.tsv"), "weight": float("nan")}, ["weight=nan"]),
-        ({"source": Path("a.tsv"), "format": "csv"}, ["csv", "tsv, jsonl"]),
+        ({"source": Path("a.tsv"), "format": "xls"}, ["xls", "tsv, csv"]),
         ({"source": Path("a.tsv"), "source_field": "en"}, ["a.tsv", "'en'", 'counted from "1"']),
         ({"source": Path("a.tsv"), "source_field": "0", "target_field": "1"}, ["'0'"]),
         ({"made": "sort"}, ["sort", "copy and reverse"]),

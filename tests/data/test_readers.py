@@ -271,3 +271,27 @@ def test_made_pairs_come_without_a_file():
 def test_made_pairs_are_a_promise():
     first = next(read_pairs(Corpus(made="reverse", pairs=1, seed=0)))
     assert first == Pair("m g e i g m e", "e m g i e g m", 1)
+
+
+def test_csv_is_read_by_the_names_of_its_first_line(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text('in,out,more\nhi,"hello, there",1\n"a\nb",c,2\nshort,row\n', encoding="utf-8")
+    report = DataReport(["pairs"])
+    corpus = Corpus(path, source_field="in", target_field="out")
+    assert list(read_pairs(corpus, report)) == [Pair("hi", "hello, there", 2), Pair("a\nb", "c", 4)]
+    assert report.left_out["malformed"].examples == [(0, 5, "has 2 columns, not 3")]
+
+
+def test_csv_without_the_column_says_which_there_are(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("in,out\nhi,hello\n", encoding="utf-8")
+    with pytest.raises(DataError, match='no column "source"; there are in, out'):
+        list(read_pairs(Corpus(path)))
+
+
+def test_a_row_that_is_no_csv_is_left_out(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text('source,target\n"a"b,c\nd,e\n', encoding="utf-8")
+    report = DataReport(["pairs"])
+    assert list(read_pairs(Corpus(path), report)) == [Pair("d", "e", 3)]
+    assert "is not CSV" in report.left_out["malformed"].examples[0][2]

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from allyouneed.errors import DataError
+from allyouneed.text.conversation import History
 
-Format = Literal["text", "tsv", "jsonl", "parquet"]
+Format = Literal["text", "tsv", "csv", "jsonl", "parquet"]
 Task = Literal["copy", "reverse"]
 
 FIELDS = ("source", "target")
 COMPRESSED = (".gz", ".xz", ".zst")
 FORMAT_OF: dict[str, Format] = {
     ".tsv": "tsv",
+    ".csv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
@@ -34,12 +36,17 @@ class Corpus:
     """Pairs in files, or made from a seed.
 
     Files: `source` and `target` hold one sentence a line each; or `source` alone holds both
-    sides as TSV, JSON lines or Parquet. `format=None` goes by the suffix, under .gz, .xz or .zst.
-    `source_field` and `target_field` name the fields of JSON lines and the columns of Parquet; in
-    TSV they are column numbers, from "1", and only needed where there are more than the two
-    columns or these stand the other way round. A path may be a folder of such files: `shards.py`.
+    sides as TSV, CSV, JSON lines or Parquet. `format=None` goes by the suffix, under .gz, .xz or
+    .zst. `source_field` and `target_field` name the fields of JSON lines and the columns of Parquet
+    and CSV (its first line); in TSV they are column numbers, from "1", and only needed where there
+    are more than the two columns or these stand the other way round. A path may be a folder of such
+    files: `shards.py`.
     Made: `made` names a task of `synthetic.py`, `pairs` and `seed` say how many and which.
     `weight` is how often an epoch sees each pair, on average: 0.5 is a random half of them.
+    Conversations: with a `history`, sources are what was said before a reply, see
+    `conversations.py`. The files hold turns and replies as they do sources and targets, each pair
+    by itself or all `one_conversation`; or, where `turn_fields` names the columns of dialogue,
+    speaker and text (TSV, CSV), one turn a line. `spaced` text is joined (`text/unspaced.py`).
 
     Raises DataError when these do not fit together.
     """
@@ -53,6 +60,10 @@ class Corpus:
     made: Task | None = None
     pairs: int = 5000
     seed: int = 0
+    history: History | None = None
+    one_conversation: bool = False
+    turn_fields: tuple[str, str, str] | None = None
+    spaced: bool = False
 
     def __post_init__(self) -> None:
         if (self.source is None) == (self.made is None):
@@ -71,8 +82,10 @@ class Corpus:
             raise DataError(
                 f"{self.name}: format={self.format!r} is none of {', '.join(get_args(Format))}"
             )
-        else:
+        elif self.turn_fields is None:
             self._check_sides(self.resolved_format)
+        else:
+            self._check_turns(self.turn_fields, self.resolved_format)
 
     def _check_made(self) -> None:
         if self.made not in ("copy", "reverse"):
@@ -86,7 +99,7 @@ class Corpus:
         if format == "text" and self.target is None and not self._may_be_folder:
             raise DataError(
                 f"{self.source}: nothing says where the target sentences are; name a target file, "
-                'or set format to "tsv", "jsonl" or "parquet" if the file holds both sides'
+                'or set format to "tsv", "csv", "jsonl" or "parquet" if the file holds both sides'
             )
         if format != "text" and self.target is not None:
             raise DataError(
@@ -98,6 +111,23 @@ class Corpus:
             raise DataError(
                 f"{self.name}: source_field={fields[0]!r} and target_field={fields[1]!r} must be "
                 'columns of a TSV file, counted from "1"; leave both out for source<TAB>target'
+            )
+
+    def _check_turns(self, fields: tuple[str, str, str], format: Format) -> None:
+        if self.one_conversation or self.target is not None:
+            raise DataError(
+                f"{self.name}: turn_fields={list(fields)} says that each line is one turn of its "
+                "dialogue; leave target and one_conversation out"
+            )
+        if format not in ("tsv", "csv"):
+            raise DataError(
+                f"{self.name} is read as {format}, and turn_fields is for TSV and CSV; convert the "
+                "file, or set format"
+            )
+        if format == "tsv" and not all(map(_is_column, fields)):
+            raise DataError(
+                f"{self.name}: turn_fields={list(fields)} must be columns of a TSV file, counted "
+                'from "1": those of dialogue, speaker and text'
             )
 
     @property

@@ -1,5 +1,6 @@
-"""Pairs of sentences out of files: two texts side by side, TSV, JSON lines, Parquet."""
+"""Pairs of sentences out of files: two texts side by side, TSV, CSV, JSON lines, Parquet."""
 
+import csv
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,12 +8,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from allyouneed.data.conversations import SpokenLine, replies_in_pairs, replies_in_turns
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.lines import missing, read_lines
 from allyouneed.data.report import DataReport
 from allyouneed.data.synthetic import made_pairs
 from allyouneed.errors import DataError, nearest
 from allyouneed.text.clean import clean
+from allyouneed.text.conversation import History, one_line
+from allyouneed.text.unspaced import unspaced
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,48 @@ def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0)
     Raises DataError with file, line and byte for text that is not UTF-8; with both counts for
     files of different length; with a remedy for missing and damaged files.
     """
+    reading = Reading(corpus, index, report)
+    if corpus.history is not None:
+        yield from read_replies(reading, corpus.history)
+    else:
+        yield from _as_they_are(reading)
+
+
+def _as_they_are(reading: Reading) -> Iterator[Pair]:
+    corpus = reading.corpus
     if corpus.made is not None:
-        yield from made_pairs(corpus.made, corpus.pairs, corpus.seed)
+        return made_pairs(corpus.made, corpus.pairs, corpus.seed)
+    return READERS[corpus.resolved_format](reading)
+
+
+def read_replies(reading: Reading, history: History) -> Iterator[Pair]:
+    """What was said before each reply, and the reply."""
+    corpus = reading.corpus
+    tidy = (lambda text: one_line(unspaced(text))) if corpus.spaced else one_line
+    if corpus.turn_fields is not None:
+        yield from replies_in_turns(read_turns(reading, corpus.turn_fields), history, tidy)
         return
-    yield from READERS[corpus.resolved_format](Reading(corpus, index, report))
+    yield from replies_in_pairs(_as_they_are(reading), history, corpus.one_conversation, tidy)
+
+
+def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[SpokenLine]:
+    """The lines of a file with one turn each; `fields` are the columns of dialogue, speaker, text.
+
+    Raises DataError for a CSV file without such a column.
+    """
+    if reading.corpus.resolved_format == "csv":
+        for number, record in _csv_records(reading, fields):
+            dialogue, speaker, text = (clean(record[field])[0] for field in fields)
+            yield SpokenLine(dialogue, speaker, text, number)
+        return
+    columns = [int(field) - 1 for field in fields]
+    for number, line in enumerate(reading.lines(reading.corpus.files[0]), start=1):
+        row = line.split("\t")
+        if len(row) > max(columns):
+            dialogue, speaker, text = (row[column] for column in columns)
+            yield SpokenLine(dialogue, speaker, text, number)
+        else:
+            reading.malformed(number, f"has {len(row)} columns, not {max(columns) + 1} or more")
 
 
 def read_text(reading: Reading) -> Iterator[Pair]:
@@ -81,6 +123,39 @@ def read_tsv(reading: Reading) -> Iterator[Pair]:
         else:
             wanted = "the 2 of source<TAB>target" if named is None else f"{max(named) + 1} or more"
             reading.malformed(number, f"has {len(columns)} columns, not {wanted}")
+
+
+def read_csv(reading: Reading) -> Iterator[Pair]:
+    for number, record in _csv_records(
+        reading, (reading.corpus.source_field, reading.corpus.target_field)
+    ):
+        pair = _fields(reading, record, number)
+        if pair is not None:
+            yield pair
+
+
+def _csv_records(reading: Reading, fields: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line, what stands below each name of the first line) of all rows."""
+    path = reading.corpus.files[0]
+    rows = csv.reader((f"{line}\n" for line in reading.lines(path)), strict=True)
+    names: list[str] = []
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reading.malformed(rows.line_num, f"is not CSV: {error}")
+            continue
+        if not names:
+            names = row
+            for field in fields:
+                if field not in names:
+                    raise DataError(f'{path}: has no column "{field}"{_hint(field, names)}')
+        elif len(row) == len(names):
+            yield rows.line_num, dict(zip(names, row, strict=True))
+        else:
+            reading.malformed(rows.line_num, f"has {len(row)} columns, not {len(names)}")
 
 
 def read_jsonl(reading: Reading) -> Iterator[Pair]:
@@ -149,4 +224,10 @@ def read_parquet(reading: Reading) -> Iterator[Pair]:
         raise DataError(f"{path}: cannot be read as Parquet after row {number}: {error}") from error
 
 
-READERS = {"text": read_text, "tsv": read_tsv, "jsonl": read_jsonl, "parquet": read_parquet}
+READERS = {
+    "text": read_text,
+    "tsv": read_tsv,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
+}

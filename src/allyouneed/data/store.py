@@ -202,7 +202,7 @@ def _key(
 def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[str, Any]]:
     """All that decides which pairs are read from these corpora, as JSON can hold it."""
     return [
-        {"made": [corpus.made, corpus.pairs, corpus.seed]}
+        {"made": [corpus.made, corpus.pairs, corpus.seed], **_conversation(corpus)}
         if corpus.made is not None
         else {
             "files": [content(path) for path in corpus.files],
@@ -210,6 +210,15 @@ def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[st
             "suffixes": [path.suffix for path in corpus.files],
             "format": corpus.resolved_format,
             "fields": [corpus.source_field, corpus.target_field],
+            **_conversation(corpus),
         }
         for corpus in corpora
     ]
+
+
+def _conversation(corpus: Corpus) -> dict[str, Any]:
+    """How replies are read from it; nothing of it where a corpus has pairs as they are."""
+    if corpus.history is None:
+        return {}
+    read_as = [corpus.one_conversation, corpus.turn_fields, corpus.spaced]
+    return {"replies": [asdict(corpus.history), *read_as]}
