@@ -1,11 +1,13 @@
 """tokenizer.json of a model folder, read by the reader of its kind."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from allyouneed.errors import ModelFolderError, UsageError, nearest
+from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.text.tokenizer import Tokenizer, read_text
 
@@ -15,6 +17,7 @@ Reader = Callable[[Mapping[str, Any], str], AnyTokenizer]
 # file has no such key. A reader takes the JSON's contents and how an error names it, and raises
 # ModelFolderError.
 READERS: dict[str, Reader] = {}
+_HAS_MASK = re.compile(r'"content":\s*"\[MASK\]"')  # among the special pieces: no piece is a text
 
 
 def open_tokenizer(path: str | Path) -> AnyTokenizer:
@@ -33,7 +36,8 @@ def read_tokenizer(text: str, origin: str = "the tokenizer") -> AnyTokenizer:
         ModelFolderError: it is damaged, or of a kind that is not known.
     """
     if not text.startswith('{"kind":'):
-        return Tokenizer.from_json(text, origin)
+        own = EncoderTokenizer if _HAS_MASK.search(text) else Tokenizer
+        return own.from_json(text, origin)
     try:
         contents = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -59,4 +63,18 @@ def own_tokenizer(tokenizer: AnyTokenizer, purpose: str) -> Tokenizer:
     raise UsageError(
         f"{purpose} needs a model with this project's own tokenizer, "
         "and this one was imported with another"
+    )
+
+
+def encoder_tokenizer(tokenizer: AnyTokenizer, purpose: str) -> AnyEncoderTokenizer:
+    """The tokenizer, if it has [CLS], [SEP] and [MASK]; `purpose` begins the error where not.
+
+    Raises:
+        UsageError: it is a translator's.
+    """
+    if hasattr(tokenizer, "MASK"):
+        return cast(AnyEncoderTokenizer, tokenizer)
+    raise UsageError(
+        f"{purpose} needs a vocabulary with [CLS], [SEP] and [MASK], and this one has none; "
+        "train an encoder-only model's own"
     )

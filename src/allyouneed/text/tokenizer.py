@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import tokenizers
 
@@ -28,8 +28,6 @@ from allyouneed.text.tokenizer_file import (
     document,
     spell,
 )
-
-SMALLEST_VOCABULARY = len(SPECIALS) + len(BYTE_ALPHABET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +48,7 @@ class Tokenizer:
     """A vocabulary of byte pieces, and the way from text to ids and back."""
 
     PAD, START, END, UNKNOWN = range(len(SPECIALS))
+    specials: ClassVar[tuple[str, ...]] = SPECIALS
 
     def __init__(self, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
         """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1; `merges` in order.
@@ -57,14 +56,14 @@ class Tokenizer:
         Raises:
             MisfitError: the two are no byte-level vocabulary with this project's special ids.
         """
-        check(vocabulary, merges)
+        check(vocabulary, merges, self.specials)
         self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
         self._merges = merges
         self._bytes = {i: spell(piece) for piece, i in self._ids.items()}
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
         self._json = json.dumps(
-            document(self._ids, merges), ensure_ascii=False, separators=(",", ":")
+            document(self._ids, merges, self.specials), ensure_ascii=False, separators=(",", ":")
         )
         self._library = tokenizers.Tokenizer.from_str(self._json)
         self._library.encode_special_tokens = True  # the file format does not keep it
@@ -80,20 +79,21 @@ class Tokenizer:
         Raises:
             ConfigError: `vocabulary` cannot hold the bytes and the special pieces.
         """
-        if vocabulary < SMALLEST_VOCABULARY:
+        smallest = len(cls.specials) + len(BYTE_ALPHABET)
+        if vocabulary < smallest:
             raise ConfigError(
                 f"a vocabulary of {vocabulary} cannot hold the 256 bytes and "
-                f"{len(SPECIALS)} special pieces; the smallest is {SMALLEST_VOCABULARY}"
+                f"{len(cls.specials)} special pieces; the smallest is {smallest}"
             )
         trainer = tokenizers.trainers.BpeTrainer(
             vocab_size=vocabulary,
             min_frequency=2,
-            special_tokens=list(SPECIALS),
+            special_tokens=list(cls.specials),
             initial_alphabet=sorted(BYTE_ALPHABET),
             show_progress=False,
         )
-        empty: dict[str, int] = {piece: i for i, piece in enumerate(SPECIALS)}
-        library = tokenizers.Tokenizer.from_str(json.dumps(document(empty, [])))
+        empty: dict[str, int] = {piece: i for i, piece in enumerate(cls.specials)}
+        library = tokenizers.Tokenizer.from_str(json.dumps(document(empty, [], cls.specials)))
         library.encode_special_tokens = True
         library.train_from_iterator((clean(text)[0] for text in texts), trainer)
         learnt = json.loads(library.to_str())["model"]
@@ -111,7 +111,7 @@ class Tokenizer:
             model = contents["model"]
             vocabulary = dict(model["vocab"])
             merges = [(left, right) for left, right in model["merges"]]
-            if contents != document(vocabulary, [list(merge) for merge in merges]):
+            if contents != document(vocabulary, [list(merge) for merge in merges], cls.specials):
                 raise MisfitError("its settings are not those of byte-level text here")
             return cls(vocabulary, merges)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -198,8 +198,8 @@ class Tokenizer:
             UsageError: an id outside the vocabulary.
         """
         spelling = self.spelling(id)
-        if id < len(SPECIALS):
-            return SPECIALS[id]
+        if id < len(self.specials):
+            return self.specials[id]
         half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
         return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
 

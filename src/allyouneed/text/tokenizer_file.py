@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+ENCODER_SPECIALS = ("<pad>", "[CLS]", "[SEP]", "<unk>", "[MASK]")
+"""Of a model without a decoder (Devlin et al. 2019): [CLS] begins a text, [SEP] ends it."""
+END = 2  # the end's place in both
 
 
 class MisfitError(ValueError):
@@ -31,13 +34,15 @@ def spell(piece: str) -> bytes:
     return piece.translate(_AS_LATIN_1).encode("latin-1")
 
 
-def check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
+def check(
+    vocabulary: dict[str, int], merges: list[tuple[str, str]], specials: Sequence[str] = SPECIALS
+) -> None:
     """Raises MisfitError, naming the first thing that does not fit."""
     if not {type(i) for i in vocabulary.values()} <= {int}:
         raise MisfitError("its ids are not all whole numbers")
     if sorted(vocabulary.values()) != list(range(len(vocabulary))):
         raise MisfitError(f"its ids are not 0 to {len(vocabulary) - 1}")
-    for i, special in enumerate(SPECIALS):
+    for i, special in enumerate(specials):
         if vocabulary.get(special) != i:
             raise MisfitError(f"{special} must have id {i}, not {vocabulary.get(special)}")
     if missing := sorted(BYTE_ALPHABET.keys() - vocabulary.keys()):
@@ -49,13 +54,17 @@ def check(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
     for left, right in merges:
         if not (left in vocabulary and right in vocabulary and left + right in vocabulary):
             raise MisfitError(f"its merge {left!r} + {right!r} is not in the vocabulary")
-        if left + right in SPECIALS:
+        if left + right in specials:
             raise MisfitError(
                 f"its merge {left!r} + {right!r} would turn text into a special piece"
             )
 
 
-def document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
+def document(
+    vocabulary: dict[str, int],
+    merges: Sequence[Sequence[str]],
+    specials: Sequence[str] = SPECIALS,
+) -> dict[str, Any]:
     """The contents of `tokenizer.json`, written here so that they stay the same for ever.
 
     The pattern of `ByteLevel` parts letters from signs, so no merge can ever spell `</s>`, whose
@@ -63,7 +72,7 @@ def document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dic
     """
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     special = [
-        {"id": i, "content": text, **flags, "special": True} for i, text in enumerate(SPECIALS)
+        {"id": i, "content": text, **flags, "special": True} for i, text in enumerate(specials)
     ]
     byte_level = {
         "type": "ByteLevel",
@@ -71,7 +80,7 @@ def document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dic
         "trim_offsets": False,
         "use_regex": True,
     }
-    end = "</s>"
+    end = specials[END]
     first = [
         {"Sequence": {"id": "A", "type_id": 0}},
         {"SpecialToken": {"id": end, "type_id": 0}},
@@ -91,7 +100,7 @@ def document(vocabulary: dict[str, int], merges: Sequence[Sequence[str]]) -> dic
             "type": "TemplateProcessing",
             "single": first,
             "pair": first + second,
-            "special_tokens": {end: {"id": end, "ids": [SPECIALS.index(end)], "tokens": [end]}},
+            "special_tokens": {end: {"id": end, "ids": [END], "tokens": [end]}},
         },
         "decoder": {
             "type": "Sequence",
