@@ -1,5 +1,6 @@
 """What a step takes, as far as it can be told beforehand."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,11 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
 from allyouneed.training import estimate as estimate_module
 from allyouneed.training.estimate import Estimate, estimate
+from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
+from allyouneed.training.survey import Survey
+from allyouneed.training.tasks.task import Outlook
+from allyouneed.training.tasks.translate import made_up_pairs
 
 BATCHES = [(4, 6, 5), (8, 12, 10), (6, 6, 6)]
 
@@ -21,7 +26,15 @@ def model(small_model: Any) -> Transformer:
 
 
 def estimated(runs: Any, model: Transformer, batches: Any = BATCHES) -> Estimate:
-    return estimate(runs.recipe(), model, batches, torch.device("cpu"))
+    recipe = runs.recipe()
+    outlook = Outlook(
+        [],
+        model,
+        Survey(0, 0, 0, 0, batches),
+        objective=lambda device: Objective(model, recipe.training, device),
+        made_up=partial(made_up_pairs, model.config),
+    )
+    return estimate(recipe, outlook, torch.device("cpu"))
 
 
 def test_an_update_is_really_made_and_leaves_the_weights(

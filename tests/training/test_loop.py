@@ -11,11 +11,13 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from allyouneed.errors import TrainingError
-from allyouneed.training import gradient, objective
 from allyouneed.training import loop as loop_module
+from allyouneed.training import objective
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.preparation import prepare
 from allyouneed.training.schedule import learning_rate
+from allyouneed.training.tasks import translate
+from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.validation import Validation, validate
 
 EXACT = ("model.dropout=0.0", "vocabulary.dropout=0.0")
@@ -95,11 +97,11 @@ def test_validation_leaves_the_model_and_chance_alone(runs: Any, training: bool)
     material = prepare(recipe, runs.root / "run", lambda note: None)
     model = material.new_model(1).train(training)
     before = torch.get_rng_state(), {n: w.clone() for n, w in model.state_dict().items()}
-    first = validate(model, material, recipe.validation, torch.device("cpu"))
+    first = validate(model, Translate(recipe, material), torch.device("cpu"))
     assert all(module.training == training for module in model.modules())
     assert torch.equal(torch.get_rng_state(), before[0])
     assert all(torch.equal(w, before[1][n]) for n, w in model.state_dict().items())
-    assert validate(model, material, recipe.validation, torch.device("cpu")) == first
+    assert validate(model, Translate(recipe, material), torch.device("cpu")) == first
     model.encode(torch.tensor([[5, 2]])).states_BSD.sum().backward()  # can be trained on
 
 
@@ -117,7 +119,7 @@ def test_the_validation_loss_is_the_plain_mean_over_all_tokens(runs: Any) -> Non
             logits_TV = model(source[None], shifted[None])[0]
             total += float(torch.nn.functional.cross_entropy(logits_TV, target, reduction="sum"))
             tokens += len(target)
-    found = validate(model, material, recipe.validation, torch.device("cpu")).loss
+    found = validate(model, Translate(recipe, material), torch.device("cpu")).loss
     assert found == pytest.approx(total / tokens, rel=1e-5)
 
 
@@ -186,10 +188,12 @@ def test_bpe_dropout_trains_on_the_same_texts_in_other_pieces(
     material = prepare(recipe, runs.root / "prepared", lambda note: None)
     decode, texts = material.tokenizer.decode, []
     written: list[tuple[int, ...]] = []
-    collate = gradient.collate
+    collate = translate.collate
 
     def watched(store: Any, indices: Any, *rest: Any) -> Any:
         batch = collate(store, indices, *rest)
+        if store.folder.name != material.train.folder.name:  # validation's
+            return batch
         for index, source, labels in zip(
             indices, batch.source_BS.tolist(), batch.labels_BT.tolist(), strict=True
         ):
@@ -198,7 +202,7 @@ def test_bpe_dropout_trains_on_the_same_texts_in_other_pieces(
                 written.append((int(index), *(id for id in ids if id)))
         return batch
 
-    monkeypatch.setattr(gradient, "collate", watched)
+    monkeypatch.setattr(translate, "collate", watched)
     runs.start("run", "vocabulary.dropout=0.5", "training.epochs=2", "training.steps=99")
     assert len(texts) == 2 * 2 * 120
     assert all(seen == meant for seen, meant in texts)

@@ -16,6 +16,7 @@ from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe import Recipe, load_recipe
 from allyouneed.training.schedule import learning_rate
+from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE
 
 # The text, the vocabulary and the batches are small; the shape is the recipe's.
@@ -76,7 +77,7 @@ def test_updates_on_made_up_text(
     material = prepare(recipe, tmp_path, lambda text: None)
     model = material.new_model(recipe.seed)
     objective = Objective(model, recipe.training, torch.device("cpu"))
-    gradient = Gradient(recipe, material, objective, ALONE, lambda text: None)
+    gradient = Gradient(recipe, Translate(recipe, material), objective, ALONE, lambda text: None)
     optimizer = make_optimizer(recipe.optimizer, model)
     batches = BatchSampler(material.train, recipe.training.batch_tokens, 1).epoch_batches(0)
     losses = []

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from allyouneed.training.recipe import Recipe
+from allyouneed.training.schema import CommonRecipe
 
 
-def model_card(recipe: Recipe, facts: Mapping[str, Any]) -> str:
+def model_card(recipe: CommonRecipe, facts: Mapping[str, Any]) -> str:
     """Markdown. `facts` is the content of training.json."""
     languages = " → ".join(filter(None, (recipe.source_language, recipe.target_language)))
     scores = f"- validation loss: {facts['validation_loss']:.3f} nats per target token"

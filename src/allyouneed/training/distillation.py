@@ -24,7 +24,7 @@ from allyouneed.errors import DataError
 from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder, to_disk
 from allyouneed.segments import CUT_OFF
 from allyouneed.training.preparation import Note, corpora_of
-from allyouneed.training.recipe import Recipe
+from allyouneed.training.schema import Recipe
 from allyouneed.training.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
 from allyouneed.translator import Translator, load

@@ -4,7 +4,6 @@ P parameters · B batch · S source length · T target length
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allyouneed.core.transformer import Transformer
-from allyouneed.data.collate import Batch
 from allyouneed.errors import TrainingError
 from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
-from allyouneed.training.recipe import Recipe
+from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.tasks.task import Batch, Outlook
 
 WARM_UP_POSITIONS = 128
 MEASURED_S = 2.0  # a batch that would take longer is measured in part
@@ -41,13 +39,9 @@ class Estimate:
         return batches * self.batch_seconds + self.optimizer_seconds
 
 
-def estimate(
-    recipe: Recipe,
-    model: Transformer,
-    batches: Sequence[tuple[int, int, int]],
-    device: torch.device,
-) -> Estimate:
-    """Makes one update of the model on a batch like these (pairs, source length, target length).
+def estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Estimate:
+    """Makes one update of the model on a batch like those of the epoch (pairs, source length,
+    target length).
 
     Where it would take long, the batch has fewer pairs, and time and memory are taken to grow with
     them. The learning rate is 0, so the weights stay as they are.
@@ -55,7 +49,7 @@ def estimate(
     Raises TrainingError when a GPU's memory does not suffice for it.
     """
     try:
-        return _estimate(recipe, model, batches, device)
+        return _estimate(recipe, outlook, device)
     except torch.OutOfMemoryError as error:
         raise TrainingError(
             f"the memory of {device} does not suffice for training.batch_tokens = "
@@ -63,21 +57,16 @@ def estimate(
         ) from error
 
 
-def _estimate(
-    recipe: Recipe,
-    model: Transformer,
-    batches: Sequence[tuple[int, int, int]],
-    device: torch.device,
-) -> Estimate:
+def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Estimate:
     process, available = _memory(device)
-    model.to(device).train()
-    objective = Objective(model, recipe.training, device)
+    model, batches = outlook.model.to(device).train(), outlook.epoch.batches
+    objective = outlook.objective(device)
     optimizer = make_optimizer(recipe.optimizer, model)
     rows, source, target = sorted(batches, key=lambda b: b[0] * (b[1] + b[2]))[len(batches) // 2]
     few = max(1, min(rows, WARM_UP_POSITIONS // max(source, target)))
-    seconds, _ = _fastest(objective, _made_up(model, few, source, target), tries=4)
+    seconds, _ = _fastest(objective, outlook.made_up(few, source, target), tries=4)
     some = max(few, min(rows, int(few * MEASURED_S / max(seconds, 1e-9))))
-    seconds, kept_bytes = _fastest(objective, _made_up(model, some, source, target), tries=2)
+    seconds, kept_bytes = _fastest(objective, outlook.made_up(some, source, target), tries=2)
     began = time.perf_counter()
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
@@ -116,16 +105,6 @@ def _forward_and_backward(objective: Objective, batch: Batch) -> tuple[float, in
     loss.backward()
     _wait(loss.device)
     return time.perf_counter() - began, kept_bytes
-
-
-def _made_up(model: Transformer, rows: int, source: int, target: int) -> Batch:
-    """Random tokens, no padding."""
-    vocabulary, first = model.config.vocabulary, 1 + max(model.config.pad, model.config.end)
-
-    def tokens(length: int) -> Tensor:
-        return torch.randint(min(first, vocabulary - 1), vocabulary, (rows, length))
-
-    return Batch(tokens(source), tokens(target), tokens(target), rows * target)
 
 
 def _wait(device: torch.device) -> None:

@@ -1,21 +1,19 @@
 """The gradient of one update: over all its batches and all workers, each target token the same."""
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from allyouneed.data.batches import Indices
-from allyouneed.data.collate import Batch, Side, collate
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import TrainingError
-from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.training.chance import number_from
 from allyouneed.training.objective import Objective
-from allyouneed.training.preparation import Material
-from allyouneed.training.recipe import Recipe
+from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.tasks.task import Batch, Task
 from allyouneed.training.workers import Workers
 
 
@@ -44,25 +42,24 @@ class _Piece:
 class Gradient:
     """Fills the gradients of the objective's weights, an update at a time.
 
-    What is drawn by chance follows from (seed, step, rank), in BPE dropout from (seed, side, epoch,
-    number of the pair). `note` hears of batches that had to be split.
+    What the model draws by chance follows from (seed, step, rank); what the task draws, from
+    (seed, epoch, number of the pair). `note` hears of batches that had to be split.
     """
 
     def __init__(
         self,
-        recipe: Recipe,
-        material: Material,
+        recipe: CommonRecipe,
+        task: Task[Any],
         objective: Objective,
         workers: Workers,
         note: Callable[[str], None],
     ) -> None:
         self._recipe = recipe
-        self._material = material
+        self._task = task
         self._workers = workers
         self._note = note
         self._objective: nn.Module = workers.join(objective)
         self._weights = list(objective.parameters())
-        self._bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
 
     def of(self, group: Sequence[Indices], step: int, epoch: int) -> Cost:
         """Fills the gradients of an update over these batches.
@@ -115,8 +112,9 @@ class Gradient:
                 "training.batch_tokens and raise training.accumulate by as much"
             )
         if len(piece.pairs) < 2:
-            name, line = self._material.train.line_of(int(piece.pairs[0]))
-            source, target = piece.batch.source_BS.size(1), piece.batch.labels_BT.size(1)
+            number = int(piece.pairs[0])
+            name, line = self._task.train.line_of(number)
+            source, target = map(len, self._task.train.pair(number))
             raise TrainingError(
                 f"{name}:{line}: memory does not suffice for this pair of {source} and {target} "
                 "tokens alone; lower data.filters.max_tokens, or take a smaller model"
@@ -129,19 +127,7 @@ class Gradient:
         return [self._piece(piece.number, piece.pairs[half::2], epoch) for half in (0, 1)]
 
     def _piece(self, number: int, pairs: Indices, epoch: int) -> _Piece:
-        config = self._material.config
-        if not len(pairs):  # the others wait for a backward, if only one of no target token
-            end, start, pad = torch.tensor([config.end, config.start, config.pad]).view(3, 1, 1)
-            return _Piece(number, pairs, Batch(end, start, pad, target_tokens=0))
-        augment = self._augment if self._recipe.vocabulary.dropout else None
-        batch = collate(self._material.train, pairs, config.pad, config.start, augment, epoch)
-        return _Piece(number, pairs, batch)
-
-    def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
-        """BPE dropout; what it would make longer than the model's positions stays as it is."""
-        rng = random.Random(number_from(self._recipe.seed, side, epoch, index))
-        pieces = self._bpe_dropout(ids, rng)
-        return pieces if len(pieces) <= self._material.config.max_positions else ids
+        return _Piece(number, pairs, self._task.batch(pairs, epoch))
 
 
 def shared_out(group: Sequence[Indices], rank: int, world: int) -> list[tuple[int, Indices]]:

@@ -19,7 +19,6 @@ import torch
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.errors import ModelFolderError, TrainingError
-from allyouneed.model_folder import save_model_folder
 from allyouneed.training.checkpoint import (
     checkpoint_step,
     checkpoints,
@@ -29,14 +28,13 @@ from allyouneed.training.checkpoint import (
 from allyouneed.training.gradient import Cost, Gradient, lines_of
 from allyouneed.training.log import Report
 from allyouneed.training.moving_average import MovingAverage
-from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
-from allyouneed.training.preparation import Material
-from allyouneed.training.recipe import Recipe
 from allyouneed.training.schedule import learning_rate
+from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.signals import stop_on_signals
 from allyouneed.training.state import Ending, Interval, State, ending, share_done
-from allyouneed.training.validation import Validation, validate
+from allyouneed.training.tasks.task import Task
+from allyouneed.training.validation import Measured, validate
 from allyouneed.training.workers import Workers, launcher
 
 
@@ -48,30 +46,30 @@ class Loop:
 
     def __init__(
         self,
-        recipe: Recipe,
+        recipe: CommonRecipe,
         folder: Path,
-        material: Material,
+        task: Task[Any],
         device: torch.device,
         write: Report,
         workers: Workers,
     ) -> None:
         self.recipe = recipe
         self.folder = folder
-        self.material = material
+        self.task = task
         self.device = device
         self.workers = workers
         self.write = write
-        self.model = material.new_model(recipe.seed).to(device).train()
-        objective = Objective(self.model, recipe.training, device)
+        self.model = task.new_model(recipe.seed).to(device).train()
+        objective = task.objective(self.model, device)
         self._about_objective = objective.note
-        self.gradient = Gradient(recipe, material, objective, workers, self.note)
+        self.gradient = Gradient(recipe, task, objective, workers, self.note)
         self.optimizer = make_optimizer(recipe.optimizer, self.model)
         self.average = MovingAverage(self.optimizer, recipe.training.average_decay)
         self.sampler = BatchSampler(
-            material.train, recipe.training.batch_tokens, recipe.seed, material.weights
+            task.train, recipe.training.batch_tokens, recipe.seed, task.weights
         )
         self.state = State(
-            data=material.train.folder.name,
+            data=task.train.folder.name,
             threads=torch.get_num_threads(),
             workers=workers.world,
             launcher=launcher(),
@@ -236,7 +234,7 @@ class Loop:
         each = zip(group, cost.losses, strict=True)
         spoilt = [pairs for pairs, loss in each if not math.isfinite(loss)]
         what = f"the loss is {cost.loss}" if spoilt else f"the norm of the gradient is {norm}"
-        lines = lines_of(self.material.train, np.concatenate(spoilt or group))
+        lines = lines_of(self.task.train, np.concatenate(spoilt or group))
         what = f"{what} at step {self.state.step} (batch with {lines})"
         if self._skipped > self.recipe.training.max_skipped:
             raise self._diverged(what)
@@ -272,15 +270,15 @@ class Loop:
         self._log_interval()
         state = self.state
         with self.average.in_place():
-            model, section = self.workers.complete(self.model), self.recipe.validation
-            result = validate(model, self.material, section, self.device, self.workers)
+            model = self.workers.complete(self.model)
+            result = validate(model, self.task, self.device, self.workers)
             if not math.isfinite(result.loss):
                 raise self._diverged(f"the validation loss is {result.loss} at step {state.step}")
             state.validated_step = state.step
-            better = result.loss < state.best_loss and self._kept_as_best(model, result)
+            better = result.cost < state.best_loss and self._kept_as_best(model, result)
         state.validations_since_best = 0 if better else state.validations_since_best + 1
         if better:
-            state.best_loss, state.best_step = result.loss, state.step
+            state.best_loss, state.best_step = result.cost, state.step
         self.record(
             {
                 "event": "validation",
@@ -291,41 +289,21 @@ class Loop:
         )
         self._interval = Interval()  # its clock does not count the validation
 
-    def _kept_as_best(self, model: Transformer, result: Validation) -> bool:
+    def _kept_as_best(self, model: Transformer, result: Measured) -> bool:
         """Writes the folder `best`; False, with a note, where the disk does not take it."""
         step = self.state.step
-        card = f"# {self.recipe.name}\n\nStep {step}, the best by validation loss so far.\n"
-        facts = {"step": step, "validation_loss": result.loss, "validation_bleu": result.bleu}
+        card = f"# {self.recipe.name}\n\nStep {step}, the best by validation so far.\n"
+        facts = {"step": step, **result.facts()}
 
         def save() -> bool:
             try:
-                self.save_model(model, self.folder / "best", card, facts)
+                self.task.save(model, self.folder / "best", card, facts)
             except ModelFolderError as error:
                 self.note(f"{error}; the best model stays that of step {self.state.best_step}")
                 return False
             return True
 
         return self.workers.from_first(save)
-
-    def save_model(
-        self,
-        model: Transformer,
-        path: Path,
-        card: str,
-        facts: Mapping[str, Any],
-        dtype: torch.dtype = torch.float32,
-    ) -> None:
-        """Writes a model as a model folder; `facts` go into training.json."""
-        save_model_folder(
-            path,
-            model,
-            self.material.tokenizer,
-            languages=(self.recipe.source_language, self.recipe.target_language),
-            trained_length=self.material.trained_length,
-            card=card,
-            training=facts,
-            dtype=dtype,
-        )
 
     def _log_interval(self) -> None:
         gathered, self._interval = self._interval, Interval()

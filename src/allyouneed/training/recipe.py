@@ -10,85 +10,21 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, get_args
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, ValidationError
 
-from allyouneed.data.root import resolve
-from allyouneed.errors import ConfigError, RecipeError, nearest
-from allyouneed.training.schedule import Noam, ScheduleSection
-from allyouneed.training.sections import (
-    DataSection,
-    ModelSection,
-    NaturalNumber,
-    OptimizerSection,
-    Section,
-    TrainingSection,
-    ValidationSection,
-    VocabularySection,
-)
+from allyouneed.errors import RecipeError, nearest
+from allyouneed.training.schema import CommonRecipe, Recipe
+
+__all__ = ["CommonRecipe", "Recipe", "load_recipe", "packaged_recipes", "to_toml"]
+
+# What a recipe may say follows from its `task`; what training does with it: `tasks/table.py`.
+SCHEMAS: dict[str, type[CommonRecipe]] = {
+    "translate": Recipe,
+}
 
 KeyPath = tuple[str | int, ...]
-
-
-class Recipe(Section):
-    """Everything a training run depends on, checked; `sections` has the tables.
-
-    Keys that bear on one another across sections are checked here.
-    """
-
-    name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")] = Field(
-        description="name of the run's folder and of the model"
-    )
-    description: str = Field(default="", description="what the model is, for its card")
-    licence: str = Field(default="", description="licence of the data, for the model card")
-    task: Literal["translate"] = Field(default="translate", description="what is learnt")
-    source_language: str = Field(default="", description="for the model card")
-    target_language: str = Field(default="", description="for the model card")
-    seed: NaturalNumber = Field(default=1, description="every random choice follows from it")
-    tensorboard: bool = Field(default=False, description="also write TensorBoard files")
-    data: DataSection = Field(description="the corpora")
-    vocabulary: VocabularySection = Field(default=VocabularySection(), description="the subwords")
-    model: ModelSection = Field(default=ModelSection(), description="the Transformer")
-    optimizer: OptimizerSection = Field(default=OptimizerSection(), description="Adam")
-    schedule: ScheduleSection = Field(default=Noam(), description="the learning rate, step by step")
-    training: TrainingSection = Field(description="how long, how much at once, what is kept")
-    validation: ValidationSection = Field(
-        default=ValidationSection(), description="what is translated"
-    )
-
-    @model_validator(mode="after")
-    def _init_or_new(self) -> "Recipe":
-        given = {
-            "model.preset": self.model.preset,
-            "vocabulary.tokenizer": self.vocabulary.tokenizer,
-        }
-        for key, value in given.items():
-            if self.training.init is not None and value is not None:
-                raise ValueError(
-                    f"{key} = {str(value)!r} and training.init = {self.training.init!r} "
-                    "contradict each other; leave one out"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _model_can_be_built(self) -> "Recipe":
-        if self.training.init is not None:
-            return self
-        try:
-            self.model.config(self.vocabulary.size)
-        except ConfigError as error:
-            raise ValueError(f"[model] {error}") from None
-        return self
-
-    def locate(self, path: Path) -> Path:
-        """The file that a path of this recipe means.
-
-        `load_recipe` has already made absolute what lies beside the recipe or in the working
-        directory; the rest is looked for in the data folder ($ALLYOUNEED_DATA). Raises DataError,
-        with the places looked at, where there is no such file.
-        """
-        return resolve(path, None)
 
 
 def packaged_recipes() -> dict[str, str]:
@@ -98,7 +34,7 @@ def packaged_recipes() -> dict[str, str]:
     return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in files}
 
 
-def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> CommonRecipe:
     """Read a packaged recipe or a file, apply overrides such as "model.d_model=256", check it.
 
     A word without a suffix or separator is a packaged name; everything else is a path. Raises
@@ -113,15 +49,16 @@ def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Reci
         _override(table, override)
     if overrides:
         place += f" with {' '.join(overrides)}"
+    schema = _schema(table, place)
     try:
-        return Recipe.model_validate_json(
+        return schema.model_validate_json(
             json.dumps(table, default=str), context={"folders": (*folders, Path.cwd())}
         )
     except ValidationError as error:
-        raise RecipeError(_explain(error, place)) from None
+        raise RecipeError(_explain(error, schema, place)) from None
 
 
-def to_toml(recipe: Recipe) -> str:
+def to_toml(recipe: CommonRecipe) -> str:
     """The recipe as TOML text that `load_recipe` reads back as the same recipe.
 
     Defaults are spelt out, but in the corpora, where they would speak of files and formats that
@@ -160,6 +97,16 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
         ) from None
     except OSError as error:
         raise RecipeError(f"{path}: cannot read the recipe: {error.strerror}") from None
+
+
+def _schema(table: Mapping[str, Any], place: str) -> type[CommonRecipe]:
+    """What a recipe of this task may say."""
+    task = table.get("task", "translate")
+    if not isinstance(task, str) or task not in SCHEMAS:
+        meant = _did_you_mean(nearest(str(task), SCHEMAS))
+        known = ", ".join(map(repr, SCHEMAS))
+        raise RecipeError(f"{place}: task = {_shown(task)}: should be one of {known}{meant}")
+    return SCHEMAS[task]
 
 
 def _syntax_error(place: str, text: str, error: tomllib.TOMLDecodeError) -> str:
@@ -208,11 +155,11 @@ def _value(text: str) -> Any:
 # Explaining
 
 
-def _explain(error: ValidationError, place: str) -> str:
+def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> str:
     """What is wrong, in one line; an unknown key first, as it may explain a missing one."""
     problems = error.errors(include_url=False)
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    section, path = _walk(problem["loc"])
+    section, path = _walk(schema, problem["loc"])
     key = _dotted(path)
     kind, context = problem["type"], problem.get("ctx", {})
     if kind == "extra_forbidden":
@@ -233,10 +180,12 @@ def _explain(error: ValidationError, place: str) -> str:
     return f"{place}: {what}"
 
 
-def _walk(location: Sequence[str | int]) -> tuple[type[BaseModel], KeyPath]:
+def _walk(
+    schema: type[CommonRecipe], location: Sequence[str | int]
+) -> tuple[type[BaseModel], KeyPath]:
     """The section that holds the last key of a location, and the key path as a recipe has it."""
-    section: type[BaseModel] = Recipe
-    below: list[type[BaseModel]] = [Recipe]
+    section: type[BaseModel] = schema
+    below: list[type[BaseModel]] = [schema]
     path: list[str | int] = []
     for key in location:
         if isinstance(key, str) and len(below) > 1:  # the schedule's name, no key of the recipe
@@ -296,7 +245,9 @@ def _lines(table: Mapping[str, Any], prefix: str) -> Iterator[str]:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and isinstance(value[0], dict))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
+    )
 
 
 def _literal(value: Any) -> str:

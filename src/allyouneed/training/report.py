@@ -11,7 +11,8 @@ from allyouneed.errors import TrainingError
 from allyouneed.training.chart import Line, line_chart
 from allyouneed.training.log import read_log
 from allyouneed.training.markup import Content, Markup, element
-from allyouneed.training.recipe import Recipe, load_recipe
+from allyouneed.training.recipe import load_recipe
+from allyouneed.training.schema import CommonRecipe
 
 Records = Sequence[dict[str, Any]]
 
@@ -63,7 +64,7 @@ def _of(records: Records, event: str) -> Records:
     return [record for record in records if record["event"] == event]
 
 
-def _header(recipe: Recipe, run: Path, records: Records) -> Markup:
+def _header(recipe: CommonRecipe, run: Path, records: Records) -> Markup:
     languages = " → ".join(filter(None, (recipe.source_language, recipe.target_language)))
     kicker = " · ".join(filter(None, ("Training report", languages)))
     final = next(reversed(_of(records, "final")), None)

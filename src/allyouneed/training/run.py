@@ -25,13 +25,14 @@ from allyouneed.training.checkpoint import (
     latest_checkpoint,
     saved_state,
 )
-from allyouneed.training.distillation import distil
 from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
-from allyouneed.training.preparation import Material, prepare
-from allyouneed.training.recipe import Recipe, load_recipe, to_toml
+from allyouneed.training.recipe import load_recipe, to_toml
 from allyouneed.training.report import write_report
-from allyouneed.training.validation import Validation, validate
+from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.tasks.table import task_of
+from allyouneed.training.tasks.task import Start, Task
+from allyouneed.training.validation import Measured, validate
 from allyouneed.training.workers import Workers, gathered, launcher, own_device, started_again
 from allyouneed.weights.model import fill_weights, read_weights
 
@@ -78,12 +79,12 @@ class TrainingResult:
     model: Path | None
     reason: str
     steps: int
-    validation: Validation | None
+    validation: Measured | None
     first: bool = True
 
 
 def train(
-    recipe: Recipe | str | Path,
+    recipe: CommonRecipe | str | Path,
     into: Path | str | None = None,
     *,
     overrides: Sequence[str] = (),
@@ -103,8 +104,8 @@ def train(
         UsageError: a device that is not there.
         TrainingError: a folder that holds another run, a loss that is not finite, a full disk.
     """
-    words = [recipe.name if isinstance(recipe, Recipe) else str(recipe), *overrides]
-    if not isinstance(recipe, Recipe):
+    words = [recipe.name if isinstance(recipe, CommonRecipe) else str(recipe), *overrides]
+    if not isinstance(recipe, CommonRecipe):
         recipe = load_recipe(recipe, overrides)
     folder = Path(into) if into is not None else Path("runs") / recipe.name
     place = own_device(choose_device(device))
@@ -134,7 +135,7 @@ def choose_device(name: str | None) -> torch.device:
 class _Run:
     """What is trained, where, what was typed for it, and who takes part."""
 
-    recipe: Recipe
+    recipe: CommonRecipe
     folder: Path
     device: torch.device
     command: str
@@ -163,18 +164,18 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
         note(f"other than before: {', '.join(changed)}")
     if run.recipe.training.sharded and workers.world == 1:
         note("training.sharded has no effect on one process; torchrun starts more")
-    distilled = distil(run.recipe, folder, run.device, workers, note, progress)
-    material = workers.after_first(lambda: prepare(run.recipe, folder, note, progress, distilled))
-    _check_alike(run, material)
-    loop = Loop(run.recipe, folder, material, run.device, write, workers)
+    start = Start(folder, run.device, workers, note, progress)
+    task = task_of(run.recipe).prepared(run.recipe, start)
+    _check_alike(run, task)
+    loop = Loop(run.recipe, folder, task, run.device, write, workers)
     if newest is not None:
         loop.resume(newest)
     else:
-        for part, store in (("train", material.train), ("valid", material.valid)):
+        for part, store in (("train", task.train), ("valid", task.valid)):
             loop.record({"event": "data", "part": part, "report": store.report.to_dict()})
     ending = loop.run()
     loop.note(ending.reason)
-    validation = _finish(run, material, loop) if ending.complete else None
+    validation = _finish(run, task, loop) if ending.complete else None
     if workers.first:
         write_report(folder)
     model = folder / "model" if ending.complete else None
@@ -183,12 +184,12 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     )
 
 
-def _check_alike(run: _Run, material: Material) -> None:
+def _check_alike(run: _Run, task: Task[Any]) -> None:
     """Makes sure that all workers train the same recipe on the same pairs, in one folder.
 
     Raises TrainingError in all of them otherwise.
     """
-    own = (run.recipe.model_dump_json(), material.train.folder.name, (run.folder / LOCK).exists())
+    own = (run.recipe.model_dump_json(), task.train.folder.name, (run.folder / LOCK).exists())
     host = socket.gethostname()
     everybody = run.workers.together([(host, own)])
     _, first = everybody[0]
@@ -210,22 +211,22 @@ def _is_ours(folder: Path) -> bool:
     return newest is not None and saved_state(newest).get("launcher") == launcher()
 
 
-def _finish(run: _Run, material: Material, loop: Loop) -> Validation:
+def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
     """The final model: the average of the last checkpoints (section 6.1), or the best one where
     that has the lower validation loss. It is measured as it is stored."""
     recipe, folder, workers = run.recipe, run.folder, run.workers
     model = workers.complete(loop.model)
     stored: torch.dtype = getattr(torch, recipe.training.stored_precision)
 
-    def measure(weights: Mapping[str, Tensor]) -> Validation:
+    def measure(weights: Mapping[str, Tensor]) -> Measured:
         rounded = {name: tensor.to(stored) for name, tensor in weights.items()}
         fill_weights(model, rounded, folder)
-        return validate(model, material, recipe.validation, loop.device, workers)
+        return validate(model, task, loop.device, workers)
 
     last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
     validation = measure(average_checkpoints(last))
     origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
-    if loop.state.best_loss < validation.loss:
+    if loop.state.best_loss < validation.cost:
         validation = measure(read_weights(folder / "best" / WEIGHTS))
         best = "the moving average at" if recipe.training.average_decay else "that of"
         origin = f"{best} step {loop.state.best_step}, the best by validation loss"
@@ -236,15 +237,13 @@ def _finish(run: _Run, material: Material, loop: Loop) -> Validation:
         "minutes": round(loop.state.seconds / 60, 1),
         "target_tokens": loop.state.tokens,
         "weights": origin,
-        "validation_loss": validation.loss,
-        "validation_bleu": validation.bleu,
-        "signature": validation.signature,
+        **validation.facts(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "command": run.command,
         "recipe": json.loads(recipe.model_dump_json(exclude_none=True)),
     }
     path, card = folder / "model", model_card(recipe, facts)
-    workers.from_first(lambda: loop.save_model(model, path, card, facts, stored))
+    workers.from_first(lambda: task.save(model, path, card, facts, stored))
     return validation
 
 
@@ -267,7 +266,7 @@ def _make(folder: Path) -> None:
         ) from error
 
 
-def _claim(folder: Path, recipe: Recipe, resume: bool) -> list[str]:
+def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
     """Makes sure that the folder is this recipe's, and writes the recipe into it.
 
     Returns the keys whose values are others than at the last start.
@@ -291,7 +290,7 @@ def _claim(folder: Path, recipe: Recipe, resume: bool) -> list[str]:
     return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
 
 
-def _fixed(recipe: Recipe) -> dict[str, Any]:
+def _fixed(recipe: CommonRecipe) -> dict[str, Any]:
     return recipe.model_dump(mode="json", exclude=FREE_ON_RESUME)
 
 

@@ -1,0 +1,88 @@
+"""What a whole recipe may say, task by task; `sections` has its tables.
+
+Keys that bear on one another across sections are checked here.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from allyouneed.data.root import resolve
+from allyouneed.errors import ConfigError
+from allyouneed.training.schedule import Noam, ScheduleSection
+from allyouneed.training.sections import (
+    DataSection,
+    ModelSection,
+    NaturalNumber,
+    OptimizerSection,
+    Section,
+    TrainingSection,
+    ValidationSection,
+    VocabularySection,
+)
+
+
+class CommonRecipe(Section):
+    """What the recipes of all tasks have in common: what their data hold is the
+    task's own."""
+
+    name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")] = Field(
+        description="name of the run's folder and of the model"
+    )
+    description: str = Field(default="", description="what the model is, for its card")
+    licence: str = Field(default="", description="licence of the data, for the model card")
+    task: str = Field(default="translate", description="what is learnt")
+    source_language: str = Field(default="", description="for the model card")
+    target_language: str = Field(default="", description="for the model card")
+    seed: NaturalNumber = Field(default=1, description="every random choice follows from it")
+    tensorboard: bool = Field(default=False, description="also write TensorBoard files")
+    data: Section = Field(description="the corpora")
+    vocabulary: VocabularySection = Field(default=VocabularySection(), description="the subwords")
+    model: ModelSection = Field(default=ModelSection(), description="the Transformer")
+    optimizer: OptimizerSection = Field(default=OptimizerSection(), description="Adam")
+    schedule: ScheduleSection = Field(default=Noam(), description="the learning rate, step by step")
+    training: TrainingSection = Field(description="how long, how much at once, what is kept")
+    validation: ValidationSection = Field(
+        default=ValidationSection(), description="what is translated"
+    )
+
+    @model_validator(mode="after")
+    def _init_or_new(self) -> "CommonRecipe":
+        given = {
+            "model.preset": self.model.preset,
+            "vocabulary.tokenizer": self.vocabulary.tokenizer,
+        }
+        for key, value in given.items():
+            if self.training.init is not None and value is not None:
+                raise ValueError(
+                    f"{key} = {str(value)!r} and training.init = {self.training.init!r} "
+                    "contradict each other; leave one out"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _model_can_be_built(self) -> "CommonRecipe":
+        if self.training.init is not None:
+            return self
+        try:
+            self.model.config(self.vocabulary.size)
+        except ConfigError as error:
+            raise ValueError(f"[model] {error}") from None
+        return self
+
+    def locate(self, path: Path) -> Path:
+        """The file that a path of this recipe means.
+
+        `load_recipe` has already made absolute what lies beside the recipe or in the working
+        directory; the rest is looked for in the data folder ($ALLYOUNEED_DATA). Raises DataError,
+        with the places looked at, where there is no such file.
+        """
+        return resolve(path, None)
+
+
+class Recipe(CommonRecipe):
+    """Translation: pairs of sentences, of which the second is learnt from the first."""
+
+    task: Literal["translate"] = Field(default="translate", description="what is learnt")
+    data: DataSection = Field(description="the corpora")

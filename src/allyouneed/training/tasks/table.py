@@ -1,0 +1,16 @@
+"""The tasks by the name that a recipe's `task` has."""
+
+from typing import Any
+
+from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.tasks.task import Task
+from allyouneed.training.tasks.translate import Translate
+
+TASKS: dict[str, type[Task[Any]]] = {
+    "translate": Translate,
+}
+
+
+def task_of(recipe: CommonRecipe) -> type[Task[Any]]:
+    """The task of a recipe that has been checked."""
+    return TASKS[recipe.task]

@@ -1,0 +1,194 @@
+"""Translation: pairs of sentences in; a Transformer that writes the second of them out."""
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.core.transformer import Transformer
+from allyouneed.data.batches import BatchSampler, Indices
+from allyouneed.data.collate import Batch, Side, collate
+from allyouneed.data.store_writer import Progress
+from allyouneed.evaluation.metrics import bleu
+from allyouneed.model_folder import open_model_folder, save_model_folder
+from allyouneed.text.bpe_dropout import BpeDropout
+from allyouneed.text.opening import own_tokenizer
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.chance import number_from
+from allyouneed.training.distillation import distil
+from allyouneed.training.loss import label_smoothed_loss
+from allyouneed.training.objective import Objective
+from allyouneed.training.preparation import Material, corpora_of, prepare, that_fit
+from allyouneed.training.schema import Recipe
+from allyouneed.training.survey import Sample, sample, survey, texts
+from allyouneed.training.tasks.task import Outlook, Start, Task
+from allyouneed.training.validation import Validation
+from allyouneed.training.workers import Workers
+from allyouneed.translator import Translator
+
+
+class Translate(Task[Recipe]):
+    """Pairs of sentences, in other pieces every epoch where the recipe has BPE dropout.
+
+    What that draws follows from (seed, side, epoch, number of the pair).
+    """
+
+    def __init__(self, recipe: Recipe, material: Material) -> None:
+        self.recipe = recipe
+        self.material = material
+        self.tokenizer = material.tokenizer
+        self.train, self.valid = material.train, material.valid
+        self.weights = material.weights
+        self._bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
+
+    @classmethod
+    def prepared(cls, recipe: Recipe, start: Start) -> Self:
+        distilled = distil(
+            recipe, start.folder, start.device, start.workers, start.note, start.progress
+        )
+        material = start.workers.after_first(
+            lambda: prepare(recipe, start.folder, start.note, start.progress, distilled)
+        )
+        return cls(recipe, material)
+
+    @classmethod
+    def outlook(cls, recipe: Recipe, progress: Progress) -> Outlook:
+        """A sample of the corpora is tokenised."""
+        tables = {
+            part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
+            for part in ("train", "valid")
+        }
+        files = [
+            (part, corpus.name, corpus.files)
+            for part, corpora in tables.items()
+            for table in corpora
+            for corpus in table
+        ]
+        samples = [[sample(corpus, progress) for corpus in table] for table in tables["train"]]
+        tokenizer, config = _vocabulary_and_shape(recipe, samples)
+        filters = that_fit(recipe.data.filters.filters(), config)
+        progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
+        epoch = survey(recipe, samples, tokenizer, filters)
+        model = Transformer(config)
+        return Outlook(
+            files,
+            model,
+            epoch,
+            objective=lambda device: Objective(model, recipe.training, device),
+            made_up=lambda rows, source, target: made_up_pairs(config, rows, source, target),
+        )
+
+    def new_model(self, seed: int) -> Transformer:
+        return self.material.new_model(seed)
+
+    def objective(self, model: Transformer, device: torch.device) -> Objective:
+        return Objective(model, self.recipe.training, device)
+
+    def batch(self, pairs: Indices, epoch: int) -> Batch:
+        config = self.material.config
+        if not len(pairs):
+            end, start, pad = torch.tensor([config.end, config.start, config.pad]).view(3, 1, 1)
+            return Batch(end, start, pad, target_tokens=0)
+        augment = self._augment if self.recipe.vocabulary.dropout else None
+        return collate(self.train, pairs, config.pad, config.start, augment, epoch)
+
+    def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
+        """BPE dropout; what it would make longer than the model's positions stays as it is."""
+        rng = random.Random(number_from(self.recipe.seed, side, epoch, index))
+        pieces = self._bpe_dropout(ids, rng)
+        return pieces if len(pieces) <= self.material.config.max_positions else ids
+
+    def measure(self, model: Transformer, device: torch.device, workers: Workers) -> Validation:
+        """The loss over all held-out pairs; BLEU and samples over the first of them."""
+        section = self.recipe.validation
+        loss = self._held_out_loss(model, device, workers)
+        written = self._translations(model, workers)
+        if not written:
+            return Validation(loss, None, None, ())
+        pairs = self.material.valid_pairs
+        score = bleu(written, [reference for _, reference in pairs], resamples=0)
+        samples = [
+            (source, reference, text)
+            for (source, reference), text in zip(pairs, written, strict=True)
+        ][: section.samples]
+        return Validation(loss, score.score, score.signature, samples)
+
+    def _held_out_loss(self, model: Transformer, device: torch.device, workers: Workers) -> float:
+        """Nats per target token over the whole validation store."""
+        config = model.config
+        longest = max(4096, config.max_positions)
+        total, tokens = 0.0, 0
+        batches = BatchSampler(self.valid, longest, seed=0).epoch_batches(0)
+        for indices in workers.mine(batches):
+            batch = collate(self.valid, indices, config.pad, config.start)
+            memory = model.encode(batch.source_BS.to(device))
+            states_PD = model.decode(batch.target_in_BT.to(device), memory).flatten(0, 1)
+            labels_P = batch.labels_BT.to(device).flatten()
+            # the logits of all positions at once would be most of the memory that training takes
+            for states_CD, labels_C in zip(
+                torch.split(states_PD, 512), torch.split(labels_P, 512), strict=True
+            ):
+                logits_CV = model.output(states_CD)
+                total += float(label_smoothed_loss(logits_CV, labels_C, 0.0, config.pad))
+            tokens += batch.target_tokens
+        total, all_tokens = workers.sum([total, tokens])
+        return total / all_tokens
+
+    def _translations(self, model: Transformer, workers: Workers) -> list[str]:
+        """Translations of `valid_pairs`, by the road that a user's texts take."""
+        translator = Translator.of_model(
+            model, self.tokenizer, trained_length=self.material.trained_length
+        )
+        sources = [source for source, _ in workers.mine(self.material.valid_pairs)]
+        found = translator(sources, beam=self.recipe.validation.beam)
+        return workers.together([translation.text for translation in found])
+
+    def save(
+        self,
+        model: Transformer,
+        path: Path,
+        card: str,
+        facts: Mapping[str, Any],
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        save_model_folder(
+            path,
+            model,
+            self.tokenizer,
+            languages=(self.recipe.source_language, self.recipe.target_language),
+            trained_length=self.material.trained_length,
+            card=card,
+            training=facts,
+            dtype=dtype,
+        )
+
+
+def made_up_pairs(config: TransformerConfig, rows: int, source: int, target: int) -> Batch:
+    """Random tokens, no padding."""
+    first = 1 + max(config.pad, config.end)
+
+    def tokens(length: int) -> Tensor:
+        return torch.randint(min(first, config.vocabulary - 1), config.vocabulary, (rows, length))
+
+    return Batch(tokens(source), tokens(target), tokens(target), rows * target)
+
+
+def _vocabulary_and_shape(
+    recipe: Recipe, samples: Sequence[Sequence[Sample]]
+) -> tuple[Tokenizer, TransformerConfig]:
+    """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
+    for which a vocabulary that is yet to be learnt counts with its full size."""
+    if recipe.training.init:
+        folder = open_model_folder(recipe.training.init)
+        known = own_tokenizer(folder.tokenizer, f"training.init={folder.path}")
+        return known, recipe.model.config(len(known), folder.config)
+    if recipe.vocabulary.tokenizer:
+        tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
+        return tokenizer, recipe.model.config(len(tokenizer))
+    size = recipe.vocabulary.size
+    learnt = Tokenizer.train(texts(one for table in samples for one in table), size)
+    return learnt, recipe.model.config(size)
