@@ -22,6 +22,7 @@ from allyouneed.interop.huggingface import to_marian
 from allyouneed.training.gradient import Gradient
 from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
+from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE
 from steps.work import Work
 
@@ -81,7 +82,9 @@ class OurTrainer:
         self.model = first_model(work, dropout)
         recipe = work.shape.recipe(precision, dropout)
         objective = Objective(self.model, recipe.training, torch.device("cpu"))
-        self.gradient = Gradient(recipe, work.material, objective, ALONE, lambda note: None)
+        self.gradient = Gradient(
+            recipe, Translate(recipe, work.material), objective, ALONE, lambda note: None
+        )
         self.optimizer = make_optimizer(recipe.optimizer, self.model)
 
     def step(self, number: int) -> float:
