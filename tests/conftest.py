@@ -5,15 +5,19 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import torch
 
-from allyouneed.core.config import TransformerConfig
+from allyouneed.core.config import BERT, TransformerConfig
+from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.core.transformer import Transformer
+from allyouneed.model_config import Heads
 from allyouneed.model_folder import save_model_folder
+from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translator import Translator, load
 
@@ -59,17 +63,61 @@ def small_model(small_tokenizer: Tokenizer) -> Callable[..., Transformer]:
             "max_positions": 64,
         }
         model = Transformer(TransformerConfig(**{**shape, **changes}))
-        generator = torch.Generator().manual_seed(0)
-        with torch.no_grad():
-            for name, weight in model.named_parameters():
-                drawn = torch.randn(weight.shape, generator=generator)
-                if weight.dim() > 1:
-                    weight.copy_(drawn * 2 * weight.size(-1) ** -0.5)
-                else:
-                    weight.copy_(drawn * 0.3 + (0 if name.endswith("bias") else 1))
+        draw_weights(model)
         return model.eval()
 
     return make
+
+
+def draw_weights(model: torch.nn.Module) -> None:
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            drawn = torch.randn(weight.shape, generator=generator)
+            if weight.dim() > 1:
+                weight.copy_(drawn * 2 * weight.size(-1) ** -0.5)
+            else:
+                weight.copy_(drawn * 0.3 + (0 if name.endswith("bias") else 1))
+
+
+ALL_HEADS = Heads(
+    masked_words=True,
+    next_sentence=True,
+    labels=("bad", "good", "so-so"),
+    tags=("O", "NAME"),
+    pooler=True,
+)
+
+
+@pytest.fixture(scope="session")
+def encoder_tokenizer() -> EncoderTokenizer:
+    """300 pieces with [CLS], [SEP] and [MASK]."""
+    return EncoderTokenizer.train(SENTENCES * 2, vocabulary=300)
+
+
+@pytest.fixture(scope="session")
+def small_encoder(encoder_tokenizer: EncoderTokenizer) -> Callable[..., EncoderOnly]:
+    """Makes a small encoder alone for that tokenizer, its weights random as `small_model`'s."""
+
+    def make(heads: Heads = ALL_HEADS, **changes: object) -> EncoderOnly:
+        small: dict[str, object] = {"d_model": 16, "heads": 2, "d_ff": 24, "encoder_layers": 2}
+        shape = {**asdict(BERT), "vocabulary": len(encoder_tokenizer), "max_positions": 64, **small}
+        config = TransformerConfig(**{**shape, **changes})
+        model = build_encoder_only(config, **heads.parts())
+        draw_weights(model)
+        return model.eval()
+
+    return make
+
+
+@pytest.fixture
+def encoder_folder(
+    small_encoder: Callable[..., EncoderOnly], encoder_tokenizer: EncoderTokenizer, tmp_path: Path
+) -> Path:
+    """A whole folder of an encoder alone, with every head."""
+    path = tmp_path / "encoder"
+    save_model_folder(path, small_encoder(), encoder_tokenizer, heads=ALL_HEADS, trained_length=24)
+    return path
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ConfigError, ModelFolderError, nearest
+from allyouneed.text.conversation import History
 
 FORMAT_VERSION = 1
 CONFIG_KEYS: dict[str, tuple[type, ...]] = {
@@ -15,16 +17,59 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "source_language": (str,),
     "target_language": (str,),
     "trained_length": (int, type(None)),
+    "history": (dict,),
+    "heads": (dict,),
     "model": (dict,),
 }
+HEAD_KEYS: dict[str, tuple[type, ...]] = {
+    "masked_words": (bool,),
+    "next_sentence": (bool,),
+    "labels": (list,),
+    "tags": (list,),
+    "pooler": (bool,),
+}
+HISTORY_KEYS: dict[str, tuple[type, ...]] = {"turns": (int,), "marks": (list,)}
 KINDS_IN_WORDS = {
     int: "a whole number",
     float: "a number",
     bool: "true or false",
     str: "a text",
+    list: "a list",
     dict: "a table",
     type(None): "null",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heads:
+    """The heads of a model without a decoder, and the names of what two of them tell apart: of
+    labels and tags, in the order of their logits; none: there is no such head.
+
+    `pooler` says whether the model has one, see `build_encoder_only`.
+
+    Raises:
+        ConfigError: names that are empty or not all different.
+    """
+
+    masked_words: bool = False
+    next_sentence: bool = False
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    pooler: bool = False
+
+    def __post_init__(self) -> None:
+        for kind, names in (("labels", self.labels), ("tags", self.tags)):
+            for number, name in enumerate(names):
+                if not isinstance(name, str) or not name or name in names[:number]:
+                    raise ConfigError(
+                        f"{kind}={json.dumps(names)}: {json.dumps(name)} must be a text, not "
+                        "empty, and there once"
+                    )
+
+    def parts(self) -> dict[str, Any]:
+        """What `build_encoder_only` makes such a model from, beside its configuration."""
+        counts = {"labels": len(self.labels) or None, "tags": len(self.tags) or None}
+        return asdict(self) | counts
 
 
 def unreadable(path: Path, error: OSError) -> ModelFolderError:
@@ -85,6 +130,36 @@ def transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
         return TransformerConfig(**values)
     except ConfigError as error:
         raise ModelFolderError(f"{file}: {error}") from error
+
+
+def reply_history(file: Path, document: Mapping[str, Any]) -> History | None:
+    """How a model that replies sees a conversation, from the key "history"; None without it.
+
+    Raises:
+        ModelFolderError: a key that is not known, or a window that cannot be.
+    """
+    if "history" not in document:
+        return None
+    values = document["history"]
+    _check_keys(file, "history.", {"turns": None, "marks": None} | values, HISTORY_KEYS)
+    try:
+        return History(turns=values["turns"], marks=tuple(map(str, values["marks"])))  # type: ignore[arg-type]
+    except ConfigError as error:
+        raise ModelFolderError(f"{file}: {error}") from error
+
+
+def heads_of(file: Path, values: dict[str, Any]) -> Heads:
+    """The heads, from the key "heads" of this config.json.
+
+    Raises:
+        ModelFolderError: a key that is not known, or a value that cannot be used.
+    """
+    _check_keys(file, "heads.", values, HEAD_KEYS)
+    lists = {name: tuple(values.get(name, ())) for name in ("labels", "tags")}
+    try:
+        return Heads(**values | lists)
+    except ConfigError as error:
+        raise ModelFolderError(f"{file}: heads.{error}") from error
 
 
 def _check_keys(

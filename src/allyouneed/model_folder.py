@@ -9,16 +9,25 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ModelFolderError, nearest
-from allyouneed.model_config import FORMAT_VERSION, read_config, transformer_config, unreadable
+from allyouneed.model_config import (
+    FORMAT_VERSION,
+    Heads,
+    heads_of,
+    read_config,
+    reply_history,
+    transformer_config,
+    unreadable,
+)
+from allyouneed.text.conversation import History
 from allyouneed.text.opening import open_tokenizer
 from allyouneed.text.protocol import AnyTokenizer
 
@@ -27,8 +36,11 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
+    from allyouneed.core.encoder_only import EncoderOnly
     from allyouneed.core.transformer import Transformer
+    from allyouneed.weights.model import AnyModel
 
+Model = TypeVar("Model", "Transformer", "EncoderOnly")
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 CARD, TRAINING = "README.md", "training.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
@@ -42,6 +54,8 @@ class ModelFolder:
 
     `languages` are (source, target) as the recipe names them, empty where unknown.
     `trained_length` is the source length, in tokens, that training covered well; None if unknown.
+    `history` is how a model that replies sees a conversation; None for a translator.
+    `heads` are those of a model without a decoder; None for one with a decoder.
     """
 
     path: Path
@@ -49,28 +63,36 @@ class ModelFolder:
     tokenizer: AnyTokenizer
     languages: tuple[str, str] = ("", "")
     trained_length: int | None = None
+    history: History | None = None
+    heads: Heads | None = None
 
     def load_model(self) -> "Transformer":
         """The Transformer with this folder's weights, in float32, ready to translate (`eval`).
 
         Raises:
-            ModelFolderError: weights that are missing, damaged, pickled or of another shape, or a
-                configuration too large for this machine.
+            ModelFolderError: weights that are missing, damaged, pickled or of another shape, a
+                configuration too large for this machine, or a model without a decoder.
         """
         from allyouneed.core.transformer import Transformer
-        from allyouneed.weights.model import WeightsLeftUnset, fill_weights, read_weights
 
-        weights = read_weights(self.path / WEIGHTS)
-        try:
-            with WeightsLeftUnset():
-                model = Transformer(self.config)
-        except (RuntimeError, TypeError, OverflowError) as error:  # what torch says to such sizes
+        self._check_translates()
+        return self._filled(lambda: Transformer(self.config))
+
+    def load_encoder(self) -> "EncoderOnly":
+        """The model of a folder that has `heads`, in float32, ready to be used (`eval`).
+
+        Raises:
+            ModelFolderError: as `load_model`; or it is a translator.
+        """
+        from allyouneed.core.encoder_only import build_encoder_only
+
+        if self.heads is None:
             raise ModelFolderError(
-                f"{self.path / CONFIG} describes a model that cannot be built here: "
-                f"{str(error).splitlines()[0]}"
-            ) from error
-        fill_weights(model, weights, self.path / WEIGHTS)
-        return model.eval()
+                f"{self.path} holds a translator, not an encoder with heads of its own; use it "
+                "with `allyouneed translate`"
+            )
+        parts = self.heads.parts()
+        return self._filled(lambda: build_encoder_only(self.config, **parts))
 
     def load_arrays(self) -> "dict[str, NDArray[np.float32]]":
         """All weights by name, as read-only NumPy arrays in float32, without torch.
@@ -79,11 +101,35 @@ class ModelFolder:
         mapped into memory, not copied.
 
         Raises:
-            ModelFolderError: weights that are missing, damaged, pickled or of another shape.
+            ModelFolderError: weights that are missing, damaged, pickled or of another shape, or a
+                model without a decoder.
         """
         from allyouneed.weights.arrays import read_arrays
 
+        self._check_translates()
         return read_arrays(self.path / WEIGHTS, self.config)
+
+    def _check_translates(self) -> None:
+        if self.heads is not None:
+            raise ModelFolderError(
+                f"{self.path} holds an encoder without a decoder, which cannot translate; use it "
+                "with `allyouneed predict`, `fill` or `encode`"
+            )
+
+    def _filled(self, build: "Callable[[], Model]") -> "Model":
+        from allyouneed.weights.model import WeightsLeftUnset, fill_weights, read_weights
+
+        weights = read_weights(self.path / WEIGHTS)
+        try:
+            with WeightsLeftUnset():
+                model = build()
+        except (RuntimeError, TypeError, OverflowError) as error:  # what torch says to such sizes
+            raise ModelFolderError(
+                f"{self.path / CONFIG} describes a model that cannot be built here: "
+                f"{str(error).splitlines()[0]}"
+            ) from error
+        fill_weights(model, weights, self.path / WEIGHTS)
+        return model.eval()
 
 
 def bundled_models() -> list[str]:
@@ -110,46 +156,54 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     tokenizer = open_tokenizer(path / TOKENIZER)
     check_fit(config, tokenizer, path)
     languages = (document.get("source_language", ""), document.get("target_language", ""))
-    return ModelFolder(path, config, tokenizer, languages, document.get("trained_length"))
+    history = reply_history(path / CONFIG, document)
+    heads = heads_of(path / CONFIG, document["heads"]) if "heads" in document else None
+    length = document.get("trained_length")
+    return ModelFolder(path, config, tokenizer, languages, length, history, heads)
 
 
 def save_model_folder(
     path: Path,
-    model: "Transformer",
+    model: "AnyModel",
     tokenizer: AnyTokenizer,
     *,
+    heads: Heads | None = None,
     languages: tuple[str, str] = ("", ""),
     trained_length: int | None = None,
+    history: History | None = None,
     card: str = "",
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
 ) -> None:
     """Writes the folder beside `path` and renames it into place, replacing an older one.
 
-    Of tied weights the file holds the one that `Transformer.tied_weights` points to. `card` is
-    the README, `training` the content of training.json, `dtype` that of the stored weights
-    (float32 where it is None).
+    Of tied weights the file holds the one that the model's `tied_weights` points to. `heads` say
+    what an `EncoderOnly` has and what its labels are called. `card` is the README, `training` the
+    content of training.json, `dtype` that of the stored weights (float32 where it is None).
     Files in an older folder that are no part of a model are kept.
 
     Raises:
-        ModelFolderError: a tokenizer that does not fit the model, a `path` that holds other things
-            than a model, or one that cannot be written; an older folder is intact then.
+        ModelFolderError: a tokenizer or heads that do not fit the model, a `path` that holds other
+            things than a model, or one that cannot be written; an older folder is intact then.
     """
     import torch
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    from allyouneed.weights.model import untied_weights
+    from allyouneed.weights.model import check_heads, untied_weights
 
     path = Path(path).resolve()
     check_fit(model.config, tokenizer, path)
+    check_heads(model, heads, path)
     config = {
         "format": "allyouneed",
         "format_version": FORMAT_VERSION,
         "source_language": languages[0],
         "target_language": languages[1],
         "trained_length": trained_length,
+        **({} if history is None else {"history": asdict(history)}),
         "model": asdict(model.config),
+        **({} if heads is None else {"heads": asdict(heads)}),
     }
     kind = dtype or torch.float32
     weights = {name: w.to(kind).contiguous() for name, w in untied_weights(model).items()}

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 FLOORS = [
     "errors pipeline",
     "core",
-    "text device weights model_config",
+    "text device",
+    "model_config",
+    "weights",
     "data decoding translation",
     "model_folder segments",
     "engine evaluation interop job",

@@ -1,23 +1,28 @@
 """Weights as torch tensors: out of a file, into a model.
 
-Of weights that are shared a file holds one, under the name that `Transformer.tied_weights` says.
+Of weights that are shared a file holds one, under the name that the model's `tied_weights` says.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import load_file
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ModelFolderError
+from allyouneed.model_config import Heads
 from allyouneed.weights.file import reading
-from allyouneed.weights.shapes import check_shapes
+from allyouneed.weights.shapes import Shape, check_shapes
+
+AnyModel = Transformer | EncoderOnly
 
 
-def untied_weights(model: Transformer) -> dict[str, Tensor]:
+def untied_weights(model: AnyModel) -> dict[str, Tensor]:
     """The model's weights by name, each shared one once; they are the model's own memory."""
     tied = model.tied_weights()
     return {name: tensor for name, tensor in model.state_dict().items() if name not in tied}
@@ -33,23 +38,33 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         return load_file(path)
 
 
-def fill_weights(model: Transformer, weights: Mapping[str, Tensor], source: Path) -> None:
+def fill_weights(model: AnyModel, weights: Mapping[str, Tensor], source: Path) -> None:
     """Copies weights into the model, in the model's dtype; all of them or, on an error, none.
 
     Raises:
         ModelFolderError: names or shapes that do not fit; `source` is named in it.
     """
-    own = untied_weights(model)
-    check_shapes(
-        {name: tuple(tensor.shape) for name, tensor in own.items()},
-        {name: tuple(tensor.shape) for name, tensor in weights.items()},
-        source,
-    )
-    for name, tensor in own.items():
+    given = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    check_shapes(_shapes(model), given, source)
+    for name, tensor in untied_weights(model).items():
         tensor.copy_(weights[name])
 
 
-def check_finite(model: Transformer) -> None:
+def check_heads(model: AnyModel, heads: Heads | None, path: Path) -> None:
+    """Raises ModelFolderError where these are not the heads that the model has; `path` is its
+    folder."""
+    if isinstance(model, Transformer):
+        if heads is not None:
+            raise ModelFolderError(f"{path}: a model with a decoder has no heads; leave them out")
+        return
+    if heads is None:
+        raise ModelFolderError(f"{path}: an encoder alone is saved with its heads, if only Heads()")
+    with torch.device("meta"):
+        described = build_encoder_only(model.config, **heads.parts())
+    check_shapes(_shapes(described), _shapes(model), path)
+
+
+def check_finite(model: AnyModel) -> None:
     """Before an engine packs them.
 
     Raises:
@@ -62,6 +77,10 @@ def check_finite(model: Transformer) -> None:
                 f"{name} holds NaN or infinity ({int((~finite).sum())} of {tensor.numel()} values) "
                 "and no engine can pack it; copy the model again or take another checkpoint"
             )
+
+
+def _shapes(model: AnyModel) -> dict[str, Shape]:
+    return {name: tuple(tensor.shape) for name, tensor in untied_weights(model).items()}
 
 
 class WeightsLeftUnset(TorchFunctionMode):
