@@ -3,9 +3,9 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +129,34 @@ def build_store(
     """
     if not corpora:
         raise DataError("no corpus is named; name at least one")
-    report_progress = progress if progress is not None else _silent
+    files = [path for corpus in corpora for path in corpus.files]
+    what = Content(
+        [corpus.name for corpus in corpora],
+        files,
+        lambda content: _key(corpora, tokenizer, filters, content),
+        lambda folder, progress: write_store(folder, corpora, tokenizer, filters, progress),
+    )
+    return keep_store(what, cache_dir, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a store is made from: corpora by name, their files, the key that follows from these
+    and all else that decides what it holds, and what fills an empty folder."""
+
+    names: Sequence[str]
+    files: Sequence[Path]
+    key: Callable[[ContentHashes], str]
+    write: Callable[[Path, Progress], None]
+
+
+def keep_store(what: Content, cache_dir: Path, progress: Progress | None = None) -> TokenStore:
+    """The store with this content: kept in `cache_dir` and made there once, as `build_store` says.
+
+    Raises DataError when `cache_dir` cannot be written, and the errors of `what`.
+    """
     try:
-        return _open_or_build(corpora, tokenizer, filters, cache_dir, report_progress)
+        return _open_or_build(what, cache_dir, progress if progress is not None else _silent)
     except OSError as error:
         raise DataError(
             f"{cache_dir}: cannot keep the token store there: {error}; "
@@ -143,25 +168,18 @@ def _silent(stage: str, done: int, total: int | None) -> None:
     pass
 
 
-def _open_or_build(
-    corpora: Sequence[Corpus],
-    tokenizer: Encoder,
-    filters: Filters,
-    cache_dir: Path,
-    progress: Progress,
-) -> TokenStore:
+def _open_or_build(what: Content, cache_dir: Path, progress: Progress) -> TokenStore:
     cache_dir.mkdir(parents=True, exist_ok=True)
-    states = {path: file_state(path) for corpus in corpora for path in corpus.files}
-    folder = cache_dir / _key(corpora, tokenizer, filters, ContentHashes(cache_dir / "hashes.json"))
-    names = [corpus.name for corpus in corpora]
+    states = {path: file_state(path) for path in what.files}
+    folder = cache_dir / what.key(ContentHashes(cache_dir / "hashes.json"))
     if folder.exists():
         with suppress(DataError):  # damaged: looked at again under the lock
-            return TokenStore(folder, names)
+            return TokenStore(folder, what.names)
     remarks = []
     with locked(cache_dir / "lock", lambda: progress("waiting for another process", 0, None)):
         if folder.exists():
             try:
-                return TokenStore(folder, names)
+                return TokenStore(folder, what.names)
             except DataError as error:
                 remarks.append(str(error))
                 shutil.rmtree(folder)
@@ -170,12 +188,12 @@ def _open_or_build(
         partial = folder.with_suffix(".partial")
         partial.mkdir()
         try:
-            write_store(partial, corpora, tokenizer, filters, progress)
+            what.write(partial, progress)
             _check_unchanged(states)
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-    store = TokenStore(folder, names)
+    store = TokenStore(folder, what.names)
     store.report.remarks += remarks
     return store
 
