@@ -1,0 +1,36 @@
+"""Sentence pairs that several lessons use: some written for them, and larger sets where the data
+folder is there (the one in ALLYOUNEED_DATA, or shared/data beside the project's folder)."""
+
+from itertools import islice
+from pathlib import Path
+
+from allyouneed.data.corpus import Corpus
+from allyouneed.data.readers import read_pairs
+from allyouneed.data.root import resolve
+from allyouneed.errors import DataError
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+PAIRS = [
+    (pair.source, pair.target)
+    for pair in read_pairs(Corpus(Path(__file__).with_name("sentences.en-de.tsv")))
+]
+"""Everyday sentences, most of them longer than those that the bundled model was trained on."""
+
+
+def data_file(name: str) -> Path | None:
+    """A file of the data folder, or None where there is none."""
+    try:
+        return resolve(Path(name), BESIDE)
+    except DataError:
+        return None
+
+
+def tatoeba(every: int) -> list[tuple[str, str]]:
+    """One in `every` pairs of those that the bundled model was trained on; an empty list where the
+    data folder is not there."""
+    path = data_file("tatoeba/train.en-de.tsv.gz")
+    if path is None:
+        return []
+    pairs = islice(read_pairs(Corpus(path)), 0, None, every)
+    return [(pair.source, pair.target) for pair in pairs]
