@@ -219,4 +219,4 @@ def _place(function: Callable[..., Any], error: Exception) -> str:
 
 def _save_view(texts: Sequence[str], path: Path) -> None:
     command = [sys.executable, "-m", "allyouneed", "look", "--html", str(path), *texts]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

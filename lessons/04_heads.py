@@ -1,0 +1,390 @@
+# %% [markdown]
+# # Lesson 4 · Many heads
+#
+# One attention gives each position one blend. The paper lets eight of them run beside each other,
+# each in a space of its own, and joins what they find. This lesson takes that apart, checks that
+# one large projection is the same as eight small ones, and then looks at what the heads of a
+# trained translator do.
+#
+# *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Multi-Head Attention
+# (MHA)", "Parallel Architecture", "Attention Width", "Concatenated Output" and "Teaser: What
+# Attention "Looks Like""; and the notebook "Transformer Encoder" of NVIDIA's Deep Learning
+# Institute, sections 2.4.2 "Visualization of Attention" and 2.5 "Multi-Head Attention".
+
+# %%
+import torch
+
+import allyouneed
+from allyouneed.core.attention import MultiHeadAttention, attention
+from allyouneed.errors import ConfigError
+from allyouneed.insight.figures import head_grid, heatmap, row_min_max
+from lesson import Lesson, panels, refused, same
+
+lesson = Lesson("04_heads")
+
+# %% [markdown]
+# ## One blend is not enough
+#
+# Softmax weights are positive and sum to one, so what a head returns lies *between* the values it
+# looks at. A head that wants two words gets their mean, and from a mean nobody can tell which was
+# which:
+
+# %%
+values_SK = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 3.0]])
+half_and_half = torch.tensor([0.5, 0.5, 0.0]) @ values_SK
+assert half_and_half.tolist() == [0.0, 0.0]  # the first two cancel out: as if nobody was there
+
+# %% [markdown]
+# Two heads can look at one word each, and their answers are laid side by side: nothing cancels
+# out.
+#
+# ## Split
+#
+# The heads' projections lie side by side in one matrix, W_Q of d_model × d_model. After the
+# product the vector is cut into `heads` pieces of K numbers. These are the document's own
+# numbers: two sentences of two tokens, d_model = 8, four heads of width 2.
+
+# %%
+x_BTD = torch.tensor(
+    [
+        [[1.0, 2, 1, 2, 1, 2, 1, 2], [1, 2, 1, 2, 1, 2, 1, 2]],
+        [[3, 4, 3, 4, 3, 4, 3, 4], [3, 4, 3, 4, 3, 4, 3, 4]],
+    ]
+)
+heads = 4
+x_BHTK = x_BTD.view(2, 2, heads, 2).transpose(1, 2)
+assert x_BHTK.shape == (2, 4, 2, 2)
+assert all(x_BHTK[0, head, token].tolist() == [1, 2] for head in range(4) for token in range(2))
+assert all(x_BHTK[1, head, token].tolist() == [3, 4] for head in range(4) for token in range(2))
+assert torch.equal(x_BHTK.transpose(1, 2).flatten(2), x_BTD)  # Concat is the way back
+
+# %% [markdown]
+# These numbers are so regular that they hide a slip. It is tempting to write `view(B, heads, T,
+# K)` at once, without the transpose. The shape is right, and every head gets pieces of the wrong
+# tokens. With eight numbers that differ one sees it:
+
+# %%
+x_BTD = torch.arange(16.0).view(1, 2, 8)  # token 0: 0 … 7, token 1: 8 … 15
+right = x_BTD.view(1, 2, heads, 2).transpose(1, 2)
+slipped = x_BTD.view(1, heads, 2, 2)
+print("head 0 should see", right[0, 0].tolist(), "and not", slipped[0, 0].tolist())
+assert right.shape == slipped.shape
+assert right[0, 0].tolist() == [[0, 1], [8, 9]]  # the first two numbers of both tokens
+assert slipped[0, 0].tolist() == [[0, 1], [2, 3]]  # four numbers of token 0, none of token 1
+
+# %% [markdown]
+# ### Exercise 1: split
+#
+# B × T × D in, B × heads × T × K out, K = D / heads.
+
+
+# %%
+def split(x_BTD, heads):
+    """BTD → BHTK."""
+    ...
+
+
+# %%
+def check_split(split):
+    x = torch.arange(2 * 5 * 12.0).view(2, 5, 12)
+    found = split(x, 3)
+    yield tuple(found.shape) == (2, 3, 5, 4), f"BHTK is (2, 3, 5, 4) here, not {tuple(found.shape)}"
+    yield same(found[0, 0, 0], x[0, 0, :4]), "head 0 has the first K numbers of each token"
+    yield same(found[0, 0, 1], x[0, 1, :4]), "head 0 of token 1 has numbers of another token"
+    yield same(found[1, 2, 4], x[1, 4, 8:]), "the last head has the last K numbers"
+
+
+lesson.exercise(split, check_split)
+
+# %% [markdown]
+# ## Split equals separate
+#
+# Is that the same as separate heads, each with small projections of its own, as figure 2 of the
+# paper draws it? Take the package's module, cut its matrices into rows for each head, and run
+# four little attentions in a loop.
+
+# %%
+d_model, K = 32, 8
+multi_head = MultiHeadAttention(d_model, heads).eval()
+x_BTD = torch.randn(2, 6, d_model)
+W_Q, W_K, W_V = (
+    part.weight.chunk(heads) for part in (multi_head.W_Q, multi_head.W_K, multi_head.W_V)
+)
+b_Q, b_K, b_V = (
+    part.bias.chunk(heads) for part in (multi_head.W_Q, multi_head.W_K, multi_head.W_V)
+)
+with torch.no_grad():
+    separate = []
+    for head in range(heads):
+        q, k, v = (
+            (x_BTD @ W[head].T + b[head])[:, None] for W, b in ((W_Q, b_Q), (W_K, b_K), (W_V, b_V))
+        )
+        separate.append(attention(q, k, v)[0][:, 0])
+    joined = multi_head.W_O(torch.cat(separate, dim=-1))
+    together = multi_head(x_BTD, x_BTD)
+lesson.expect("largest difference, separate and split", (joined - together).abs().max(), 0, 1e-5)
+
+# %% [markdown]
+# The same to the last digits, and one large product in place of four small ones.
+#
+# There is a third way to see it. Concat and W_O together are a *sum*: cut W_O into columns, and
+# each head adds its own part to the result. That is why a head can be switched off by itself
+# (lesson 10).
+
+# %%
+with torch.no_grad():
+    parts = [
+        head_BTK @ columns.T
+        for head_BTK, columns in zip(
+            separate, multi_head.W_O.weight.chunk(heads, dim=1), strict=True
+        )
+    ]
+    assert same(sum(parts) + multi_head.W_O.bias, together, within=1e-5)
+
+# %% [markdown]
+# ## Heads have to divide the width
+#
+# 768 shared out among 8 heads is 96 each. 512 among 5 is not a whole number. The document says
+# that it "will fail when trying to transpose"; the notebook from scratch computes `d_model //
+# heads` and goes on with 102, until some product does not fit. Here it is said at once, with what
+# would do:
+
+# %%
+message = refused(ConfigError, lambda: MultiHeadAttention(512, 5))
+assert "heads=5 do not divide d_model=512" in message
+assert "510, 515" in message
+
+# %% [markdown]
+# ## What do more heads cost?
+#
+# Nothing: they share the width out. Eight heads of 64 have the same matrices as one of 512. If a
+# head's width is set apart (`head_width`; row (B) of the paper's table 3), attention runs in a
+# narrower space, and is smaller.
+
+
+# %%
+def weights_in(module):
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+shared_out = [weights_in(MultiHeadAttention(512, heads, bias=False)) for heads in (1, 2, 4, 8, 16)]
+assert shared_out == [4 * 512 * 512] * 5
+reduced = weights_in(MultiHeadAttention(512, 8, head_width=16, bias=False))
+assert reduced == 4 * 512 * (8 * 16)
+print(f"512 wide, any number of heads: {shared_out[0]:,} weights; 8 heads of width 16: {reduced:,}")
+
+# %% [markdown]
+# ### Exercise 2: count
+#
+# How many weights has an attention with these settings? Mind that W_Q, W_K, W_V go from d_model
+# to heads · K and W_O back, and that with `bias` each has one number for each of its outputs.
+
+
+# %%
+def count(d_model, heads, head_width, bias):
+    """The number of weights of W_Q, W_K, W_V and W_O."""
+    ...
+
+
+# %%
+def check_count(count):
+    def wanted(d_model, heads, head_width, bias):
+        return weights_in(MultiHeadAttention(d_model, heads, head_width=head_width, bias=bias))
+
+    yield count(8, 2, 4, False) == 4 * 64, "8 wide, 2 heads of 4, no bias: four matrices of 8 by 8"
+    yield count(8, 2, 4, True) == 4 * 64 + 4 * 8, "with bias, four times eight more"
+    yield (
+        count(8, 2, 3, False) == wanted(8, 2, 3, False),
+        "2 heads of 3 are 6 wide: 8 by 6 matrices",
+    )
+    found, right = count(8, 2, 3, True), wanted(8, 2, 3, True)
+    yield found == right, f"8 wide, 2 heads of 3, bias: {right}, not {found}; W_O puts out d_model"
+
+
+lesson.exercise(count, check_count)
+
+# %% [markdown]
+# ## What heads do
+#
+# Now a trained model: the English→German translator that comes with the package. Its encoder has
+# four layers of four heads. The first document shows one head over this sentence, end of sentence
+# included:
+
+# %%
+translator = allyouneed.load("en-de", engine="core")
+
+
+def looked(text):
+    """The pieces of a text, and the encoder's weights, layers × heads × T × S."""
+    tokens = translator.tokenizer.encode(text)
+    with torch.no_grad(), allyouneed.capture(translator) as tape:
+        translator.model.encode(torch.tensor([tokens.ids]))
+    names = [name for name in tape if name.startswith("encoder")]
+    return [piece.strip() for piece in tokens.pieces], torch.cat([tape[name] for name in names])
+
+
+pieces, weights_LHTS = looked("I am looking for a place to eat.")
+print(pieces)
+assert pieces == ["I", "am", "looking", "for", "a", "place", "to", "eat", ".", "</s>"]
+assert weights_LHTS.shape == (4, 4, 10, 10)
+assert same(weights_LHTS.sum(-1), torch.ones(4, 4, 10))
+
+# %%
+layer, head = 3, 3
+weights_TS = weights_LHTS[layer, head]
+figure = heatmap(weights_TS, pieces, pieces, title=f"encoder, layer {layer}, head {head}")
+lesson.show(figure, "heat", "A heat map: most of the weight lies just below the diagonal")
+
+back = {pieces[t]: pieces[int(weights_TS[t].argmax())] for t in range(1, 6)}
+print("looks most at:", back)
+assert back == {"am": "I", "looking": "am", "for": "looking", "a": "for", "place": "a"}
+
+# %% [markdown]
+# Read a row as a question: `place` looks at `a`, `a` at `for`, `for` at `looking`. This head asks
+# "who stands before me?". Nobody told it to; it was useful for German.
+#
+# Where the weights are more even, a map looks pale. Stretching every row from its least to its
+# most shows whom each token looks at first, and hides how surely: the document does that on
+# demand, and so does `stretched=True`. Compare a head of layer 1:
+
+# %%
+layer, head = 1, 0
+weights_TS = weights_LHTS[layer, head]
+for name, stretched in (("raw", False), ("stretched", True)):
+    title = f"encoder, layer {layer}, head {head}, {name}"
+    figure = heatmap(weights_TS, pieces, pieces, title=title, stretched=stretched)
+    lesson.show(figure, name, "A head that looks ahead: weight above the diagonal")
+first = pieces[int(weights_TS[pieces.index("eat")].argmax())]
+lesson.expect(
+    f"'eat' looks most at {first!r}, weight", weights_TS[pieces.index("eat")].max(), 0.4, 0.55
+)
+assert first == "</s>"
+
+# %% [markdown]
+# In the document's model, too, `eat` looks most at the end of the sentence. It is a common
+# resting place: a head with nothing to find still has to put its weight somewhere.
+#
+# ### Exercise 3: stretch
+#
+# Stretch every row so that its least weight becomes 0 and its largest 1. The document's
+# `normalize` does it with a loop; and where all weights of a row are alike it divides by zero.
+# Let such a row become zeros.
+
+
+# %%
+def stretch(weights_TS):
+    """Rows from 0 to 1; rows of equal weights are zeros."""
+    ...
+
+
+# %%
+def check_stretch(stretch):
+    weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [1 / 3, 1 / 3, 1 / 3]])
+    kept = weights.clone()
+    found = stretch(weights)
+    yield torch.equal(weights, kept), "the argument has changed: make a new tensor (lesson 1)"
+    yield same(found[0], [0, 1 / 6, 1]), "the first row goes 0, 1/6, 1: each row for itself"
+    yield bool(found.isfinite().all()), "a row of equal weights became NaN: 0 / 0"
+    yield same(found[2], [0, 0, 0]), "a row of equal weights should be zeros"
+    yield same(found, row_min_max(weights)), "the second row goes 1, 1/3, 0"
+
+
+lesson.exercise(stretch, check_stretch)
+
+# %% [markdown]
+# ## All heads at once
+#
+# One sentence proves little. Over a few sentences, how much does each head look one token back,
+# at itself, one token on?
+
+# %%
+texts = [
+    "I am looking for a place to eat.",
+    "My sister lives in Berlin.",
+    "We have to go home before it gets dark.",
+    "Where is the train station?",
+    "The children are playing in the garden.",
+]
+steps = {"one token back": -1, "at itself": 0, "one token on": 1}
+grids = {name: {"encoder": torch.zeros(4, 4)} for name in steps}
+for text in texts:
+    _, weights_LHTS = looked(text)
+    for name, step in steps.items():
+        diagonals_LHT = weights_LHTS.diagonal(step, dim1=-2, dim2=-1)
+        grids[name]["encoder"] += diagonals_LHT.mean(-1) / len(texts)
+
+lesson.show(
+    head_grid(grids, title="mean weight over five sentences"),
+    "grid",
+    "Three grids of layers by heads: head 3 of layer 3 looks back, head 3 of layer 2 on",
+)
+lesson.expect("layer 3, head 3, one back", grids["one token back"]["encoder"][3, 3], 0.4, 0.6)
+lesson.expect("layer 2, head 3, one on", grids["one token on"]["encoder"][2, 3], 0.33, 0.53)
+lesson.expect("layer 0, head 1, at itself", grids["at itself"]["encoder"][0, 1], 0.33, 0.53)
+
+# %% [markdown]
+# A few heads have a plain job. Most do several things a little, and that is what trained models
+# are like.
+#
+# ## Who did it?
+#
+# Back to the two sentences of lesson 3. A verb would do well to look at its subject. On average
+# over all sixteen heads, how much does it?
+
+# %%
+pair = ("The man did it, said the boy.", "The man said the boy did it.")
+did_it = {pair[0]: {"did": "man", "said": "boy"}, pair[1]: {"did": "boy", "said": "man"}}
+found = {}
+for text, subjects in did_it.items():
+    pieces, weights_LHTS = looked(text)
+    mean_TS = weights_LHTS.mean(dim=(0, 1))
+    for verb, subject in subjects.items():
+        for noun in ("man", "boy"):
+            found[text, verb, noun] = float(mean_TS[pieces.index(verb), pieces.index(noun)])
+        other = {"man": "boy", "boy": "man"}[subject]
+        ratio = found[text, verb, subject] / found[text, verb, other]
+        lesson.expect(f"{text}  {verb} → {subject} over {verb} → {other}", ratio, 1.5, 8)
+    print("    ", translator(text).text)
+
+figure, plots = panels(2, width=9)
+for plot, text in zip(plots, pair, strict=True):
+    for offset, noun, colour in ((-0.2, "man", "#0072B2"), (0.2, "boy", "#D55E00")):
+        heights = [found[text, verb, noun] for verb in ("did", "said")]
+        plot.bar([offset, 1 + offset], heights, width=0.38, color=colour, label=noun)
+    plot.set(
+        title=text, xticks=(0, 1), xticklabels=("did looks at", "said looks at"), ylim=(0, 0.13)
+    )
+plots[0].set_ylabel("mean weight")
+plots[0].legend(frameon=False)
+lesson.show(figure, "subjects", "In both sentences each verb looks more at its own subject")
+
+# %% [markdown]
+# Same words, other order, and the attention follows. Be careful with the reading, though: in
+# these sentences the subject is also the *nearer* noun, and a mean over heads is no proof of
+# grammar. What a head is good for shows when it is switched off, and in the live view you can do
+# that with a click.
+#
+# ## Look for yourself
+#
+# The view has every head of both sentences, as lines and as maps. On the command line it is
+# `allyouneed look "The man did it, said the boy." "The man said the boy did it."`
+
+# %%
+lesson.live_view("boy", *pair)
+
+# %% [markdown]
+# ## What to remember
+#
+# - One head gives one blend; several heads, side by side, can find several things.
+# - Splitting one projection equals separate small ones. Split with `view` *and* `transpose`.
+# - Heads share the width out, so they have to divide it, and cost nothing extra.
+# - Concat and W_O are a sum over heads.
+# - Some heads of a trained model have a job that can be named. Most have not.
+#
+# ## Where it is in the code
+#
+# - `core/attention.py:MultiHeadAttention`, its `core/attention.py:MultiHeadAttention.attend`
+# - `core/config.py:width_of_head` refuses heads that do not divide the width
+# - `insight/capture.py:capture` records weights, by `core/attention.py:Probe`
+# - `insight/figures.py:heatmap`, `insight/figures.py:row_min_max`, `insight/figures.py:head_grid`
+# - `widget/notebook.py:look` is the live view
