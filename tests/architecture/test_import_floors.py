@@ -16,7 +16,7 @@ FLOORS = [
     "teacher_forcing",
     "translator",
     "training insight",
-    "serving widget",
+    "serving widget chat",
     "cli",
     "__main__",
 ]

@@ -16,6 +16,7 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
+from allyouneed.engine.engine import Engine
 from allyouneed.engine.selected_vocabulary import for_batch
 from allyouneed.engine.vocabulary_selection import VocabularySelection
 from allyouneed.errors import AllYouNeedError
@@ -120,6 +121,22 @@ def core_engine(model: Transformer) -> TorchEngine:
     device = next(model.parameters()).device
     where = "the GPU" if device.type == "cuda" else device.type.upper()
     return TorchEngine("core", f"float32, torch, the paper's code on {where}", model, device)
+
+
+def unless_probed(engine: Engine, model: Transformer) -> Engine:
+    """The engine, or the core's while a probe or a hook is set anywhere in the core model."""
+    if engine.name == "core" or not _probed(model):
+        return engine
+    core = core_engine(model)
+    core.selection = engine.selection
+    return core
+
+
+def _probed(model: Transformer) -> bool:
+    return any(
+        getattr(module, "probes", None) or module._forward_hooks or module._forward_pre_hooks
+        for module in model.modules()
+    )
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> Tensor:

@@ -17,7 +17,7 @@ class Turn:
     own: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class History:
     """How many turns a reply looks back at, the newest among them, and how they are told apart.
 

@@ -24,7 +24,7 @@ from allyouneed.errors import DataError
 from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder, to_disk
 from allyouneed.segments import CUT_OFF
 from allyouneed.training.preparation import Note, corpora_of
-from allyouneed.training.schema import Recipe
+from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
 from allyouneed.translator import Translator, load
@@ -34,7 +34,7 @@ PART = 1024  # pairs; what a killed run loses at most, and translates together
 
 
 def distil(
-    recipe: Recipe,
+    recipe: PairsRecipe,
     folder: Path,
     device: torch.device,
     workers: Workers,
@@ -65,7 +65,7 @@ class _Lesson:
     """One corpus and its teacher."""
 
     def __init__(
-        self, recipe: Recipe, section: TrainCorpusSection, cache: Path, workers: Workers
+        self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
     ) -> None:
         assert section.distill is not None
         self._corpora = corpora_of(recipe, section)

@@ -24,7 +24,7 @@ from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.training.schema import Recipe
+from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.sections import CorpusSection
 from allyouneed.weights.model import fill_weights, read_weights
 
@@ -65,7 +65,7 @@ class Material:
 
 
 def prepare(
-    recipe: Recipe,
+    recipe: PairsRecipe,
     folder: Path,
     note: Note,
     progress: Progress | None = None,
@@ -109,13 +109,13 @@ def prepare(
     )
 
 
-def corpora_of(recipe: Recipe, section: CorpusSection) -> list[Corpus]:
+def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
     """The data layer's corpus for a table of the recipe, its paths found; the shards of folders."""
     values = section.model_dump(exclude_unset=True, exclude={"distill"})
     for side in ("source", "target"):
         if values.get(side) is not None:
             values[side] = recipe.locate(values[side])
-    return shards(Corpus(**values))
+    return shards(Corpus(**values, history=recipe.history))
 
 
 def _weights(
@@ -134,7 +134,7 @@ def _weights(
 
 
 def _tokenizer(
-    recipe: Recipe, cache: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
+    recipe: PairsRecipe, cache: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
 ) -> Tokenizer:
     if init is not None:
         return own_tokenizer(init.tokenizer, f"training.init={init.path}")
@@ -154,7 +154,7 @@ def _tokenizer(
     return tokenizer
 
 
-def _vocabulary_key(recipe: Recipe, cache: Path, corpora: list[Corpus]) -> str:
+def _vocabulary_key(recipe: PairsRecipe, cache: Path, corpora: list[Corpus]) -> str:
     """What a vocabulary learnt from these corpora follows from, as a short name."""
     contents = described(corpora, ContentHashes(cache / "hashes.json"))
     what = json.dumps([recipe.vocabulary.size, contents], sort_keys=True)

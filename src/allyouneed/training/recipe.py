@@ -15,13 +15,14 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from allyouneed.errors import RecipeError, nearest
-from allyouneed.training.schema import CommonRecipe, Recipe
+from allyouneed.training.schema import CommonRecipe, Recipe, ReplyRecipe
 
 __all__ = ["CommonRecipe", "Recipe", "load_recipe", "packaged_recipes", "to_toml"]
 
 # What a recipe may say follows from its `task`; what training does with it: `tasks/table.py`.
 SCHEMAS: dict[str, type[CommonRecipe]] = {
     "translate": Recipe,
+    "reply": ReplyRecipe,
 }
 
 KeyPath = tuple[str | int, ...]
@@ -167,7 +168,8 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
         meant = _did_you_mean(_dotted((*path[:-1], close)) if close else None)
         what = f"unknown key {key}{meant or '; known: ' + ', '.join(section.model_fields)}"
     elif kind == "missing":
-        what = f"{key} is missing: {section.model_fields[str(path[-1])].description}"
+        field = section.model_fields.get(str(path[-1]))  # None: an item of a list
+        what = f"{key} is missing{f': {field.description}' if field else ''}"
     elif kind in ("union_tag_invalid", "union_tag_not_found"):
         names = [name for part in _sections(_annotation(section, key)) for name in _names(part)]
         said = f"= {context['tag']!r}" if "tag" in context else "is missing"

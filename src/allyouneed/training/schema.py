@@ -10,12 +10,15 @@ from pydantic import Field, model_validator
 
 from allyouneed.data.root import resolve
 from allyouneed.errors import ConfigError
+from allyouneed.text.conversation import History
 from allyouneed.training.schedule import Noam, ScheduleSection
 from allyouneed.training.sections import (
     DataSection,
     ModelSection,
     NaturalNumber,
     OptimizerSection,
+    ReplyDataSection,
+    ReplySection,
     Section,
     TrainingSection,
     ValidationSection,
@@ -81,8 +84,31 @@ class CommonRecipe(Section):
         return resolve(path, None)
 
 
-class Recipe(CommonRecipe):
-    """Translation: pairs of sentences, of which the second is learnt from the first."""
+class PairsRecipe(CommonRecipe):
+    """What is learnt from pairs of texts, the second from the first."""
+
+    data: DataSection = Field(description="the corpora")
+
+    @property
+    def history(self) -> History | None:
+        """How the sources are made of what was said; None where they are texts as they are."""
+        return None
+
+
+class Recipe(PairsRecipe):
+    """Translation: pairs of sentences."""
 
     task: Literal["translate"] = Field(default="translate", description="what is learnt")
-    data: DataSection = Field(description="the corpora")
+
+
+class ReplyRecipe(PairsRecipe):
+    """Replies: what was said in a conversation, and the next turn."""
+
+    task: Literal["reply"] = Field(default="reply", description="what is learnt")
+    data: ReplyDataSection = Field(description="the corpora")
+    reply: ReplySection = Field(default=ReplySection(), description="what a reply looks back at")
+
+    @property
+    def history(self) -> History:
+        """The window and the marks."""
+        return self.reply.as_history()

@@ -16,7 +16,7 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import DataError
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.training.schema import Recipe
+from allyouneed.training.schema import PairsRecipe
 
 SAMPLE = 50_000  # pairs of a corpus that are tokenised, at most twice as many
 NEWS_EVERY = 8192  # pairs
@@ -69,7 +69,7 @@ def texts(samples: Iterable[Sample]) -> Iterable[str]:
 
 
 def survey(
-    recipe: Recipe, tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
+    recipe: PairsRecipe, tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
 ) -> Survey:
     """What an epoch over the sampled corpora is; the samples of a table's shards stand together.
 

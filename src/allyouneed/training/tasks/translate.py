@@ -23,7 +23,7 @@ from allyouneed.training.distillation import distil
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.preparation import Material, corpora_of, prepare, that_fit
-from allyouneed.training.schema import Recipe
+from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.survey import Sample, sample, survey, texts
 from allyouneed.training.tasks.task import Outlook, Start, Task
 from allyouneed.training.validation import Validation
@@ -31,13 +31,13 @@ from allyouneed.training.workers import Workers
 from allyouneed.translator import Translator
 
 
-class Translate(Task[Recipe]):
+class Translate(Task[PairsRecipe]):
     """Pairs of sentences, in other pieces every epoch where the recipe has BPE dropout.
 
     What that draws follows from (seed, side, epoch, number of the pair).
     """
 
-    def __init__(self, recipe: Recipe, material: Material) -> None:
+    def __init__(self, recipe: PairsRecipe, material: Material) -> None:
         self.recipe = recipe
         self.material = material
         self.tokenizer = material.tokenizer
@@ -46,7 +46,7 @@ class Translate(Task[Recipe]):
         self._bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
 
     @classmethod
-    def prepared(cls, recipe: Recipe, start: Start) -> Self:
+    def prepared(cls, recipe: PairsRecipe, start: Start) -> Self:
         distilled = distil(
             recipe, start.folder, start.device, start.workers, start.note, start.progress
         )
@@ -56,7 +56,7 @@ class Translate(Task[Recipe]):
         return cls(recipe, material)
 
     @classmethod
-    def outlook(cls, recipe: Recipe, progress: Progress) -> Outlook:
+    def outlook(cls, recipe: PairsRecipe, progress: Progress) -> Outlook:
         """A sample of the corpora is tokenised."""
         tables = {
             part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
@@ -161,6 +161,7 @@ class Translate(Task[Recipe]):
             self.tokenizer,
             languages=(self.recipe.source_language, self.recipe.target_language),
             trained_length=self.material.trained_length,
+            history=self.recipe.history,
             card=card,
             training=facts,
             dtype=dtype,
@@ -178,7 +179,7 @@ def made_up_pairs(config: TransformerConfig, rows: int, source: int, target: int
 
 
 def _vocabulary_and_shape(
-    recipe: Recipe, samples: Sequence[Sequence[Sample]]
+    recipe: PairsRecipe, samples: Sequence[Sequence[Sample]]
 ) -> tuple[Tokenizer, TransformerConfig]:
     """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
     for which a vocabulary that is yet to be learnt counts with its full size."""
