@@ -16,6 +16,7 @@ from allyouneed.model_folder import open_model_folder
 from allyouneed.pipeline import ahead
 from allyouneed.segments import CUT_OFF, Segmenter
 from allyouneed.text.clean import clean
+from allyouneed.text.conversation import History
 from allyouneed.text.growing_text import GrowingText
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation import Score, Translation
@@ -47,12 +48,15 @@ class Translator:
         *,
         device: str = "cpu",
         trained_length: int | None = None,
+        history: History | None = None,
     ) -> None:
         """`core` gives the core model, on `device`; `trained_length` is the source length, in
-        tokens, that training covered well."""
+        tokens, that training covered well; `history` how a model that replies sees a conversation
+        (`Chat` is for that)."""
         self.engine = engine
         self.tokenizer = tokenizer
         self.device = device
+        self.history = history
         self.notes: list[str] = []
         self._load_model = core
         self._model: Transformer | None = None
@@ -61,7 +65,12 @@ class Translator:
 
     @classmethod
     def of_model(
-        cls, model: "Transformer", tokenizer: AnyTokenizer, *, trained_length: int | None = None
+        cls,
+        model: "Transformer",
+        tokenizer: AnyTokenizer,
+        *,
+        trained_length: int | None = None,
+        history: History | None = None,
     ) -> "Translator":
         """Translates with a model in memory, by the core engine, on the device that it is on."""
         from allyouneed.engine.torch_engine import core_engine
@@ -73,6 +82,7 @@ class Translator:
             lambda: model,
             device=str(engine.device),
             trained_length=trained_length,
+            history=history,
         )
 
     @property
@@ -255,17 +265,22 @@ class Translator:
             align(self.model, self.tokenizer, job.ids, job.to_do)
         return job
 
-    def _road(self, job: Job) -> Engine:
+    @property
+    def road(self) -> Engine:
         """The engine, or the core's while a probe or a hook is set anywhere in the core model."""
-        if self._model is None or self.engine.name == "core" or not _probed(self._model):
+        if self._model is None:
             return self.engine
-        from allyouneed.engine.torch_engine import core_engine
+        from allyouneed.engine.torch_engine import unless_probed
 
-        for _, notes in job.cut:
-            notes.append(f"the model is probed: the core engine ran, not {self.engine.name}")
-        core = core_engine(self._model)
-        core.selection = self.engine.selection
-        return core
+        return unless_probed(self.engine, self._model)
+
+    def _road(self, job: Job) -> Engine:
+        """`road`, with a word about it to the job where it is not the engine."""
+        road = self.road
+        if road is not self.engine:
+            for _, notes in job.cut:
+                notes.append(f"the model is probed: the core engine ran, not {self.engine.name}")
+        return road
 
     def _streamed(self, job: Job) -> Iterator[str]:
         import torch
@@ -333,6 +348,7 @@ def load(
     translator.notes += chosen.notes
     return translator
 
+        history=folder.history,
 
 def _options(beam: int, n_best: int, options: Options | None) -> Options:
     if options is None:
@@ -342,13 +358,6 @@ def _options(beam: int, n_best: int, options: Options | None) -> Options:
             f"beam={beam}, n_best={n_best} and options were given; say it in options alone"
         )
     return options
-
-
-def _probed(model: "Transformer") -> bool:
-    return any(
-        getattr(module, "probes", None) or module._forward_hooks or module._forward_pre_hooks
-        for module in model.modules()
-    )
 
 
 def _ids(tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
