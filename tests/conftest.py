@@ -116,7 +116,7 @@ def encoder_folder(
 ) -> Path:
     """A whole folder of an encoder alone, with every head."""
     path = tmp_path / "encoder"
-    save_model_folder(path, small_encoder(), encoder_tokenizer, heads=ALL_HEADS, trained_length=24)
+    save_model_folder(path, small_encoder(), encoder_tokenizer, heads=ALL_HEADS, trained_length=40)
     return path
 
 

@@ -5,6 +5,8 @@
     translator = allyouneed.load("en-de")
     print(translator("A man rides a bike.").text)
 
+`load` gives a `Translator`, or of a model without a decoder an `EncoderModel`.
+
 The names in `__all__` are what others may build on. Each is loaded when it is first asked for,
 so that `import allyouneed` costs nothing.
 """
@@ -18,9 +20,12 @@ __all__ = [
     "AllYouNeedError",
     "attention_view",
     "capture",
+    "EncoderModel",
+    "EncoderOnly",
     "intervene",
     "load",
     "look",
+    "Prediction",
     "Tokenizer",
     "trace",
     "train",
@@ -32,15 +37,19 @@ __all__ = [
 
 if TYPE_CHECKING:
     from allyouneed.core.config import TransformerConfig
+    from allyouneed.core.encoder_only import EncoderOnly
     from allyouneed.core.transformer import Transformer
+    from allyouneed.encoder_model import EncoderModel
     from allyouneed.errors import AllYouNeedError
     from allyouneed.insight.capture import capture
     from allyouneed.insight.intervene import intervene
     from allyouneed.insight.trace import trace
+    from allyouneed.loading import load
+    from allyouneed.prediction import Prediction
     from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.run import train
     from allyouneed.translation import Translation
-    from allyouneed.translator import Translator, load
+    from allyouneed.translator import Translator
     from allyouneed.widget.notebook import look
     from allyouneed.widget.plain import attention_view
 else:
@@ -48,9 +57,12 @@ else:
         "AllYouNeedError": "allyouneed.errors",
         "attention_view": "allyouneed.widget.plain",
         "capture": "allyouneed.insight.capture",
+        "EncoderModel": "allyouneed.encoder_model",
+        "EncoderOnly": "allyouneed.core.encoder_only",
         "intervene": "allyouneed.insight.intervene",
-        "load": "allyouneed.translator",
+        "load": "allyouneed.loading",
         "look": "allyouneed.widget.notebook",
+        "Prediction": "allyouneed.prediction",
         "Tokenizer": "allyouneed.text.tokenizer",
         "trace": "allyouneed.insight.trace",
         "train": "allyouneed.training.run",

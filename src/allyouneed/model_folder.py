@@ -75,7 +75,7 @@ class ModelFolder:
         """
         from allyouneed.core.transformer import Transformer
 
-        self._check_translates()
+        self.check_translates()
         return self._filled(lambda: Transformer(self.config))
 
     def load_encoder(self) -> "EncoderOnly":
@@ -106,10 +106,11 @@ class ModelFolder:
         """
         from allyouneed.weights.arrays import read_arrays
 
-        self._check_translates()
+        self.check_translates()
         return read_arrays(self.path / WEIGHTS, self.config)
 
-    def _check_translates(self) -> None:
+    def check_translates(self) -> None:
+        """Raises ModelFolderError for a model without a decoder."""
         if self.heads is not None:
             raise ModelFolderError(
                 f"{self.path} holds an encoder without a decoder, which cannot translate; use it "

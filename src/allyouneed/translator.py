@@ -12,7 +12,7 @@ from allyouneed.engine.choice import check_engine, choose
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError
 from allyouneed.job import Job, Options, Wishes
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder import ModelFolder, open_model_folder
 from allyouneed.pipeline import ahead
 from allyouneed.segments import CUT_OFF, Segmenter
 from allyouneed.text.clean import clean
@@ -310,7 +310,7 @@ class Translator:
 
 
 def load(
-    name_or_folder: str | Path,
+    name_or_folder: str | Path | ModelFolder,
     engine: str = "auto",
     device: str | None = None,
     threads: int | None = None,
@@ -319,6 +319,8 @@ def load(
 ) -> Translator:
     """Opens a bundled model by name ("en-de") or a model folder, ready to translate.
 
+    `allyouneed.load` is this one, and opens models without a decoder too.
+
     `engine` is what runs it: "core" (the paper's code, in float32, on any device), "cpu-float32",
     "cpu-int8", "cuda", or "auto", the fastest that there is for the device. `device` is a torch
     device such as "cuda", None being the CPU; `threads` how many cores may be used.
@@ -326,11 +328,13 @@ def load(
     learned by `allyouneed select-vocabulary`: faster, and now and then another word.
 
     Raises:
-        ModelFolderError: no such model, or one that cannot be read.
+        ModelFolderError: no such model, one that cannot be read, or one without a decoder.
         UsageError: an engine, device, number of threads or vocabulary selection that is not there.
     """
     check_engine(engine, device, threads)
-    folder = open_model_folder(name_or_folder)
+    given = name_or_folder
+    folder = given if isinstance(given, ModelFolder) else open_model_folder(given)
+    folder.check_translates()
     selection = None
     if vocabulary_selection:
         from allyouneed.engine.vocabulary_selection import open_vocabulary_selection
@@ -344,11 +348,11 @@ def load(
         chosen.core,
         device=chosen.device,
         trained_length=folder.trained_length,
+        history=folder.history,
     )
     translator.notes += chosen.notes
     return translator
 
-        history=folder.history,
 
 def _options(beam: int, n_best: int, options: Options | None) -> Options:
     if options is None:
