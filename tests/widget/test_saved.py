@@ -104,6 +104,28 @@ def test_every_head_is_off_once(
     assert file.ask("translate", {"state": two_off.to_json()}) is None
 
 
+def test_two_sentences_are_whole_though_a_session_keeps_few(
+    translator: Translator,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read_saved: Callable[[Path], SavedPage],
+) -> None:
+    monkeypatch.setattr(saved, "heads", lambda model: heads(model)[:4])
+    monkeypatch.setattr("allyouneed.widget.session.KEPT", 3)
+    start = Start.of([TEXT, "The man did it."], 1, 1)
+    save(Session([translator], ["small"]), start, tmp_path / "two.html")
+    file = read_saved(tmp_path / "two.html")
+    for state in start.states:
+        assert file.ask("translate", {"state": state.to_json()}) is not None
+        for head in heads(translator.model)[:4]:
+            translated = file.ask("translate", {"state": state.without(head).to_json()})
+            assert translated is not None
+            asked = {"id": translated[0]["id"], "kind": "cross", "lens": "raw"}
+            found = file.ask("maps", asked)
+            assert found is not None
+            assert found[1]["maps"].size > 0
+
+
 @pytest.mark.usefixtures("one_head")
 def test_attention_stops_where_the_room_does(
     session: Session,

@@ -91,6 +91,8 @@ class Saving:
             for lens in LENSES:
                 self._attention(state, id, lens)
         for state, id in zip(self.states, ids, strict=True):
+            # A session keeps the last few alone, and there are the heads of the state before.
+            self.session.ask("translate", {"state": state.to_json()})
             kinds = self._kinds_with_room(state, id)
             for head in self._heads(state):
                 self._head_off(state, id, head, kinds)
