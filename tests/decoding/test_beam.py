@@ -108,11 +108,15 @@ def plain_beam_search(rule, source, limit, options) -> tuple[list[tuple[float, t
             candidates += [(log_p + log_p_V[i], (*ids, i)) for i in allowed]
         candidates = sorted(candidates, reverse=True)[: 2 * options.beam]
         ended = [c for c in candidates[: options.beam] if c[1][-1] == 2]
+        if options.stop == "first":
+            ended = ended[: options.beam - len(finished)]
         finished += [(log_p / penalty(length), ids) for log_p, ids in ended]
         finished = sorted(finished, reverse=True)[: options.beam]
         alive = [c for c in candidates if c[1][-1] != 2][: options.beam]
         lengths = [length] if options.stop == "common" else range(length + 1, limit + 1)
         hopes = [alive[0][0] / penalty(n) for n in lengths]
+        if options.stop == "first":
+            hopes = [float("-inf")]
         if len(finished) == options.beam and finished[-1][0] >= max(hopes, default=0.0):
             break
     cut_off = [(log_p / penalty(length), ids) for log_p, ids in alive]
@@ -123,7 +127,7 @@ def plain_beam_search(rule, source, limit, options) -> tuple[list[tuple[float, t
     seed=st.integers(0, 10**6),
     beam=st.integers(1, 4),
     penalty=st.sampled_from([*PENALTIES, Wu(3.0)]),
-    stop=st.sampled_from(["common", "exact"]),
+    stop=st.sampled_from(["common", "exact", "first"]),
 )
 @settings(max_examples=60, deadline=None)
 def test_many_sentences_at_once_are_searched_like_one_with_lists(
@@ -175,6 +179,21 @@ def test_the_exact_rule_never_finds_less(kit, batch) -> None:
             assert exact.score >= common.score
             better += exact.score > common.score
     assert better > 0
+
+
+def test_the_first_rule_does_not_wait_for_a_better_one(kit, batch) -> None:
+    """ "3 end" and "4 end" are two, and so it ends, though "3 3 end" is better by its mean."""
+    rule = kit.table(
+        6, {(): {3: 0.6, 4: 0.4}, (3,): {2: 0.55, 3: 0.45}, (4,): {2: 1.0}, (3, 3): {2: 1.0}}
+    )
+    options = BeamOptions(beam=2, length_penalty=Average(), loop_guard=False)
+    [[early]], [[late]] = (
+        beam_search(kit.model(rule), batch([[5, 2]]), replace(options, stop=stop))
+        for stop in ("first", "exact")
+    )
+    assert early.ids == (4, 2)
+    assert late.ids == (3, 3, 2)
+    assert late.score > early.score
 
 
 def test_the_common_rule_stops_when_nobody_can_overtake(kit, batch) -> None:
@@ -251,7 +270,7 @@ def test_no_sentences_no_hypotheses(kit, batch) -> None:
         ({"beam": 0}, "beam=0 must be at least 1"),
         ({"n_best": 0}, "n_best=0 must be at least 1"),
         ({"beam": 2, "n_best": 3}, "n_best=3 needs a beam at least as wide, not 2"),
-        ({"stop": "never"}, "stop='never' is not one of common, exact"),
+        ({"stop": "never"}, "stop='never' is not one of common, exact, first"),
     ],
 )
 def test_options_out_of_range_are_refused(options, message) -> None:

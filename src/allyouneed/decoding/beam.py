@@ -120,14 +120,19 @@ class Results:
         end, last = self.search.model.config.end, candidates.token_log_p_BC[rows, ranks].tolist()
         before = search.spell(rows, candidates.parents_BC[rows, ranks])
         for (sentence, ids, log_p), end_log_p in zip(before, last, strict=True):
+            if self.options.stop == "first" and len(self.found[sentence]) == beam:
+                continue
             finished = hypothesis([*ids, end], [*log_p, end_log_p], end, lp)
             self.found[sentence].append(finished)
         both = torch.cat([best_BN, scores_BN], dim=1)
         self.best_scores[search.sentences_B] = both.topk(beam, dim=1).values
 
     def cannot_be_overtaken(self) -> Tensor:
-        """Whether a sentence has N finished hypotheses that are as good as any alive can get, B."""
+        """Whether a sentence has N finished hypotheses that are as good as any alive can get, B;
+        by the rule "first", whether it has N."""
         search, penalty = self.search, self.options.length_penalty
+        if self.options.stop == "first":
+            return self.best_scores[search.sentences_B, -1] > float("-inf")
         alive_B = search.log_p_BN[:, 0]  # the best one
         if self.options.stop == "common":
             hope_B = alive_B / penalty(search.length)

@@ -8,7 +8,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.errors import UsageError
 
-Stop = Literal["common", "exact"]
+Stop = Literal["common", "exact", "first"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,8 @@ class BeamOptions(SearchOptions):
     `n_best` hypotheses are returned. A sentence is done when the best hypothesis still alive
     cannot overtake the `beam` best finished ones: with `stop="common"` judged by the length
     penalty of its length now; with "exact" by the most favourable one up to the longest length,
-    which takes more steps and now and then finds a better hypothesis.
+    which takes more steps and now and then finds a better hypothesis; with "first", the rule of
+    fairseq, as soon as `beam` hypotheses are finished, whatever is still alive.
 
     Raises:
         UsageError: a value out of range, with the range.

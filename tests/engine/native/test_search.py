@@ -167,7 +167,7 @@ def test_any_options_and_sentences(
         no_repeat_ngram=data.draw(st.integers(0, 3)),
         loop_guard=data.draw(st.booleans()),
         length_penalty=data.draw(st.sampled_from([Wu(0.6), Wu(0.0), Wu(1.5), Average()])),
-        stop=data.draw(st.sampled_from(["common", "exact"])),
+        stop=data.draw(st.sampled_from(["common", "exact", "first"])),
     )
     engine = native(model)
     engine.batch_hypotheses = data.draw(st.integers(1, 12))

@@ -54,6 +54,7 @@ class Options(Structure):
         ("no_repeat_ngram", c_int32),
         ("loop_guard", c_int32),
         ("stop_exact", c_int32),
+        ("stop_first", c_int32),
         ("penalties", Doubles),
     ]
 

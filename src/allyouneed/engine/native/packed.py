@@ -117,6 +117,7 @@ class Worker:
             options.no_repeat_ngram,
             options.loop_guard,
             options.stop == "exact",
+            options.stop == "first",
             _doubles(penalties),
         )
         found = bindings.Found(_ints(ids), _floats(log_p), _ints(lengths), _doubles(scores), room)

@@ -26,7 +26,7 @@ typedef struct {
 
 /* decoding/options.py's BeamOptions. `penalties[n]` is lp(Y) for |Y| = n. */
 typedef struct {
-  int32_t beam, n_best, min_length, no_repeat_ngram, loop_guard, stop_exact;
+  int32_t beam, n_best, min_length, no_repeat_ngram, loop_guard, stop_exact, stop_first;
   const double* penalties;
 } aya_options;
 

@@ -99,7 +99,7 @@ class Search {
         const Candidate& c = candidates[rank];
         if (c.id == end) {
           const double score = c.total / penalty;
-          if (int(rank) < options_.beam && score > sentence.scores.back()) {
+          if (int(rank) < options_.beam && room(sentence) && score > sentence.scores.back()) {
             finish(sentence, extended(c), penalty);
             entered.push_back(score);
           }
@@ -172,9 +172,15 @@ class Search {
     scores.resize(options_.beam);
   }
 
+  // Whether one more finished hypothesis is taken: by the rule "first" no more than the beam is wide.
+  bool room(const Sentence& sentence) const {
+    return !options_.stop_first || int(sentence.finished.size()) < options_.beam;
+  }
+
   // Whether no hypothesis that is alive can overtake the finished ones, or all are long enough.
   bool done(const Sentence& sentence, const std::vector<Hypothesis>& alive, size_t first) const {
     if (first == alive.size() || length() >= sentence.limit) return true;
+    if (options_.stop_first) return !room(sentence);
     const double total = alive[first].total;
     double hope = total / options_.penalties[length()];
     if (options_.stop_exact)
