@@ -11,13 +11,16 @@ from typing import Annotated, NoReturn
 import typer
 
 from allyouneed import __version__
+from allyouneed.cli.encode import encode
 from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
 from allyouneed.cli.fetch import fetch
+from allyouneed.cli.fill import fill
 from allyouneed.cli.heads import heads
 from allyouneed.cli.import_model import import_model
 from allyouneed.cli.look import look
 from allyouneed.cli.options import Settings
+from allyouneed.cli.predict import predict
 from allyouneed.cli.score import score
 from allyouneed.cli.select_vocabulary import select_vocabulary
 from allyouneed.cli.tokenize import tokenize
@@ -86,6 +89,9 @@ def build() -> typer.Typer:
         train,
         evaluate,
         score,
+        predict,
+        fill,
+        encode,
         select_vocabulary,
         export,
         fetch,

@@ -1,7 +1,7 @@
 """Lines of standard input, as they arrive."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 from allyouneed.errors import UsageError
@@ -24,6 +24,20 @@ def standard_input() -> BinaryIO:
     if sys.stdin.isatty():
         sys.stderr.write("Type a line and press Enter; Ctrl-D ends.\n")
     return sys.stdin.buffer
+
+
+def numbered_chunks(
+    texts: Sequence[str] | None, note: Callable[[str], None]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """The texts of a call at once, or else the lines of standard input as they arrive: each chunk
+    with the places of its texts in words, such as "line 3"."""
+    if texts:
+        yield [*texts], [f"text {number}" for number in range(1, len(texts) + 1)]
+        return
+    done = 0
+    for chunk in arriving_lines(standard_input(), note):
+        yield chunk, [f"line {done + number}" for number in range(1, len(chunk) + 1)]
+        done += len(chunk)
 
 
 def arriving_lines(stream: BinaryIO, note: Callable[[str], None]) -> Iterator[list[str]]:

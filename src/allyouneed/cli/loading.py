@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from allyouneed.cli.output import note
+from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
+    from allyouneed.encoder_model import EncoderModel
     from allyouneed.translator import Translator
 
 
@@ -35,3 +37,22 @@ def tell(translator: "Translator") -> None:
     """Says what the translator has to say, once."""
     while translator.notes:
         note(translator.notes.pop(0))
+
+
+def opened_encoder(
+    model: str | None, device: str | None, threads: int | None, recipe: str
+) -> "EncoderModel":
+    """The model without a decoder in the folder `model`; `recipe` is one that trains such a model.
+
+    Raises:
+        ModelFolderError, UsageError: as `EncoderModel.open`, or no folder was given.
+    """
+    if model is None:
+        raise UsageError(
+            "--model is missing, and no model for this comes with the package; "
+            f"`allyouneed train {recipe}` makes one: --model runs/{recipe}/model"
+        )
+    from allyouneed.encoder_model import EncoderModel
+    from allyouneed.model_folder import open_model_folder
+
+    return EncoderModel.open(open_model_folder(model), device, threads)

@@ -26,6 +26,9 @@ SEARCH = "Search"
 Model = Annotated[
     str, typer.Option(help="A bundled model by name, or a model folder.", metavar="NAME|FOLDER")
 ]
+EncoderFolder = Annotated[
+    str | None, typer.Option("--model", help="A folder of an encoder-only model.", metavar="FOLDER")
+]
 Beam = Annotated[
     int | None,
     typer.Option(help="Hypotheses kept at each step (4); 1 is greedy.", rich_help_panel=SEARCH),

@@ -1,0 +1,83 @@
+"""`allyouneed encode`: a vector for each text."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from allyouneed.cli.lines import numbered_chunks
+from allyouneed.cli.loading import opened_encoder
+from allyouneed.cli.options import Debug, Device, EncoderFolder, Json, Threads
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def encode(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to encode, each in quotes. Without it: standard input."),
+    ] = None,
+    model: EncoderFolder = None,
+    pooling: Annotated[
+        str, typer.Option(help="mean of the tokens' states, or first: that of [CLS].")
+    ] = "mean",
+    output: Annotated[
+        Path | None,
+        typer.Option(help="A .npy file for all vectors, one row each (float32).", metavar="FILE"),
+    ] = None,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    debug: Debug = False,
+) -> None:
+    """Turn texts into vectors, by an encoder-only model.
+
+    **Examples**
+
+    - `allyouneed encode --model runs/masked-lm/model --output vectors.npy < sentences.txt`
+    - `allyouneed encode --model runs/masked-lm/model "The man went to the store."`
+
+    Without --output every text gives one line, a JSON list of numbers; with --json an object with
+    the text beside it.
+    """
+    if pooling not in ("mean", "first"):
+        raise UsageError(f"--pooling {pooling} is neither mean nor first")
+    if output is not None and (json or output.suffix != ".npy"):
+        raise UsageError(
+            f"--output {output}{' --json' if json else ''}: vectors go into one .npy file, or as "
+            "lines of JSON to standard output"
+        )
+    encoder = opened_encoder(model, device, threads, "masked-lm")
+    rows: list[NDArray[np.float32]] = []
+    for chunk, places in numbered_chunks(texts, note):
+        vectors, notes = encoder.encode_with_notes(chunk, pooling)  # type: ignore[arg-type]
+        for place, said in zip(places, notes, strict=True):
+            for one in said:
+                note(f"{place}: {one}")
+        if output is not None:
+            rows.append(vectors)
+            continue
+        for text, vector in zip(chunk, vectors, strict=True):
+            numbers = [float(str(number)) for number in vector]  # as short as float32 can be told
+            result(as_json({"text": text, "vector": numbers} if json else numbers))
+    if output is not None:
+        _save(rows, encoder.config.d_model, output)
+
+
+def _save(rows: "list[NDArray[np.float32]]", width: int, path: Path) -> None:
+    """Beside first and then renamed: never half there."""
+    import numpy as np
+
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            np.save(file, np.concatenate([np.zeros((0, width), np.float32), *rows]))
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    note(f"{sum(map(len, rows)):,} vectors of {width} numbers written to {path}")
