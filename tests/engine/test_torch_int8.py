@@ -23,6 +23,7 @@ from allyouneed.engine.torch_int8 import (
     int_mm_is_exact,
     integer_product,
     quantise,
+    quantise_centred,
     quantised,
 )
 from allyouneed.errors import ModelFolderError
@@ -67,7 +68,7 @@ def test_products_are_exact(sizes: tuple[int, int, int]) -> None:
         a_MI = torch.randint(smallest, 128, (rows, inner), generator=generator).to(torch.int8)
         b_OI = torch.randint(smallest, 128, (columns, inner), generator=generator).to(torch.int8)
         for a, b in ((a_MI, b_OI), (-a_MI, b_OI)):
-            assert torch.equal(integer_product(a, b), (a.long() @ b.long().T).float())
+            assert torch.equal(integer_product(a, b).long(), a.long() @ b.long().T)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -75,12 +76,32 @@ def test_linear_map_is_the_formula(bias: bool) -> None:
     torch.manual_seed(0)
     linear, x = nn.Linear(48, 33, bias=bias), torch.randn(4, 5, 48)
     w, w_scale = quantise(linear.weight.detach())
-    a, a_scale = quantise(x.view(20, 48))
-    y = (a.long() @ w.long().T).float() * a_scale * w_scale.T
+    a, a_scale, zero = quantise_centred(x.view(20, 48))
+    y = ((a.long() + zero) @ w.long().T).float() * a_scale * w_scale.T
     y = (y + linear.bias.detach() if bias else y).view(4, 5, 33)
     assert torch.equal(Int8Linear(linear)(x), y)
     assert torch.equal(Int8Linear(linear, torch.float64)(x), y.double())
     assert (y - linear(x)).abs().max() < 0.03
+
+
+def test_activations_use_all_of_int8() -> None:
+    torch.manual_seed(0)
+    tilted = torch.randn(50, 64) + torch.linspace(-4, 4, 50)[:, None]
+    ends = torch.tensor([[0.0, 0.0], [5.0, 5.0], [-3.0, -3.0], [1e-3, 0.0], [-1e6, 1e6]])
+    for x in (tilted, tilted.relu(), -tilted.relu(), ends):
+        values, scale, zero = quantise_centred(x)
+        assert values.min() >= -127
+        width = x.amax(1, keepdim=True).clamp(min=0) - x.amin(1, keepdim=True).clamp(max=0)
+        assert torch.allclose(scale, (width / 253).clamp(min=1e-37))
+        error = ((values.int() + zero) * scale - x).abs()
+        assert (error <= scale * 0.501).all()
+
+
+def test_zero_stays_zero() -> None:
+    """Padding and what ReLU cut off must not become something else."""
+    x = torch.tensor([[0.0, 0.3, 7.0, -0.2], [0.0, 1.0, 2.0, 9.0], [0.0, 0.0, 0.0, 0.0]])
+    values, _, zero = quantise_centred(x)
+    assert (values.int() + zero)[:, 0].tolist() == [0, 0, 0]
 
 
 @pytest.fixture

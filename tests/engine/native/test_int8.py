@@ -101,7 +101,8 @@ def test_what_bfloat16_adds_is_less_than_what_int8_costs(
 
 
 def test_weights_are_rounded_as_the_rule_says(odd_model: MakeModel, native: MakeEngine) -> None:
-    """Without layers the logits are one product: row · scale by weight · scale, halves to even."""
+    """Without layers the logits are one product: (row + zero) · scale by weight · scale, halves to
+    even."""
     model = odd_model(
         encoder_layers=0, decoder_layers=0, d_model=8, vocabulary=40, positions="none"
     )
@@ -114,9 +115,10 @@ def test_weights_are_rounded_as_the_rule_says(odd_model: MakeModel, native: Make
     cache = decodable.start(decodable.encode(torch.tensor([[2]])), 1, 1)
     logits_V = decodable.step(torch.tensor([[9]]), cache)[0, 0]
     x_D = model.decoder.embeddings.tokens.weight[9].detach().double() * 8**0.5
-    q_D = (x_D * 127 / x_D.abs().max()).round()
+    unit = (x_D.max().clamp(min=0) - x_D.min().clamp(max=0)) / 253
+    q_D = (x_D / unit).round()
     rounded_D = torch.tensor([127.0, 0, 2, 2, 0, -2, -2, -127], dtype=torch.double)
-    wanted = float((q_D * rounded_D).sum() * x_D.abs().max() / 127)
+    wanted = float((q_D * rounded_D).sum() * unit)
     assert logits_V[5].item() == pytest.approx(wanted, rel=1e-6)
     assert logits_V[6].item() == pytest.approx(wanted * 3e-20, rel=1e-6)
     assert logits_V.count_nonzero() == 2

@@ -93,7 +93,8 @@ def test_integer_products_are_exact_at_their_largest(
     odd_model: Callable[..., Transformer],
     native: Callable[..., NativeEngine],
 ) -> None:
-    """±127 everywhere, where sums of 16 bits would overflow; one row, and as many as tiles take.
+    """Weights of ±127, activations of -127 and 126, whose unit is 1, everywhere, where sums
+    of 16 bits would overflow; one row, and as many as tiles take.
 
     Without layers, a logit is a product of an embedding and a row of the output layer."""
     model = odd_model(
@@ -106,9 +107,15 @@ def test_integer_products_are_exact_at_their_largest(
     )
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        for weight in (model.output.weight, model.decoder.embeddings.tokens.weight):
-            weight.copy_(torch.randint(0, 2, weight.shape, generator=generator) * 254 - 127)
-            weight[5:8], weight[8:11] = 127, -127
+        for weight, most in (
+            (model.output.weight, 127),
+            (model.decoder.embeddings.tokens.weight, 126),
+        ):
+            weight.copy_(
+                torch.randint(0, 2, weight.shape, generator=generator) * (127 + most) - 127
+            )
+            weight[5:8, 1:], weight[8:11, 1:] = most, -127
+            weight[5:8, 0], weight[8:11, 0] = -127, most
     wanted = (model.decoder.embeddings.tokens.weight @ model.output.weight.T).detach()
     road = native(model, "int8", library=variant).decodable
     for rows in (1, 2, 5, 6, 16, 17, 40):

@@ -31,12 +31,11 @@ struct Int8 {
     void resize(int rows, int width) {
       stride_ = int(round_up(width, kDepth)) + kDepth;  // not a power of two: spares cache sets
       values_.resize(round_up(rows, 32) * stride_);
-      scales_.resize(rows);
-      sums_.resize(rows);
+      rounded_.resize(rows);
     }
     void set(int row, const float* x, int width) {
       int8_t* q = values_.data() + size_t(row) * stride_;
-      scales_[row] = to_int8(x, q, width, &sums_[row]);
+      rounded_[row] = to_int8(x, q, width, Rounding::kCentred);
       std::fill(q + width, q + round_up(width, kDepth), int8_t(0));
     }
 
@@ -45,8 +44,7 @@ struct Int8 {
     friend class Screen;
     int stride_ = 0;
     Buffer<int8_t> values_;
-    Buffer<float> scales_;
-    Buffer<int32_t> sums_;
+    Buffer<Rounded> rounded_;
   };
 
   class Linear {
@@ -59,13 +57,15 @@ struct Int8 {
       weight_ = arena.take<uint8_t>(size_t(columns) * depth_);
       scale_ = arena.take<float>(columns);
       bias_ = arena.take<float>(columns);
+      total_ = arena.take<int32_t>(columns);
       std::vector<float> row(inputs);
       std::vector<int8_t> q(depth_, 0);
       for (int column = 0; column < columns; ++column) {
         std::fill(row.begin(), row.end(), 0.0f);
         bias_[column] = column < outputs ? from.row(column, row.data()) : 0.0f;
-        int32_t sum;
-        scale_[column] = to_int8(row.data(), q.data(), inputs, &sum);
+        const Rounded rounded = to_int8(row.data(), q.data(), inputs, Rounding::kSymmetric);
+        scale_[column] = rounded.unit;
+        total_[column] = rounded.sum;
         for (int k = 0; k < depth_; k += 4)
           for (int i = 0; i < 4; ++i) place(column, k)[i] = uint8_t(q[k + i] + 128);
       }
@@ -80,10 +80,12 @@ struct Int8 {
       weight_ = arena.take<uint8_t>(size_t(columns) * depth_);
       scale_ = arena.take<float>(columns);
       bias_ = arena.take<float>(columns);
+      total_ = arena.take<int32_t>(columns);
       for (int column = 0; column < columns; ++column) {
         const int from = chosen[std::min(column, count - 1)];
         scale_[column] = whole.scale_[from];
         bias_[column] = whole.bias_[from];
+        total_[column] = whole.total_[from];
         for (int k = 0; k < depth_; k += 4)
           std::memcpy(place(column, k), whole.place(from, k), 4);
       }
@@ -111,7 +113,7 @@ struct Int8 {
 #endif
             int_tile(block, a, x.stride_, w, depth_, sums);
           for (int r = 0; r < block; ++r)
-            finish(sums[r], x.scales_[row + r], kOffset * x.sums_[row + r], panel * kPanel,
+            finish(sums[r], x.rounded_[row + r], panel * kPanel,
                    y + size_t(row + r) * stride + panel * kPanel);
         }
       }
@@ -128,14 +130,17 @@ struct Int8 {
       const size_t four = size_t(column / kPanel) * depth_ / 4 + k / 4;
       return weight_ + (four * kPanel + column % kPanel) * 4;
     }
-    void finish(const int32_t* sums, float scale, int32_t offset, int column, float* y) const {
+    void finish(const int32_t* sums, const Rounded& x, int column, float* y) const {
+      const int32_t offset = kOffset * x.sum, zero = x.zero;
       for (int c = 0; c < kPanel; ++c)
-        y[c] = float(sums[c] - offset) * (scale * scale_[column + c]) + bias_[column + c];
+        y[c] = float(sums[c] - offset + zero * total_[column + c]) * (x.unit * scale_[column + c]) +
+               bias_[column + c];
     }
 
     int depth_ = 0;
     uint8_t* weight_ = nullptr;
     float *scale_ = nullptr, *bias_ = nullptr;
+    int32_t* total_ = nullptr;  // of a column's weights
   };
 };
 

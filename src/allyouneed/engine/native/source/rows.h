@@ -42,16 +42,26 @@ inline float largest(const float* x, int n) {
   return most;
 }
 
-inline float largest_magnitude(const float* x, int n) {
-  float most = 0.0f;
+struct Range {
+  float low, high;
+};
+
+// The least that holds all numbers of a row, and 0. A row of NaN has it of NaN: `min` and `max` give
+// their first argument back where the two cannot be compared.
+inline Range range_with_zero(const float* x, int n) {
+  Range range{0.0f, 0.0f};
   int i = 0;
   if (n >= kLanes) {
-    Floats lanes = magnitude(load(x));
-    for (i = kLanes; i + kLanes <= n; i += kLanes) lanes = greater(lanes, magnitude(load(x + i)));
-    most = largest(lanes);
+    Floats high = load(x), below = -high;
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      const Floats numbers = load(x + i);
+      high = greater(high, numbers);
+      below = greater(below, -numbers);
+    }
+    range = {std::min(-largest(below), 0.0f), std::max(largest(high), 0.0f)};
   }
-  for (; i < n; ++i) most = std::fabs(x[i]) > most ? std::fabs(x[i]) : most;
-  return most;
+  for (; i < n; ++i) range = {std::min(x[i], range.low), std::max(x[i], range.high)};
+  return range;
 }
 
 inline float sum_of_exponentials(const float* x, int n, float shift) {
@@ -126,16 +136,32 @@ inline void activate(Activation kind, float* x, int n) {
   }
 }
 
-// Rows of int8: q = round(127 x / max|x|), halves to even; returns what one unit is worth.
-inline float to_int8(const float* x, int8_t* q, int n, int32_t* sum) {
-  const float most = largest_magnitude(x, n);
-  const float inverse = most > 0.0f ? 127.0f / most : 0.0f;
-  int32_t total = 0;
+// A row in int8: x ≈ unit · (q + zero), q = round(x / unit) - zero, halves to even, |q| ≤ 127.
+//
+// Weights are symmetric: zero is 0. Activations are not: their zero puts the middle of what they
+// reach at q = 0, so that all of int8 is used (Jacob et al. 2018), twice as much of it after ReLU.
+struct Rounded {
+  float unit;
+  int32_t zero, sum;  // sum: Σ q
+};
+
+enum class Rounding { kSymmetric, kCentred };
+
+constexpr float kLeastWidth = 1e-30f;  // a narrower row is taken for zeros
+
+inline Rounded to_int8(const float* x, int8_t* q, int n, Rounding kind) {
+  const Range range = range_with_zero(x, n);
+  const bool centred = kind == Rounding::kCentred;
+  const float width = centred ? range.high - range.low : 2 * std::max(range.high, -range.low);
+  const float steps = centred ? 253.0f : 254.0f;  // one is left for the rounding of zero
+  const float inverse = width > kLeastWidth ? steps / width : 0.0f;
+  const float middle = centred && inverse > 0.0f ? (range.low + range.high) / 2 : 0.0f;
+  const int32_t zero = int32_t(std::rint(middle * inverse));
+  int32_t sum = 0;
   for (int i = 0; i < n; ++i) {
-    const int32_t rounded = int32_t(std::rint(x[i] * inverse));
+    const int32_t rounded = int32_t(std::rint(x[i] * inverse)) - zero;
     q[i] = int8_t(rounded);
-    total += rounded;
+    sum += rounded;
   }
-  *sum = total;
-  return most / 127.0f;
+  return {width / steps, zero, sum};
 }

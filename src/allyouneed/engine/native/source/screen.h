@@ -42,14 +42,16 @@ class Screen {
     const int depth = exact_->depth_;
     int32_t squares = 0;
     for (int k = 0; k < depth; ++k) squares += a[k] * a[k];
-    const float unit = x.scales_[0], length = margin * unit * std::sqrt(float(squares));
-    const int32_t sum = x.sums_[0], zero = (128 - kOffset) * sum;
+    const Rounded& row = x.rounded_[0];
+    const float length = margin * row.unit * std::sqrt(float(squares));
+    const int32_t offset = (128 - kOffset) * row.sum;
     for (int panel = first; panel < last; ++panel, y += kPanel) {
       alignas(64) int32_t sums[kPanel];
       products(a, codes_ + size_t(panel) * depth * kPanel / 4, depth, sums);
       const int column = panel * kPanel;
       for (int c = 0; c < kPanel; ++c)
-        y[c] = (float(sums[c] + zero) - 1.5f * float(sum)) * unit * step_[column + c] +
+        y[c] = (float(sums[c] + offset) - 1.5f * float(row.sum)) * row.unit * step_[column + c] +
+               float(row.zero * exact_->total_[column + c]) * row.unit * exact_->scale_[column + c] +
                length * doubt_[column + c] + exact_->bias_[column + c];
     }
   }
@@ -57,12 +59,13 @@ class Screen {
   // The logit of one column for row 0 of x.
   float exact(const Int8::Rows& x, int column) const {
     const int8_t* a = x.values_.data();
-    int32_t sum = 0;
+    const Rounded& row = x.rounded_[0];
+    int32_t sum = row.zero * exact_->total_[column];
     for (int k = 0; k < exact_->depth_; k += 4) {
       const uint8_t* w = exact_->place(column, k);
       for (int i = 0; i < 4; ++i) sum += (int(w[i]) - 128) * a[k + i];
     }
-    return float(sum) * (x.scales_[0] * exact_->scale_[column]) + exact_->bias_[column];
+    return float(sum) * (row.unit * exact_->scale_[column]) + exact_->bias_[column];
   }
 
  private:

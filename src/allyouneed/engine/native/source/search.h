@@ -206,17 +206,20 @@ class Search {
   void select_vocabulary(const aya_lists* selection, int count) {
     chosen_.clear();
     if (!selection) return;
-    chosen_.assign(selection->ids, selection->ids + selection->offsets[count]);
-    std::sort(chosen_.begin(), chosen_.end());
-    chosen_.erase(std::unique(chosen_.begin(), chosen_.end()), chosen_.end());
+    const int64_t many = selection->offsets[count];
+    column_.assign(model_.output.outputs, -1);
+    for (int64_t i = 0; i < many; ++i) column_[selection->ids[i]] = 0;
+    for (size_t id = 0; id < column_.size(); ++id)
+      if (column_[id] == 0) {
+        column_[id] = int32_t(chosen_.size());
+        chosen_.push_back(int32_t(id));
+      }
     chosen_arena_ = std::make_unique<Arena>();
     chosen_output_.pick(*chosen_arena_, model_.output, chosen_.data(), int(chosen_.size()));
     masks_.assign(count * chosen_.size(), kNever);
     for (int s = 0; s < count; ++s)
-      for (int64_t i = selection->offsets[s]; i < selection->offsets[s + 1]; ++i) {
-        const auto at = std::lower_bound(chosen_.begin(), chosen_.end(), selection->ids[i]);
-        masks_[s * chosen_.size() + (at - chosen_.begin())] = 0.0f;
-      }
+      for (int64_t i = selection->offsets[s]; i < selection->offsets[s + 1]; ++i)
+        masks_[s * chosen_.size() + column_[selection->ids[i]]] = 0.0f;
   }
 
   Worker<P>& worker_;
@@ -229,7 +232,7 @@ class Search {
   std::vector<Best> best_;
   std::vector<Banned> banned_;
 
-  std::vector<int32_t> chosen_;
+  std::vector<int32_t> chosen_, column_;  // ids, ascending; where each id is among them, or -1
   std::unique_ptr<Arena> chosen_arena_;
   typename P::Linear chosen_output_;
   std::vector<float> masks_;
