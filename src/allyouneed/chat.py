@@ -13,7 +13,6 @@ from allyouneed.job import Options
 from allyouneed.segments import CUT_OFF
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History, Turn
-from allyouneed.text.growing_text import GrowingText
 from allyouneed.translator import Translator
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ class Chat:
         self.turns, self._last = turns, None
         self.notes += notes
         given, ids = "", []
-        growing = GrowingText(self.translator.tokenizer.target)
+        growing = self.translator.tokenizer.target.growing()
         try:
             for id in self._ids(source):
                 ids.append(id)

@@ -17,7 +17,6 @@ from allyouneed.pipeline import ahead
 from allyouneed.segments import CUT_OFF, Segmenter
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History
-from allyouneed.text.growing_text import GrowingText
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation import Score, Translation
 
@@ -298,7 +297,7 @@ class Translator:
             if segment.text:
                 ids, prefix, number = next(sentences)
                 source_BS = torch.tensor([ids], device=self.device)
-                growing, newest = GrowingText(self.tokenizer.target), -1
+                growing, newest = self.tokenizer.target.growing(), -1
                 model = for_batch(engine.decodable, engine.selection, [ids], [prefix])
                 for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
                     yield growing.add(newest)

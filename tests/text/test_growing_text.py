@@ -3,12 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allyouneed.errors import UsageError
-from allyouneed.text.growing_text import GrowingText
 from allyouneed.text.tokenizer import Tokenizer
 
 
 def grown(tokenizer: Tokenizer, ids: list[int]) -> list[str]:
-    text = GrowingText(tokenizer)
+    text = tokenizer.growing()
     return [*(text.add(id) for id in ids), text.end()]
 
 
@@ -45,4 +44,4 @@ def test_what_never_becomes_whole_is_replaced_at_the_end(small_tokenizer: Tokeni
 
 def test_an_id_that_there_is_not(small_tokenizer: Tokenizer) -> None:
     with pytest.raises(UsageError, match="id 300 is outside"):
-        GrowingText(small_tokenizer).add(300)
+        small_tokenizer.growing().add(300)

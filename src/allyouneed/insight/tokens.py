@@ -46,29 +46,12 @@ def tokens_of(tokenizer: AnyTokenizer, ids: Sequence[int], offset: int = 0) -> t
     blank, length = len(text) - len(text.lstrip()), len(text.strip())
     inside = [
         (min(max(begin - blank, 0), length), min(max(end - blank, 0), length))
-        for begin, end in spans(tokenizer, ids)
+        for begin, end in tokenizer.spans(ids)
     ]
     return tuple(
         Token(id, tokenizer.piece(id), (begin + offset, end + offset), word)
         for id, (begin, end), word in zip(ids, inside, word_numbers(tokenizer, ids), strict=True)
     )
-
-
-def spans(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[Span]:
-    """The characters of `tokenizer.decode(ids)` that each token touches, for any ids: what a model
-    writes need not be how its text would be tokenised, nor UTF-8."""
-    spellings = [tokenizer.spelling(id) for id in ids]
-    spelt = b"".join(spellings)
-    added = len(spelt) - len(spelt.removeprefix(b" "))
-    character = _characters(spelt[added:])
-    found: list[Span] = []
-    begin = -added
-    for spelling in spellings:
-        end = begin + len(spelling)
-        first = character[max(begin, 0)]
-        found.append((first, first if end <= max(begin, 0) else character[end - 1] + 1))
-        begin = end
-    return found
 
 
 def best_tokens(
@@ -80,22 +63,3 @@ def best_tokens(
         tuple(Alternative(id, tokenizer.piece(id), log_p) for id, log_p in zip(*pair, strict=True))
         for pair in zip(ids_TX.tolist(), log_p_TX.tolist(), strict=True)
     ]
-
-
-def _characters(spelt: bytes) -> list[int]:
-    """For each byte, and for the one after the last, its character's number; bytes that are no
-    UTF-8 are as many characters as `decode` writes U+FFFD for them."""
-    numbers: list[int] = []
-    count = 0
-    while True:
-        try:
-            good, bad = spelt.decode(), 0
-        except UnicodeDecodeError as error:
-            good, bad = spelt[: error.start].decode(), error.end - error.start
-        widths = [len(character.encode()) for character in good] + [bad] * bool(bad)
-        for width in widths:
-            numbers += [count] * width
-            count += 1
-        spelt = spelt[sum(widths) :]
-        if not spelt:
-            return [*numbers, count]

@@ -1,19 +1,19 @@
 """A text that grows token by token."""
 
 import codecs
-
-from allyouneed.text.protocol import AnyTokenizer
+from collections.abc import Callable
 
 
 class GrowingText:
     """Gives out what each token adds, whole characters only.
 
-    All that was given out, joined, is `tokenizer.decode(ids).strip()`: bytes wait until their
-    character is whole, and white space until something else comes behind it.
+    `spelling` gives the bytes of each piece. All that was given out, joined, is
+    `tokenizer.decode(ids).strip()`: bytes wait until their character is whole, and white space
+    until something else comes behind it.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, spelling: Callable[[int], bytes]) -> None:
+        self._spelling = spelling
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._blank = ""
         self._begun = False
@@ -24,7 +24,7 @@ class GrowingText:
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        return self._taken(self._decoder.decode(self._tokenizer.spelling(id)))
+        return self._taken(self._decoder.decode(self._spelling(id)))
 
     def end(self) -> str:
         """What is left: U+FFFD for a character that has never become whole, or nothing."""

@@ -7,6 +7,20 @@ from typing import Protocol
 from allyouneed.text.tokenizer import Encoding
 
 
+class Growing(Protocol):
+    """A text that grows token by token; all that is given out, joined, is `decode(ids).strip()`."""
+
+    def add(self, id: int) -> str:
+        """What can be given out now that this token has come; often nothing.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+
+    def end(self) -> str:
+        """What is left."""
+
+
 class AnyTokenizer(Protocol):
     """One side's vocabulary, and the way from text to ids and back.
 
@@ -47,13 +61,15 @@ class AnyTokenizer(Protocol):
             UsageError: an id outside the vocabulary.
         """
 
-    def spelling(self, id: int) -> bytes:
-        """What one piece adds to a text that is written token by token, in UTF-8; none for
-        padding, start and end.
+    def spans(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        """The characters of `decode(ids)` that each piece touches, begin and end, for any ids.
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
+
+    def growing(self) -> Growing:
+        """A text that grows token by token."""
 
     def to_json(self) -> str:
         """The whole tokenizer, both sides, as JSON; `opening.read_tokenizer` reads it."""

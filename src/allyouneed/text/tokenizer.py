@@ -20,6 +20,7 @@ import tokenizers
 
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError
 from allyouneed.text.clean import clean
+from allyouneed.text.spelt import Spelt
 from allyouneed.text.tokenizer_file import (
     BYTE_ALPHABET,
     SPECIALS,
@@ -44,7 +45,7 @@ class Encoding:
     spans: list[tuple[int, int]]
 
 
-class Tokenizer:
+class Tokenizer(Spelt):
     """A vocabulary of byte pieces, and the way from text to ids and back."""
 
     PAD, START, END, UNKNOWN = range(len(SPECIALS))
