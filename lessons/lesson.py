@@ -58,7 +58,7 @@ class Lesson:
         Raises:
             AssertionError: it does not.
         """
-        number = float(value)
+        number = float(torch.as_tensor(value).detach())
         if not low <= number <= high:
             raise AssertionError(f"{what}: {number:.6g} does not lie in {low:g} … {high:g}")
         print(f"{what}: {number:.4g}   (expected: {low:g} … {high:g})")
