@@ -48,6 +48,8 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
             }
             for part, corpus, files in outlook.files
         ],
+        "counted": outlook.counted,
+        "unit": task_of(recipe).UNIT,
         "pairs": epoch.pairs,
         "kept_pairs": epoch.kept,
         "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
@@ -71,10 +73,14 @@ def as_text(planned: dict[str, Any]) -> str:
         sizes = [f"{path} ({size:,} bytes)" for path, size in corpus["files"].items()]
         lines.append(f"# {corpus['part']}: {', '.join(sizes) or corpus['corpus']}")
     kept, pairs = planned["kept_pairs"], planned["pairs"]
-    lines.append(f"# about {kept:,} of {pairs:,} pairs are kept (duplicates are not looked for)")
+    sure = "about " if planned["counted"] == "pairs" else ""
+    beside = " (duplicates are not looked for)" if sure else ""
+    lines.append(f"# {sure}{kept:,} of {pairs:,} {planned['counted']} are kept{beside}")
     steps = f", {planned['steps']:,} steps in all" if planned["steps"] else ""
     tokens, epoch = planned["tokens_per_step"], planned["steps_per_epoch"]
-    lines.append(f"# about {tokens:,} target tokens per step, {epoch:,} steps per epoch{steps}")
+    lines.append(
+        f"# about {tokens:,} {planned['unit']}s per step, {epoch:,} steps per epoch{steps}"
+    )
     lines.append(f"# {_memory(planned['needed_bytes'], planned['available_bytes'])}")
     time = timedelta(seconds=round(planned["estimated_seconds"]))
     step = f"{planned['seconds_per_step']:.3g} s per step on {planned['device']}"

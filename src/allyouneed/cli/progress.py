@@ -8,6 +8,8 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
+from allyouneed.training.measures import measured
+
 Record = Mapping[str, Any]
 
 
@@ -56,18 +58,20 @@ def describe(record: Record) -> str:
     """A record in one line; nothing for one that is only for the log."""
     match record["event"]:
         case "step":
+            unit = record.get("unit", "token").split()[-1]
             return (
                 f"step {record['step']:,}  epochs {record['epoch']}  loss {record['loss']:.3f}  "
-                f"rate {record['learning_rate']:.2e}  {record['tokens_per_second']:,.0f} tokens/s"
+                f"rate {record['learning_rate']:.2e}  {record['tokens_per_second']:,.0f} {unit}s/s"
                 f"  {time_left(record['seconds'], record['share_done'])}"
             )
         case "validation" | "final":
-            bleu = "" if record["bleu"] is None else f"  BLEU {record['bleu']:.1f}"
+            found = measured(record)
+            measures = "".join(f"  {one.name} {one.written(value)}" for one, value in found)
             best = "  (best so far)" if record.get("best") else ""
             which = f"  {record['origin']}" if "origin" in record else ""
             return (
                 f"{record['event']}: step {record['step']:,}  "
-                f"loss {record['loss']:.3f}{bleu}{best}{which}"
+                f"loss {record['loss']:.3f}{measures}{best}{which}"
             )
         case "note":
             return f"note: {record['text']}"

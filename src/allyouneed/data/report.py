@@ -23,13 +23,17 @@ class Tally:
 
 @dataclass
 class DataReport:
-    """Pairs kept per corpus; pairs left out by reason; notes on what was changed in reading."""
+    """Pairs kept per corpus; pairs left out by reason; notes on what was changed in reading.
+
+    `unit` is what the corpora are counted in, where that is not pairs.
+    """
 
     corpora: list[str]
     kept_by_corpus: list[int] = field(default_factory=list)
     left_out: dict[str, Tally] = field(default_factory=dict)
     notes: dict[str, Tally] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    unit: str = "pairs"
 
     @property
     def kept(self) -> int:
@@ -58,6 +62,7 @@ class DataReport:
             left_out=_tallies(values["left_out"]),
             notes=_tallies(values["notes"]),
             remarks=list(values["remarks"]),
+            unit=values.get("unit", "pairs"),
         )
 
     def summary(self) -> str:
@@ -66,7 +71,7 @@ class DataReport:
             f"{reason}: {tally.count:,} ({' '.join(self._places(tally)[:1])})"
             for reason, tally in sorted(self.left_out.items())
         ]
-        return f"read {self.read:,} pairs" + "".join(f"; {reason}" for reason in reasons)
+        return f"read {self.read:,} {self.unit}" + "".join(f"; {reason}" for reason in reasons)
 
     def _places(self, tally: Tally) -> list[str]:
         return [
@@ -75,7 +80,7 @@ class DataReport:
         ]
 
     def __str__(self) -> str:
-        lines = [f"kept {self.kept:,} of {self.read:,} pairs"]
+        lines = [f"kept {self.kept:,} of {self.read:,} {self.unit}"]
         if len(self.corpora) > 1:
             counts = zip(self.corpora, self.kept_by_corpus, strict=True)
             rows = [f"  {name}: {kept:,}" for name, kept in counts]

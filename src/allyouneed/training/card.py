@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+from allyouneed.training.measures import measured
 from allyouneed.training.schema import CommonRecipe
 
 
 def model_card(recipe: CommonRecipe, facts: Mapping[str, Any]) -> str:
     """Markdown. `facts` is the content of training.json."""
     languages = " → ".join(filter(None, (recipe.source_language, recipe.target_language)))
-    scores = f"- validation loss: {facts['validation_loss']:.3f} nats per target token"
-    if facts["validation_bleu"] is not None:
-        scores += f"\n- validation BLEU: {facts['validation_bleu']:.1f} (`{facts['signature']}`)"
+    scores = f"- validation loss: {facts['validation_loss']:.3f} nats per {facts['unit']}"
+    found = {key.removeprefix("validation_"): value for key, value in facts.items()}
+    for measure, value in measured(found):
+        signature = f" (`{facts['signature']}`)" if measure.key == "bleu" else ""
+        scores += f"\n- validation {measure.name}: {measure.written(value)}{signature}"
     return f"""# {recipe.name}{f": {languages}" if languages else ""}
 
 {recipe.description or "A Transformer trained with allyouneed."}
@@ -25,7 +28,7 @@ def model_card(recipe: CommonRecipe, facts: Mapping[str, Any]) -> str:
     {facts["command"]}
 
 {facts["parameters"]:,} parameters; {facts["steps"]:,} steps, {facts["epochs"]} epochs,
-{facts["target_tokens"]:,} target tokens, {facts["minutes"]} minutes. The model is
+{facts["target_tokens"]:,} {facts["unit"]}s, {facts["minutes"]} minutes. The model is
 {facts["weights"]}. The recipe in full is in `training.json`.
 
 ## Scores

@@ -24,12 +24,11 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 
-from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
 from allyouneed.model_folder import to_disk
 from allyouneed.training.stored import WEIGHTS, Parts, Shapes, Whole, damage, stored
 from allyouneed.training.workers import ALONE, Workers
-from allyouneed.weights.model import untied_weights
+from allyouneed.weights.model import AnyModel, untied_weights
 from allyouneed.weights.shapes import check_shapes
 
 STATE = "state.json"
@@ -44,7 +43,7 @@ def silent(note: str) -> None:
 def save_checkpoint(
     run: Path,
     step: int,
-    model: Transformer,
+    model: AnyModel,
     optimizer: Optimizer,
     state: Mapping[str, Any],
     *,
@@ -138,7 +137,7 @@ def checkpoint_step(path: Path) -> int:
     return int(path.name.removeprefix("step-"))
 
 
-def load_checkpoint(path: Path, model: Transformer, optimizer: Optimizer) -> dict[str, Any]:
+def load_checkpoint(path: Path, model: AnyModel, optimizer: Optimizer) -> dict[str, Any]:
     """Puts weights and moments back to the bit, and returns the `state` that was saved.
 
     Each worker takes what it holds, whoever wrote it: a run may go on with other workers.
@@ -211,7 +210,7 @@ def _damage(path: Path) -> str | None:
     return damage(path)
 
 
-def _tensors(model: Transformer, optimizer: Optimizer) -> dict[str, Tensor]:
+def _tensors(model: AnyModel, optimizer: Optimizer) -> dict[str, Tensor]:
     """All that is stored of a model and its optimizer, by name."""
     tensors = {f"{WEIGHTS}:{name}": weight for name, weight in untied_weights(model).items()}
     for name, parameter in model.named_parameters():
@@ -220,7 +219,7 @@ def _tensors(model: Transformer, optimizer: Optimizer) -> dict[str, Tensor]:
     return tensors
 
 
-def _empty_moments(path: Path, model: Transformer, shapes: Shapes) -> dict[str, Tensor]:
+def _empty_moments(path: Path, model: AnyModel, shapes: Shapes) -> dict[str, Tensor]:
     """Room for the optimizer's tensors; what has a parameter's shape is parted as that is."""
     parameters = dict(model.named_parameters())
     moments: dict[str, Tensor] = {}
@@ -238,7 +237,7 @@ def _empty_moments(path: Path, model: Transformer, shapes: Shapes) -> dict[str, 
     return moments
 
 
-def _fill_optimizer(moments: dict[str, Tensor], model: Transformer, optimizer: Optimizer) -> None:
+def _fill_optimizer(moments: dict[str, Tensor], model: AnyModel, optimizer: Optimizer) -> None:
     name_of = {parameter: name for name, parameter in model.named_parameters()}
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     number = {name_of[parameter]: n for n, parameter in enumerate(parameters)}

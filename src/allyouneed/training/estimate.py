@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from allyouneed.errors import TrainingError
-from allyouneed.training.objective import Objective
+from allyouneed.training.objective import Minimised
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Outlook
@@ -82,12 +82,12 @@ def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> E
     )
 
 
-def _fastest(objective: Objective, batch: Batch, tries: int) -> tuple[float, int]:
+def _fastest(objective: Minimised, batch: Batch, tries: int) -> tuple[float, int]:
     """The best of several: the first ones warm up, and others may use the machine meanwhile."""
     return min(_forward_and_backward(objective, batch) for _ in range(tries))
 
 
-def _forward_and_backward(objective: Objective, batch: Batch) -> tuple[float, int]:
+def _forward_and_backward(objective: Minimised, batch: Batch) -> tuple[float, int]:
     """(seconds, bytes kept from the forward pass for the backward pass)."""
     weights = {weight.untyped_storage().data_ptr() for weight in objective.parameters()}
     kept: dict[int, int] = {}

@@ -11,7 +11,7 @@ from allyouneed.data.batches import Indices
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import TrainingError
 from allyouneed.training.chance import number_from
-from allyouneed.training.objective import Objective
+from allyouneed.training.objective import Minimised
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Task
 from allyouneed.training.workers import Workers
@@ -50,7 +50,7 @@ class Gradient:
         self,
         recipe: CommonRecipe,
         task: Task[Any],
-        objective: Objective,
+        objective: Minimised,
         workers: Workers,
         note: Callable[[str], None],
     ) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.errors import ModelFolderError, TrainingError
 from allyouneed.training.checkpoint import (
@@ -36,6 +35,7 @@ from allyouneed.training.state import Ending, Interval, State, ending, share_don
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.validation import Measured, validate
 from allyouneed.training.workers import Workers, launcher
+from allyouneed.weights.model import AnyModel
 
 
 class Loop:
@@ -289,7 +289,7 @@ class Loop:
         )
         self._interval = Interval()  # its clock does not count the validation
 
-    def _kept_as_best(self, model: Transformer, result: Measured) -> bool:
+    def _kept_as_best(self, model: AnyModel, result: Measured) -> bool:
         """Writes the folder `best`; False, with a note, where the disk does not take it."""
         step = self.state.step
         card = f"# {self.recipe.name}\n\nStep {step}, the best by validation so far.\n"
@@ -319,6 +319,7 @@ class Loop:
                 "learning_rate": self.optimizer.param_groups[0]["lr"],
                 "tokens_per_second": gathered.tokens / (now - gathered.began),
                 "tokens": self.state.tokens,
+                "unit": self.task.UNIT,
                 "seconds": now - self._began,
                 "share_done": share_done(training, self.state, updates, now - self._began),
             }

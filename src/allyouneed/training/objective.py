@@ -14,9 +14,25 @@ from allyouneed.training.loss import fused_loss
 from allyouneed.training.packed import PackedRoad, why_not_packed
 from allyouneed.training.sections import TrainingSection
 from allyouneed.training.word_dropout import word_dropout
+from allyouneed.weights.model import AnyModel
 
 
-class Objective(nn.Module):
+class Minimised(nn.Module):
+    """What training minimises, given a batch: nats, summed over its target tokens or labels; of no
+    batch 0, with a gradient of 0 for every weight. `note` is what to tell about the road taken."""
+
+    note: str | None = None
+
+    def __init__(self, model: AnyModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def nothing(self) -> Tensor:
+        """The loss of no batch."""
+        return 0 * torch.stack([w.flatten()[0] for w in self.model.parameters()]).sum()
+
+
+class Objective(Minimised):
     """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens.
 
     With R-Drop, the batch goes through twice, side by side. On a CPU native kernels do what comes
@@ -24,14 +40,13 @@ class Objective(nn.Module):
     """
 
     def __init__(self, model: Transformer, training: TrainingSection, device: torch.device) -> None:
-        super().__init__()
-        self.model = model
+        super().__init__(model)
+        self.model: Transformer = model
         self._smoothing = training.label_smoothing
         self._r_drop = training.r_drop
         self._word_dropout = training.word_dropout
         self._narrow = training.precision == "bf16"
         self._device = device
-        self.note: str | None = None
         self._road: PackedRoad | None = None
         if device.type == "cpu" and not training.sharded:
             self._take_fast_road()
@@ -52,7 +67,7 @@ class Objective(nn.Module):
     def forward(self, batch: Batch | None) -> Tensor:
         """The loss of the batch; of none it is 0, with a gradient of 0 for every weight."""
         if batch is None:
-            return 0 * torch.stack([w.flatten()[0] for w in self.model.parameters()]).sum()
+            return self.nothing()
         passes = 2 if self._r_drop else 1
         source_BS, target_in_BT = (
             word_dropout(ids.to(self._device).repeat(passes, 1), self._word_dropout)

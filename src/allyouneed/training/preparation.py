@@ -20,12 +20,13 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.shards import shards
 from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
-from allyouneed.errors import ModelFolderError, RecipeError
+from allyouneed.errors import RecipeError
 from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.sections import CorpusSection
+from allyouneed.training.vocabulary import kept_vocabulary
 from allyouneed.weights.model import fill_weights, read_weights
 
 Note = Callable[[str], None]
@@ -88,7 +89,7 @@ def prepare(
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
-        _check_same_model(init, config)
+        check_same_model(init, config)
         note(f"weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
     filters = that_fit(recipe.data.filters.filters(), config)
     keep_all = Filters(
@@ -140,18 +141,8 @@ def _tokenizer(
         return own_tokenizer(init.tokenizer, f"training.init={init.path}")
     if recipe.vocabulary.tokenizer is not None:
         return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
-    kept = cache / f"tokenizer-{_vocabulary_key(recipe, cache, corpora)}.json"
-    if kept.is_file():
-        try:
-            return Tokenizer.load(kept)
-        except ModelFolderError:
-            note(f"{kept} is damaged and is made anew")
-    note(f"learning a vocabulary of {recipe.vocabulary.size:,} from the training text")
-    tokenizer = Tokenizer.train(_texts(corpora), recipe.vocabulary.size)
-    if len(tokenizer) < recipe.vocabulary.size:
-        note(f"no more than {len(tokenizer):,} entries could be learnt from it")
-    tokenizer.save(kept)
-    return tokenizer
+    file = cache / f"tokenizer-{_vocabulary_key(recipe, cache, corpora)}.json"
+    return kept_vocabulary(Tokenizer, recipe.vocabulary.size, lambda: _texts(corpora), file, note)
 
 
 def _vocabulary_key(recipe: PairsRecipe, cache: Path, corpora: list[Corpus]) -> str:
@@ -161,7 +152,7 @@ def _vocabulary_key(recipe: PairsRecipe, cache: Path, corpora: list[Corpus]) -> 
     return hashlib.sha256(what.encode()).hexdigest()[:16]
 
 
-def _check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
+def check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
     """Raises RecipeError where the recipe's [model] is another than that of the weights."""
     free = {"dropout", "attention_dropout", "activation_dropout", "dropout_before_activation"}
     if config.positions not in ("learned", "stored"):

@@ -15,6 +15,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from allyouneed.errors import RecipeError, nearest
+from allyouneed.training.encoder_schema import ClassifyRecipe, MaskedLanguageRecipe, TagRecipe
 from allyouneed.training.schema import CommonRecipe, Recipe, ReplyRecipe
 
 __all__ = ["CommonRecipe", "Recipe", "load_recipe", "packaged_recipes", "to_toml"]
@@ -23,6 +24,9 @@ __all__ = ["CommonRecipe", "Recipe", "load_recipe", "packaged_recipes", "to_toml
 SCHEMAS: dict[str, type[CommonRecipe]] = {
     "translate": Recipe,
     "reply": ReplyRecipe,
+    "masked-lm": MaskedLanguageRecipe,
+    "classify": ClassifyRecipe,
+    "tag": TagRecipe,
 }
 
 KeyPath = tuple[str | int, ...]

@@ -11,6 +11,7 @@ from allyouneed.errors import TrainingError
 from allyouneed.training.chart import Line, line_chart
 from allyouneed.training.log import read_log
 from allyouneed.training.markup import Content, Markup, element
+from allyouneed.training.measures import MEASURES, Measure, measured
 from allyouneed.training.recipe import load_recipe
 from allyouneed.training.schema import CommonRecipe
 
@@ -86,15 +87,15 @@ def _header(recipe: CommonRecipe, run: Path, records: Records) -> Markup:
 
 
 def _facts(run: Path, records: Records) -> Iterable[tuple[str, str]]:
-    measured = [*_of(records, "validation"), *_of(records, "final")]
+    validated = [*_of(records, "validation"), *_of(records, "final")]
     steps = _of(records, "step")
-    if measured:
-        if measured[-1]["bleu"] is not None:
-            yield "validation BLEU", f"{measured[-1]['bleu']:.1f}"
-        yield "validation loss", f"{measured[-1]['loss']:.3f}"
+    if validated:
+        for measure, value in measured(validated[-1]):
+            yield f"validation {measure.name}", measure.written(value)
+        yield "validation loss", f"{validated[-1]['loss']:.3f}"
     if steps:
         yield "steps", f"{steps[-1]['step']:,}"
-        yield "target tokens seen", f"{steps[-1]['tokens']:,}"
+        yield f"{_unit(steps)}s seen", f"{steps[-1]['tokens']:,}"
         yield "time", duration(steps[-1]["seconds"])
     facts, weights = run / "model" / "training.json", run / "model" / "model.safetensors"
     if facts.is_file() and weights.is_file():
@@ -119,17 +120,25 @@ def _curves(records: Records) -> Markup:
         _figure(
             "Loss",
             "Training has dropout and smoothed labels; validation has neither.",
-            line_chart([training, held_out], "nats per token", from_zero=False),
+            line_chart([training, held_out], f"nats per {_unit(steps)}", from_zero=False),
             [line for line in (training, held_out) if line.points],
         )
     ]
+    shown = [
+        measure
+        for measure in MEASURES
+        if any(record.get(measure.key) is not None for record in validations)
+    ]
     for title, text, unit, event, key in (
-        ("BLEU", _signature(records), "BLEU", validations, "bleu"),
+        *(
+            (one.name, _signature(records, one), one.name, validations, one.key)
+            for one in shown or MEASURES[:1]
+        ),
         ("Learning rate", "As the schedule says.", "learning rate", steps, "learning_rate"),
         (
             "Speed",
             "Validation not counted.",
-            "target tokens per second",
+            f"{_unit(steps)}s per second",
             steps,
             "tokens_per_second",
         ),
@@ -143,9 +152,16 @@ def _points(records: Records, key: str) -> list[tuple[float, float]]:
     return [(record["step"], record[key]) for record in records if record.get(key) is not None]
 
 
-def _signature(records: Records) -> str:
+def _signature(records: Records, measure: Measure) -> str:
+    if measure.key != "bleu":
+        return "On the validation data."
     signatures = [record["signature"] for record in _of(records, "validation")]
     return next((signature for signature in signatures if signature), "")
+
+
+def _unit(steps: Records) -> str:
+    """What the loss is a mean over; logs of older versions do not say."""
+    return str(steps[-1].get("unit", "target token")) if steps else "target token"
 
 
 def _figure(title: str, text: str, chart: Markup | None, lines: Sequence[Line]) -> Markup:
@@ -156,18 +172,22 @@ def _figure(title: str, text: str, chart: Markup | None, lines: Sequence[Line]) 
 
 
 def _validations(records: Records) -> Markup:
+    validations = _of(records, "validation")
+    if not validations:
+        return Markup()
+    shown = [one for one in MEASURES if any(r.get(one.key) is not None for r in validations)]
+    shown = shown or [*MEASURES[:1]]
     rows = [
         [
             f"{record['step']:,}",
             str(record["epoch"]),
             f"{record['loss']:.3f}" + (" (best so far)" if record["best"] else ""),
-            "" if record["bleu"] is None else f"{record['bleu']:.1f}",
+            *("" if record.get(one.key) is None else one.written(record[one.key]) for one in shown),
         ]
-        for record in _of(records, "validation")
+        for record in validations
     ]
-    if not rows:
-        return Markup()
-    heads = ["step", "epochs done", "loss, nats per token", "BLEU"]
+    unit = _unit(_of(records, "step"))
+    heads = ["step", "epochs done", f"loss, nats per {unit}", *(one.name for one in shown)]
     return _section("Validations", _table(heads, rows))
 
 
@@ -223,7 +243,7 @@ def _data(records: Records) -> Markup:
     for record in _of(records, "data"):
         report = DataReport.from_dict(record["report"])
         parts.append(element("h3", {"train": "Training", "valid": "Validation"}[record["part"]]))
-        parts.append(element("p", f"Kept {report.kept:,} of {report.read:,} pairs."))
+        parts.append(element("p", f"Kept {report.kept:,} of {report.read:,} {report.unit}."))
         if len(report.corpora) > 1:
             counts = zip(report.corpora, report.kept_by_corpus, strict=True)
             parts.append(_table(["corpus", "kept"], [[name, f"{kept:,}"] for name, kept in counts]))

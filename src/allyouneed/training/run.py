@@ -229,13 +229,14 @@ def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
     if loop.state.best_loss < validation.cost:
         validation = measure(read_weights(folder / "best" / WEIGHTS))
         best = "the moving average at" if recipe.training.average_decay else "that of"
-        origin = f"{best} step {loop.state.best_step}, the best by validation loss"
+        origin = f"{best} step {loop.state.best_step}, the best by validation"
     loop.record({"event": "final", "origin": origin, **validation.record()})
     facts: dict[str, Any] = {
         "steps": loop.state.step,
         "epochs": loop.state.epoch,
         "minutes": round(loop.state.seconds / 60, 1),
         "target_tokens": loop.state.tokens,
+        "unit": task.UNIT,
         "weights": origin,
         **validation.facts(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),

@@ -19,6 +19,7 @@ from allyouneed.training.sections import (
     OptimizerSection,
     ReplyDataSection,
     ReplySection,
+    SamplesSection,
     Section,
     TrainingSection,
     ValidationSection,
@@ -46,8 +47,8 @@ class CommonRecipe(Section):
     optimizer: OptimizerSection = Field(default=OptimizerSection(), description="Adam")
     schedule: ScheduleSection = Field(default=Noam(), description="the learning rate, step by step")
     training: TrainingSection = Field(description="how long, how much at once, what is kept")
-    validation: ValidationSection = Field(
-        default=ValidationSection(), description="what is translated"
+    validation: SamplesSection = Field(
+        default=SamplesSection(), description="what is shown of a validation"
     )
 
     @model_validator(mode="after")
@@ -88,6 +89,9 @@ class PairsRecipe(CommonRecipe):
     """What is learnt from pairs of texts, the second from the first."""
 
     data: DataSection = Field(description="the corpora")
+    validation: ValidationSection = Field(
+        default=ValidationSection(), description="what is translated"
+    )
 
     @property
     def history(self) -> History | None:

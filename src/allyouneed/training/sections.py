@@ -383,11 +383,16 @@ class TrainingSection(Section):
         return self.keep_last or max(self.average_last, 2)
 
 
-class ValidationSection(Section):
+class SamplesSection(Section):
+    """What is shown of a validation; it measures on all of valid."""
+
+    samples: NaturalNumber = Field(default=5, description="texts of valid shown in the report")
+
+
+class ValidationSection(SamplesSection):
     """What a validation translates; its loss is always over all of valid."""
 
     sentences: NaturalNumber = Field(
         default=200, description="sentences translated for BLEU; 0 for the loss alone"
     )
     beam: Count = Field(default=4, description="hypotheses kept per sentence")
-    samples: NaturalNumber = Field(default=5, description="translations shown in the report")

@@ -63,6 +63,33 @@ class Validation:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ByErrors:
+    """Of a model that tells labels or tags. `loss` is in nats per label, `accuracy` the share of
+    right ones, `f1` what the task says it is (None where accuracy is the measure); samples are
+    text, label, what the model says."""
+
+    loss: float
+    accuracy: float
+    f1: float | None
+    samples: Sequence[tuple[str, str, str]]
+
+    @property
+    def cost(self) -> float:
+        """1 - the measure; of models with equal measures, the lower loss costs less."""
+        measure = self.accuracy if self.f1 is None else self.f1
+        return 1 - measure + 1e-9 * self.loss
+
+    def record(self) -> dict[str, Any]:
+        """What the log holds of it."""
+        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
+
+    def facts(self) -> dict[str, Any]:
+        """What training.json holds of it."""
+        measures = {"loss": self.loss, "accuracy": self.accuracy, "f1": self.f1}
+        return {f"validation_{name}": one for name, one in measures.items() if one is not None}
+
+
 @torch.inference_mode()
 def validate(
     model: nn.Module, task: Measuring, device: torch.device, workers: Workers = ALONE

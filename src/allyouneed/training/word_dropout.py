@@ -6,14 +6,15 @@ from torch import Tensor
 from allyouneed.text.tokenizer import Tokenizer
 
 
-def word_dropout(ids_BT: Tensor, rate: float) -> Tensor:
-    """The ids, each replaced by the unknown piece with probability `rate`; the special ones stay.
+def word_dropout(ids_BT: Tensor, rate: float, hidden: int = Tokenizer.UNKNOWN) -> Tensor:
+    """The ids, each replaced by `hidden` with probability `rate`; the special ones stay.
 
     Sennrich et al. 2016 ("Edinburgh Neural Machine Translation Systems for WMT 16") drop words of
     both sides so, after Gal & Ghahramani 2016, who set their vectors to zero. No text that was
-    tokenised here has the unknown piece: its vector is free to stand for what is hidden.
+    tokenised here has the unknown piece: its vector is free to stand for what is hidden. A model
+    without a decoder has a mask for that.
     """
     if rate == 0.0:
         return ids_BT
-    hidden_BT = torch.rand(ids_BT.shape, device=ids_BT.device) < rate
-    return ids_BT.masked_fill(hidden_BT & (ids_BT > Tokenizer.UNKNOWN), Tokenizer.UNKNOWN)
+    drawn_BT = torch.rand(ids_BT.shape, device=ids_BT.device) < rate
+    return ids_BT.masked_fill(drawn_BT & (ids_BT > Tokenizer.UNKNOWN), hidden)

@@ -26,8 +26,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import AllYouNeedError, UsageError
-from allyouneed.training.objective import Objective
-from allyouneed.weights.model import WeightsLeftUnset, untied_weights
+from allyouneed.training.objective import Minimised
+from allyouneed.weights.model import AnyModel, WeightsLeftUnset, untied_weights
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ class Workers:
         it has left there."""
         return work()
 
-    def join(self, objective: Objective) -> nn.Module:
+    def join(self, objective: Minimised) -> nn.Module:
         """The objective, its weights shared with the other workers from now on."""
         return objective
 
@@ -89,7 +89,7 @@ class Workers:
         """A tensor of which each worker may hold a part, as a whole one in each."""
         return tensor
 
-    def complete(self, model: Transformer) -> Transformer:
+    def complete(self, model: AnyModel) -> AnyModel:
         """The model with whole weights in each worker, as validation and saving need it."""
         return model
 
@@ -150,7 +150,7 @@ class Replicas(Team):
 
     _objective: DistributedDataParallel
 
-    def join(self, objective: Objective) -> nn.Module:
+    def join(self, objective: Minimised) -> nn.Module:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
             # the name of this option is being changed; the new one is not in every torch
             self._objective = DistributedDataParallel(objective, broadcast_buffers=False)
@@ -172,9 +172,10 @@ class Shards(Team):
 
     can_try_again = False
 
-    def join(self, objective: Objective) -> nn.Module:
+    def join(self, objective: Minimised) -> nn.Module:
         mesh = init_device_mesh(self.device.type, (self.world,))
         model = objective.model
+        assert isinstance(model, Transformer)  # recipes of others cannot ask for it
         for layer in [*model.encoder.layers, *model.decoder.layers]:
             fully_shard(layer, mesh=mesh)
         fully_shard(objective, mesh=mesh)
@@ -183,7 +184,8 @@ class Shards(Team):
     def whole(self, tensor: Tensor) -> Tensor:
         return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
-    def complete(self, model: Transformer) -> Transformer:
+    def complete(self, model: AnyModel) -> AnyModel:
+        assert isinstance(model, Transformer)
         with WeightsLeftUnset():
             copy = Transformer(model.config).to(self.device)
         for name, weight in untied_weights(copy).items():

@@ -3,12 +3,14 @@
 from typing import Any
 
 from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.tasks.classify import Classify
 from allyouneed.training.tasks.reply import Reply
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.tasks.translate import Translate
 
 TASKS: dict[str, type[Task[Any]]] = {
     "translate": Translate,
+    "classify": Classify,
     "reply": Reply,
 }
 

@@ -8,16 +8,15 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import torch
 
-from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import Indices
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
-from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.training.objective import Objective
+from allyouneed.training.objective import Minimised
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.survey import Survey
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
+from allyouneed.weights.model import AnyModel
 
 Note = Callable[[str], None]
 R = TypeVar("R", bound=CommonRecipe)
@@ -43,13 +42,15 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a run would be, for a plan of it: its files by part and corpus, a model of its size, an
-    epoch over its data, the objective, and made-up batches of given (pairs, source, target)."""
+    """What a run would be, for a plan of it: its files by part and corpus, what its data are
+    counted in, a model of its size, an epoch over its data, the objective, and made-up
+    batches of given (pairs, source, target)."""
 
     files: Sequence[tuple[str, str, Sequence[Path]]]
-    model: Transformer
+    counted: str
+    model: AnyModel
     epoch: Survey
-    objective: Callable[[torch.device], Objective]
+    objective: Callable[[torch.device], Minimised]
     made_up: Callable[[int, int, int], Batch]
 
 
@@ -60,11 +61,10 @@ class Task(ABC, Generic[R]):
     """
 
     recipe: R
-    tokenizer: Tokenizer
     train: TokenStore
     valid: TokenStore
     weights: Sequence[float]
-    UNIT: ClassVar[str] = "target token"  # what the loss is a mean over
+    UNIT: ClassVar[str] = "target token"  # what the loss is a mean over, and steps count
 
     @classmethod
     @abstractmethod
@@ -80,11 +80,11 @@ class Task(ABC, Generic[R]):
         """What a run would be; writes nothing that stays. Raises the errors of `prepared`."""
 
     @abstractmethod
-    def new_model(self, seed: int) -> Transformer:
+    def new_model(self, seed: int) -> AnyModel:
         """The model at its first step."""
 
     @abstractmethod
-    def objective(self, model: Transformer, device: torch.device) -> Objective:
+    def objective(self, model: Any, device: torch.device) -> Minimised:
         """What is minimised."""
 
     @abstractmethod
@@ -92,13 +92,13 @@ class Task(ABC, Generic[R]):
         """These pairs of `train` as this epoch sees them; of none, a batch of no target token."""
 
     @abstractmethod
-    def measure(self, model: Transformer, device: torch.device, workers: Workers) -> Measured:
+    def measure(self, model: Any, device: torch.device, workers: Workers) -> Measured:
         """What the held-out data say of a model in eval mode, the same in each worker."""
 
     @abstractmethod
     def save(
         self,
-        model: Transformer,
+        model: Any,
         path: Path,
         card: str,
         facts: Mapping[str, Any],

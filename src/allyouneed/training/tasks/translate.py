@@ -76,6 +76,7 @@ class Translate(Task[PairsRecipe]):
         model = Transformer(config)
         return Outlook(
             files,
+            "pairs",
             model,
             epoch,
             objective=lambda device: Objective(model, recipe.training, device),

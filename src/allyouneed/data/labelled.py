@@ -1,0 +1,91 @@
+"""Texts with a label: TSV whose first line names its columns."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from allyouneed.data.lines import read_lines
+from allyouneed.data.report import DataReport
+from allyouneed.errors import DataError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """One text, or two whose relation has the label, from line `line`, counted from 1."""
+
+    texts: tuple[str, ...]
+    label: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledCorpus:
+    """A TSV file, plain or compressed, with a header line.
+
+    `label` names the column of the labels, `texts` one or two columns of text; without `texts` they
+    are all columns but that of the label.
+    """
+
+    source: Path
+    texts: tuple[str, ...] = ()
+    label: str = "label"
+    weight: float = 1.0
+
+    @property
+    def files(self) -> list[Path]:
+        """The file it is read from."""
+        return [self.source]
+
+    @property
+    def name(self) -> str:
+        """What messages and reports call it."""
+        return str(self.source)
+
+
+def read_labelled(
+    corpus: LabelledCorpus, report: DataReport, index: int = 0
+) -> Iterator[LabelledText]:
+    """The texts of a corpus in file order. Lines with another number of columns than the header's,
+    an empty text or no label are left out and counted in the report, under corpus `index`.
+
+    Raises DataError for a file that cannot be read, or whose header lacks a column.
+    """
+    lines = read_lines(corpus.source, lambda what, line: report.note(what, index, line, ""))
+    header = next(lines, None)
+    if header is None:
+        raise DataError(f"{corpus.source}: is empty; its first line names its columns")
+    names = header.split("\t")
+    label, texts = _columns(corpus, names)
+    for number, line in enumerate(lines, start=2):
+        columns = line.split("\t")
+        if len(columns) != len(names):
+            detail = f"has {len(columns)} columns, not the {len(names)} of the header"
+            report.leave_out("malformed", index, number, detail)
+        elif not columns[label].strip():
+            report.leave_out("no label", index, number, "")
+        elif not all(columns[text].strip() for text in texts):
+            report.leave_out("empty text", index, number, "")
+        else:
+            found = tuple(columns[text].strip() for text in texts)
+            yield LabelledText(found, columns[label].strip(), number)
+
+
+def _columns(corpus: LabelledCorpus, names: Sequence[str]) -> tuple[int, list[int]]:
+    """The number of the label's column, and those of the texts'."""
+    for wanted in (corpus.label, *corpus.texts):
+        if wanted not in names:
+            close = nearest(wanted, names)
+            raise DataError(
+                f"{corpus.source}:1: no column is called {wanted!r}; the header names "
+                + ", ".join(map(repr, names[:8]))
+                + (f"; did you mean {close!r}?" if close else "")
+            )
+    label = names.index(corpus.label)
+    texts = [names.index(text) for text in corpus.texts]
+    texts = texts or [number for number in range(len(names)) if number != label]
+    if len(texts) not in (1, 2):
+        raise DataError(
+            f"{corpus.source}:1: there are {len(texts)} columns beside {corpus.label!r}, and a "
+            'label is that of one text or two; name their columns by texts = ["..."]'
+        )
+    return label, texts

@@ -1,0 +1,33 @@
+"""How what a validation measures is called and written, wherever it is shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure beside the loss: `key` in the log's records, its name, and how it is written."""
+
+    key: str
+    name: str
+    form: str
+
+    def written(self, value: float) -> str:
+        """The value as people read it."""
+        return self.form.format(value)
+
+
+MEASURES = (
+    Measure("bleu", "BLEU", "{:.1f}"),
+    Measure("accuracy", "accuracy", "{:.1%}"),
+    Measure("f1", "F1", "{:.1%}"),
+    Measure("next_sentence", "next sentence", "{:.1%}"),
+    Measure("distinct_1", "distinct-1", "{:.3f}"),
+    Measure("distinct_2", "distinct-2", "{:.3f}"),
+)
+
+
+def measured(record: Mapping[str, Any]) -> list[tuple[Measure, float]]:
+    """The measures that a record has, with their values."""
+    return [(one, record[one.key]) for one in MEASURES if record.get(one.key) is not None]

@@ -1,0 +1,253 @@
+"""Classification: a label for a text, or for two (Devlin et al. 2019, 4.1).
+
+B batch · L labels
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.encoder_only import EncoderOnly
+from allyouneed.data.batches import Indices
+from allyouneed.data.examples import Example, example_store
+from allyouneed.data.labelled import LabelledCorpus, LabelledText, read_labelled
+from allyouneed.data.report import DataReport
+from allyouneed.data.store import TokenStore
+from allyouneed.errors import DataError, RecipeError, nearest
+from allyouneed.model_config import Heads
+from allyouneed.text.bpe_dropout import BpeDropout
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.chance import number_from
+from allyouneed.training.encoder_schema import ClassifyRecipe, LabelledSection
+from allyouneed.training.loss import label_smoothed_loss, r_drop_loss
+from allyouneed.training.tasks.encoder import (
+    EncoderObjective,
+    EncoderTask,
+    Shape,
+    TextBatch,
+    segments_for,
+    shape_of,
+)
+from allyouneed.training.tasks.task import Note, Start
+from allyouneed.training.validation import ByErrors
+from allyouneed.training.workers import Workers
+
+NO_LABEL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledBatch:
+    """Texts and their labels."""
+
+    text: TextBatch
+    labels_B: Tensor
+    target_tokens: int
+
+
+class Classify(EncoderTask[ClassifyRecipe]):
+    """Texts with labels, which are those of the training data, by name; in other pieces every epoch
+    where the recipe has BPE dropout, which follows from (seed, epoch, number of the text)."""
+
+    UNIT = "label"
+    COUNTED = "texts"
+
+    def __init__(
+        self,
+        recipe: ClassifyRecipe,
+        shape: Shape,
+        labels: Sequence[str],
+        train: TokenStore,
+        valid: TokenStore,
+    ) -> None:
+        self.recipe = recipe
+        self.shape = shape
+        self.train, self.valid = train, valid
+        self.weights = [section.weight for section in recipe.data.train]
+        self.heads = Heads(labels=tuple(labels), pooler=True)
+        self._bpe_dropout = _bpe_dropout(recipe, shape)
+
+    @classmethod
+    def prepared(cls, recipe: ClassifyRecipe, start: Start) -> Self:
+        return start.workers.after_first(lambda: cls._prepared(recipe, start))
+
+    @classmethod
+    def _prepared(cls, recipe: ClassifyRecipe, start: Start) -> Self:
+        train = [_corpus(recipe, section) for section in recipe.data.train]
+        valid = [_corpus(recipe, section) for section in recipe.data.valid]
+        cache = start.folder / "cache"
+        files = [path for corpus in train for path in corpus.files]
+        start.progress("reading the labels", 0, None)
+        labels = labels_of(train, start.note)
+        shape = shape_of(recipe, cache, files, lambda: _texts(train), start.note)
+        stores = []
+        for part, corpora in (("train", train), ("valid", valid)):
+            examples = _Examples(corpora, shape, labels)
+            settings = {
+                "tokenizer": shape.tokenizer.fingerprint(),
+                "labels": labels,
+                "columns": [[corpus.texts, corpus.label] for corpus in corpora],
+                "longest": shape.config.max_positions,
+            }
+            size = max(shape.config.vocabulary, len(labels))
+            store = example_store(
+                corpora, examples, settings, size, cache, start.progress, unit="texts"
+            )
+            start.note(f"{part}: {store.report}")
+            stores.append(store)
+        return cls(recipe, shape, labels, *stores)
+
+    def objective(self, model: EncoderOnly, device: torch.device) -> "ClassifyObjective":
+        return ClassifyObjective(model, self.recipe.training, device, self.shape.tokenizer.MASK)
+
+    def batch(self, pairs: Indices, epoch: int) -> LabelledBatch:
+        return self._batch(self.train, pairs, epoch if self._bpe_dropout is not None else None)
+
+    def _batch(self, store: TokenStore, pairs: Indices, epoch: int | None) -> LabelledBatch:
+        """In other pieces, where there is an epoch."""
+        found = [store.pair(int(number)) for number in pairs]
+        texts = [source.tolist() for source, _ in found]
+        if epoch is not None:
+            texts = [
+                self._in_other_pieces(ids, epoch, int(number))
+                for ids, number in zip(texts, pairs, strict=True)
+            ]
+        labels = [int(target[0]) for _, target in found]
+        empty = [[self.shape.config.end]]
+        return LabelledBatch(self.collated(texts or empty), torch.tensor(labels), len(labels))
+
+    def _in_other_pieces(self, ids: list[int], epoch: int, number: int) -> list[int]:
+        assert self._bpe_dropout is not None
+        rng = random.Random(number_from(self.recipe.seed, "pieces", epoch, number))
+        pieces = self._bpe_dropout(ids, rng)
+        return pieces if len(pieces) <= self.shape.config.max_positions else ids
+
+    def measure(self, model: EncoderOnly, device: torch.device, workers: Workers) -> ByErrors:
+        loss, right, count = 0.0, 0, 0
+        for pairs in workers.mine(self.valid_batches()):
+            batch = self._batch(self.valid, pairs, None)
+            labels_B = batch.labels_B.to(device)
+            logits_BL = self._logits(model, batch, device)
+            loss += float(label_smoothed_loss(logits_BL, labels_B, 0.0, NO_LABEL))
+            right += int((logits_BL.argmax(-1) == labels_B).sum())
+            count += len(labels_B)
+        loss, all_right, texts = workers.sum([loss, right, count])
+        return ByErrors(loss / texts, all_right / texts, None, self._samples(model, device))
+
+    def _logits(self, model: EncoderOnly, batch: LabelledBatch, device: torch.device) -> Tensor:
+        segments_BS = segments_for(model, batch.text, device)
+        states_BSD = model(batch.text.ids_BS.to(device), segments_BS).states_BSD
+        logits_BL: Tensor = model.heads["labels"](states_BSD)
+        return logits_BL
+
+    def _samples(self, model: EncoderOnly, device: torch.device) -> list[tuple[str, str, str]]:
+        """(text, its label, the model's with its probability) of the first ones."""
+        samples = []
+        for number in range(min(self.recipe.validation.samples, len(self.valid))):
+            batch = self._batch(self.valid, torch.tensor([number]).numpy(), None)
+            p_L = self._logits(model, batch, device).softmax(-1)[0]
+            best = int(p_L.argmax())
+            names = self.heads.labels
+            text = self.shape.tokenizer.decode(batch.text.ids_BS[0].tolist())
+            found = f"{names[best]} ({float(p_L[best]):.0%})"
+            samples.append((text.strip(), names[int(batch.labels_B[0])], found))
+        return samples
+
+
+class ClassifyObjective(EncoderObjective):
+    """Cross-entropy of the labels."""
+
+    def loss(self, states_BSD: Tensor, batch: LabelledBatch) -> Tensor:
+        logits_BL = self.model.heads["labels"](states_BSD)
+        labels_B = batch.labels_B.to(logits_BL.device)
+        if self.passes == 1:
+            return label_smoothed_loss(logits_BL, labels_B, self.smoothing, NO_LABEL)
+        both_2BL = logits_BL.unflatten(0, (2, -1))
+        return r_drop_loss(both_2BL, labels_B, self.smoothing, self.r_drop, NO_LABEL)
+
+
+def labels_of(corpora: Sequence[LabelledCorpus], note: Note) -> list[str]:
+    """The labels of training data, by name; `note` hears how often each is there.
+
+    Raises DataError where there are fewer than two.
+    """
+    counts = Counter(
+        text.label
+        for corpus in corpora
+        for text in read_labelled(corpus, DataReport([corpus.name]))  # the store's report tells
+    )
+    labels = sorted(counts)
+    if len(labels) < 2:
+        names = ", ".join(corpus.name for corpus in corpora)
+        raise DataError(
+            f"{names}: there is {'the label ' + repr(labels[0]) if labels else 'no label'} alone; "
+            "a model can only learn to tell two or more apart"
+        )
+    note("labels: " + ", ".join(f"{label} {counts[label]:,}" for label in labels))
+    return labels
+
+
+def number_of(label: str, labels: Sequence[str], corpus: str, line: int, kind: str) -> int:
+    """The number of a label or tag. Raises DataError, with the place, for one that is new."""
+    if label in labels:
+        return labels.index(label)
+    close = nearest(label, labels)
+    raise DataError(
+        f"{corpus}:{line}: the {kind} {label!r} is not one of the training data's, "
+        f"{', '.join(map(repr, labels[:8]))}{' and more' if len(labels) > 8 else ''}; "
+        + (f"did you mean {close!r}?" if close else "take the line out, or learn from some too")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """[CLS] text [SEP], or [CLS] one [SEP] other [SEP], and the number of its label."""
+
+    corpora: Sequence[LabelledCorpus]
+    shape: Shape
+    labels: Sequence[str]
+
+    def __call__(self, index: int, report: DataReport) -> Iterator[Example]:
+        corpus, longest = self.corpora[index], self.shape.config.max_positions
+        counts: Counter[str] = Counter()
+        for text in read_labelled(corpus, report, index):
+            label = number_of(text.label, self.labels, corpus.name, text.line, "label")
+            ids = self._ids(text)
+            if len(ids) > longest:
+                detail = f"{len(ids)} tokens, model.max_positions={longest}"
+                report.leave_out("too long", index, text.line, detail)
+                continue
+            counts[text.label] += 1
+            yield Example(ids, [label], text.line)
+        often = ", ".join(f"{label} {counts[label]:,}" for label in self.labels)
+        report.remarks.append(f"{corpus.name}: {often}")
+
+    def _ids(self, text: LabelledText) -> list[int]:
+        tokenizer = self.shape.tokenizer
+        return [tokenizer.START, *(i for ids in tokenizer.encode_ids(text.texts) for i in ids)]
+
+
+def _corpus(recipe: ClassifyRecipe, section: LabelledSection) -> LabelledCorpus:
+    values: dict[str, Any] = section.model_dump()
+    return LabelledCorpus(**{**values, "source": recipe.locate(section.source)})
+
+
+def _texts(corpora: Sequence[LabelledCorpus]) -> Iterator[str]:
+    for corpus in corpora:
+        for text in read_labelled(corpus, DataReport([corpus.name])):
+            yield from text.texts
+
+
+def _bpe_dropout(recipe: ClassifyRecipe, shape: Shape) -> BpeDropout | None:
+    if not recipe.vocabulary.dropout:
+        return None
+    if not isinstance(shape.tokenizer, Tokenizer):
+        raise RecipeError(
+            f"vocabulary.dropout = {recipe.vocabulary.dropout} needs this project's own tokenizer, "
+            "and that of training.init was imported; leave it out"
+        )
+    return BpeDropout(shape.tokenizer, recipe.vocabulary.dropout)

@@ -1,0 +1,245 @@
+"""What the tasks of models without a decoder share: vocabulary, shape, first weights, batches.
+
+B batch · S length · D d_model
+"""
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
+from allyouneed.data.batches import BatchSampler, Indices
+from allyouneed.data.contents import ContentHashes
+from allyouneed.data.store_writer import Progress
+from allyouneed.model_config import Heads
+from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder, save_model_folder
+from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
+from allyouneed.text.opening import encoder_tokenizer, open_tokenizer
+from allyouneed.training.encoder_schema import EncoderRecipe
+from allyouneed.training.objective import Minimised
+from allyouneed.training.preparation import check_same_model
+from allyouneed.training.sections import TrainingSection
+from allyouneed.training.survey import Survey
+from allyouneed.training.tasks.task import Batch, Note, Outlook, Start, Task
+from allyouneed.training.vocabulary import kept_vocabulary
+from allyouneed.training.word_dropout import word_dropout
+from allyouneed.training.workers import ALONE
+from allyouneed.weights.model import read_weights
+
+E = TypeVar("E", bound=EncoderRecipe)
+SURVEYED = 50  # batches of which a plan counts the labels
+KEPT_HEADS = ("pooler.", "heads.masked_words.", "heads.next_sentence.")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A vocabulary with [CLS], [SEP] and [MASK], the model's shape, and where it starts from."""
+
+    tokenizer: AnyEncoderTokenizer
+    config: TransformerConfig
+    init: ModelFolder | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextBatch:
+    """Texts BS as a model without a decoder takes them, padded on the right; `segments_BS` is 1 in
+    the second of two texts."""
+
+    ids_BS: Tensor
+    segments_BS: Tensor
+
+    @property
+    def segments(self) -> Tensor | None:
+        """None where no text has two segments."""
+        return self.segments_BS if self.segments_BS.any() else None
+
+
+def shape_of(
+    recipe: EncoderRecipe,
+    cache: Path,
+    files: Sequence[Path],
+    texts: Callable[[], Iterable[str]],
+    note: Note,
+) -> Shape:
+    """The vocabulary is `init`'s, the recipe's file, or learnt from the texts of these files."""
+    init = open_model_folder(recipe.training.init) if recipe.training.init else None
+    tokenizer: AnyEncoderTokenizer
+    if init is not None:
+        tokenizer = encoder_tokenizer(init.tokenizer, f"training.init={init.path}")
+    elif recipe.vocabulary.tokenizer is not None:
+        path = recipe.locate(recipe.vocabulary.tokenizer)
+        tokenizer = encoder_tokenizer(open_tokenizer(path), f"vocabulary.tokenizer={path}")
+    else:
+        cache.mkdir(parents=True, exist_ok=True)
+        content = ContentHashes(cache / "hashes.json")
+        data = json.dumps(recipe.data.model_dump(mode="json"), sort_keys=True)
+        what = json.dumps([recipe.vocabulary.size, [content(path) for path in files], data])
+        key = hashlib.sha256(what.encode()).hexdigest()[:16]
+        file = cache / f"tokenizer-{key}.json"
+        tokenizer = kept_vocabulary(EncoderTokenizer, recipe.vocabulary.size, texts, file, note)
+    config = recipe.model.config(len(tokenizer), init.config if init else None)
+    config = replace(
+        config,
+        decoder_layers=0,
+        pad=tokenizer.PAD,
+        start=tokenizer.START,
+        end=tokenizer.END,
+    )
+    if init is not None:
+        check_same_model(init, config)
+        note(f"encoder and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
+    return Shape(tokenizer, config, init)
+
+
+class EncoderTask(Task[E]):
+    """A task whose model has no decoder. A store's source is a text with [CLS] and [SEP]."""
+
+    shape: Shape
+    heads: Heads
+    COUNTED = "sentences"
+
+    def new_model(self, seed: int) -> EncoderOnly:
+        """From `init` are the encoder, the pooler, and the heads that any text can train."""
+        torch.manual_seed(seed)
+        model = build_encoder_only(self.shape.config, **self.heads.parts())
+        if self.shape.init is not None:
+            given = read_weights(self.shape.init.path / WEIGHTS)
+            own = model.state_dict()
+            for name, weight in given.items():
+                if name.startswith("encoder.") or (name.startswith(KEPT_HEADS) and name in own):
+                    own[name].copy_(weight)
+        return model
+
+    def save(
+        self,
+        model: EncoderOnly,
+        path: Path,
+        card: str,
+        facts: Mapping[str, Any],
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        languages = (self.recipe.source_language, self.recipe.target_language)
+        save_model_folder(
+            path,
+            model,
+            self.shape.tokenizer,
+            heads=self.heads,
+            languages=languages,
+            trained_length=int(np.quantile(self.train.lengths()[0], 0.999)),
+            card=card,
+            training=facts,
+            dtype=dtype,
+        )
+
+    def collated(self, texts: Sequence[Sequence[int]]) -> TextBatch:
+        """Ids with [CLS] and [SEP] as a padded batch."""
+        pad, end = self.shape.config.pad, self.shape.config.end
+        rows = np.full((len(texts), max(map(len, texts))), pad, dtype=np.int64)
+        for row, ids in zip(rows, texts, strict=True):
+            row[: len(ids)] = ids
+        ids_BS = torch.from_numpy(rows)
+        ends_BS = (ids_BS == end).long()
+        past_first_BS = (ends_BS.cumsum(1) - ends_BS) > 0
+        return TextBatch(ids_BS, (past_first_BS & (ids_BS != pad)).long())
+
+    def valid_batches(self) -> Sequence[Indices]:
+        """All held-out examples."""
+        longest = max(4096, int(max(side.max() for side in self.valid.lengths())))
+        return BatchSampler(self.valid, longest, seed=0).epoch_batches(0)
+
+    @abstractmethod
+    def batch(self, pairs: Indices, epoch: int) -> Batch: ...
+
+    @classmethod
+    def outlook(cls, recipe: E, progress: Progress) -> Outlook:
+        """The data are prepared, in a folder that is thrown away."""
+        with TemporaryDirectory() as folder:
+            start = Start(Path(folder), torch.device("cpu"), ALONE, lambda text: None, progress)
+            task = cls.prepared(recipe, start)
+            files = [
+                (part, name, [Path(name)])
+                for part, store in (("train", task.train), ("valid", task.valid))
+                for name in store.report.corpora
+            ]
+            model = task.new_model(recipe.seed)
+            return Outlook(
+                files,
+                cls.COUNTED,
+                model,
+                task.epoch_survey(),
+                objective=lambda device: task.objective(model, device),
+                made_up=task.of_length,
+            )
+
+    def epoch_survey(self) -> Survey:
+        """An epoch as it is."""
+        budget, seed = self.recipe.training.batch_tokens, self.recipe.seed
+        batches = BatchSampler(self.train, budget, seed, self.weights).epoch_batches(0)
+        some = batches[:SURVEYED]
+        labels = sum(self.batch(pairs, 0).target_tokens for pairs in some)
+        source, target = self.train.lengths()
+        return Survey(
+            pairs=self.train.report.read,
+            kept=len(self.train),
+            epoch_batches=len(batches),
+            epoch_tokens=labels * len(batches) / len(some),
+            batches=[(len(b), int(source[b].max()), int(target[b].max())) for b in batches],
+        )
+
+    def of_length(self, rows: int, source: int, target: int) -> Batch:
+        """So many examples that are about as long as this."""
+        own = self.train.lengths()
+        far = np.abs(own[0] - source) + np.abs(own[1] - target)
+        nearest = np.argsort(far, kind="stable")[:rows]
+        return self.batch(np.resize(nearest, rows).astype(np.uint32), 0)
+
+
+class EncoderObjective(Minimised):
+    """The smoothed loss of a model without a decoder. With R-Drop the batch goes through twice,
+    side by side; word dropout puts masks in the place of tokens."""
+
+    def __init__(
+        self, model: EncoderOnly, training: TrainingSection, device: torch.device, mask: int
+    ) -> None:
+        super().__init__(model)
+        self.model: EncoderOnly = model
+        self.smoothing = training.label_smoothing
+        self.r_drop = training.r_drop
+        self.passes = 2 if training.r_drop else 1
+        self._word_dropout = training.word_dropout
+        self._narrow = training.precision == "bf16"
+        self._device = device
+        self._mask = mask
+
+    def forward(self, batch: Any) -> Tensor:
+        """The loss of a batch, or of none."""
+        if batch is None or not batch.target_tokens:
+            return self.nothing()
+        ids_BS = batch.text.ids_BS.to(self._device).repeat(self.passes, 1)
+        ids_BS = word_dropout(ids_BS, self._word_dropout, self._mask)
+        segments_BS = segments_for(self.model, batch.text, self._device)
+        if segments_BS is not None:
+            segments_BS = segments_BS.repeat(self.passes, 1)
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=self._narrow):
+            return self.loss(self.model(ids_BS, segments_BS).states_BSD, batch)
+
+    @abstractmethod
+    def loss(self, states_BSD: Tensor, batch: Any) -> Tensor:
+        """Nats, summed over the labels; the states are of all passes, one after the other."""
+
+
+def segments_for(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor | None:
+    """The segments, for a model that tells them apart."""
+    if not model.config.segments or text.segments is None:
+        return None
+    return text.segments.to(device)
