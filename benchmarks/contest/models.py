@@ -48,7 +48,7 @@ class Formats:
         """For transformers; written when first asked for."""
         path = self.exported / "huggingface"
         if not path.exists():
-            from allyouneed.interop.huggingface import export_huggingface
+            from allyouneed.interop.huggingface_folder import export_huggingface
 
             export_huggingface(self.opened(), path)
         return path

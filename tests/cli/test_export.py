@@ -16,7 +16,7 @@ Call = Callable[..., Any]
     ("to", "files"),
     [
         ("ctranslate2", {"model.bin", "shared_vocabulary.json"}),
-        ("huggingface", {"model.safetensors", "tokenizer_config.json"}),
+        ("huggingface", {"model.safetensors", "tokenizer_config.json", "generation_config.json"}),
     ],
 )
 def test_folder_is_written(

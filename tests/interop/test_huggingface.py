@@ -17,7 +17,8 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.torch_engine import core_engine
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
-from allyouneed.interop.huggingface import export_huggingface, from_marian, to_marian
+from allyouneed.interop.huggingface import from_marian, to_marian
+from allyouneed.interop.huggingface_folder import export_huggingface
 from allyouneed.model_folder import open_model_folder, save_model_folder
 
 PAD, END, VOCABULARY = 30, 0, 31

@@ -45,7 +45,7 @@ def export(
 
         export_ctranslate2(opened, folder, quantization or "float32")
     else:
-        from allyouneed.interop.huggingface import export_huggingface
+        from allyouneed.interop.huggingface_folder import export_huggingface
 
         export_huggingface(opened, folder)
     note(f"written to {folder}; its README.md says how to translate with it")

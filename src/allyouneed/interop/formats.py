@@ -1,13 +1,12 @@
 """The formats of other toolkits' models that can become model folders, and how each is told."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from allyouneed.errors import UsageError
-from allyouneed.model_folder import CONFIG, ModelFolder
+from allyouneed.interop.families import model_type, set_apart
+from allyouneed.model_folder import ModelFolder
 
 Note = Callable[[str], None]
 
@@ -24,17 +23,19 @@ class Format:
     options: tuple[str, ...] = ()
 
 
-FORMATS: dict[str, Format] = {}
+def _read_marian(source: Path, into: Path, *, note: Note) -> ModelFolder:
+    from allyouneed.interop.marian_folder import import_marian
+
+    return import_marian(source, into, note=note)
 
 
-def model_type(path: Path) -> str | None:
-    """What config.json of a Hugging Face folder says that it is; None: there is no such thing."""
-    try:
-        config: Any = json.loads((path / CONFIG).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    found = config.get("model_type") if isinstance(config, dict) else None
-    return found if isinstance(found, str) else None
+FORMATS: dict[str, Format] = {
+    "marian": Format(
+        "a folder of Hugging Face's MarianMTModel, as OPUS-MT has them",
+        lambda path: model_type(path) == "marian",
+        _read_marian,
+    ),
+}
 
 
 def format_of(source: Path) -> str:
@@ -50,5 +51,5 @@ def format_of(source: Path) -> str:
         raise UsageError(f"there is no {source}; give what the other toolkit saved")
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     kind = model_type(source)
-    found = f"a folder with model_type={kind!r}" if kind else "nothing that is known"
-    raise UsageError(f"{source} is {found}; what can be imported: {known}")
+    found = f"model_type={kind!r}{set_apart(kind)}" if kind else "nothing that is known"
+    raise UsageError(f"{source} is of no format that is read, but {found}; these are: {known}")

@@ -1,6 +1,6 @@
 """Hugging Face's Marian models become ours, and ours Marian's.
 
-Works on state dicts, plain configs and folders, so `transformers` itself is not needed. Marian, as
+Works on state dicts and plain configs, so `transformers` itself is not needed. Marian, as
 `MarianMTModel` has it, is the paper's post-norm Transformer with three habits of its own: its
 targets begin with the pad id, its positions lay all sines before all cosines, and its logits have
 a bias, `final_logits_bias`.
@@ -8,24 +8,18 @@ a bias, `final_logits_bias`.
 D d_model · V vocabulary
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from allyouneed.core.config import SharedEmbeddings, TransformerConfig
 from allyouneed.core.positions import sinusoidal_encoding
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ShapeError
-from allyouneed.interop.new_folder import new_folder
-from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
-from allyouneed.text.tokenizer_file import SPECIALS
-from allyouneed.weights.model import check_finite
+from allyouneed.interop.families import set_apart
 
 MODULES = {
     "embeddings.tokens": "embed_tokens",
@@ -54,47 +48,13 @@ SHARING: dict[tuple[bool, bool], SharedEmbeddings] = {
 }
 FIXED = {"residual": "post-norm", "norm": "layer", "norm_epsilon": 1e-5}
 """What every Marian model has in common."""
-TOKENIZER_CONFIG = {
-    "tokenizer_class": "PreTrainedTokenizerFast",
-    **dict(zip(("pad_token", "bos_token", "eos_token", "unk_token"), SPECIALS, strict=True)),
+ALWAYS: dict[str, tuple[bool, str]] = {  # what their config could say and their code does not do
+    "is_encoder_decoder": (True, "is one"),
+    "normalize_before": (False, "is post-norm only"),
+    "normalize_embedding": (False, "normalises no embeddings"),
+    "add_final_layer_norm": (False, "has no norm on top"),
+    "static_position_embeddings": (True, "has sinusoids"),
 }
-README = """\
-# {name} for transformers
-
-Exported by allyouneed; loads with `pip install transformers torch`.
-
-```python
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-tokenizer = AutoTokenizer.from_pretrained(".")
-model = AutoModelForSeq2SeqLM.from_pretrained(".")
-source = tokenizer("Good morning!", return_tensors="pt", return_token_type_ids=False)
-found = model.generate(**source, num_beams=4, max_new_tokens=100)
-print(tokenizer.decode(found[0], skip_special_tokens=True))
-```
-"""
-
-
-def export_huggingface(folder: ModelFolder, path: Path) -> None:
-    """Writes the model of `folder` to `path`, which must be empty or not there, as a folder for
-    `MarianMTModel.from_pretrained`, its tokenizer and a README.md beside it.
-
-    Raises:
-        ConfigError: a model that Marian has no room for.
-        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
-            written.
-        UsageError: a `path` in use.
-    """
-    with new_folder(path) as beside:
-        model = folder.load_model()
-        check_finite(model)
-        config, weights = to_marian(model)
-        owners = {weight.data_ptr(): name for name, weight in weights.items()}  # the last one wins
-        owned = {name: weights[name].contiguous() for name in owners.values()}
-        save_file(owned, beside / WEIGHTS, metadata={"format": "pt"})
-        (beside / CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
-        folder.tokenizer.save(beside / TOKENIZER)
-        (beside / "tokenizer_config.json").write_text(json.dumps(TOKENIZER_CONFIG) + "\n", "utf-8")
-        (beside / CARD).write_text(README.format(name=folder.path.resolve().name), "utf-8")
 
 
 def from_marian(
@@ -182,16 +142,33 @@ def _derived_weights(theirs: Mapping[str, Tensor], config: TransformerConfig) ->
     return derived
 
 
-def _adopt_config(config: Mapping[str, Any]) -> TransformerConfig:
+def misfits(config: Mapping[str, Any]) -> list[str]:
+    """Why this config.json is not that of a model that `MarianMTModel` runs; empty: it is."""
     if config.get("model_type", "marian") != "marian":
-        raise ConfigError(f"model_type={config['model_type']!r} is not 'marian'")
-    if config.get("normalize_before"):
-        raise ConfigError("normalize_before=True: MarianMTModel itself is post-norm only")
+        kind = str(config["model_type"])
+        return [f"model_type={kind!r} is not 'marian'{set_apart(kind)}"]
+    reasons = [
+        f"{name}={config[name]!r}: MarianMTModel itself {itself}"
+        for name, (only, itself) in ALWAYS.items()
+        if config.get(name, only) != only
+    ]
     activation = config.get("activation_function", "gelu")
     if activation not in ACTIVATIONS:
-        raise ConfigError(
-            f"activation_function={activation!r} is not one of {', '.join(ACTIVATIONS)}"
-        )
+        known = ", ".join(ACTIVATIONS)
+        reasons.append(f"activation_function={activation!r} is not one of {known}")
+    for name in ("attention_heads", "ffn_dim"):
+        ours, theirs = config.get(f"encoder_{name}"), config.get(f"decoder_{name}")
+        if ours != theirs:
+            reasons.append(
+                f"encoder_{name}={ours} and decoder_{name}={theirs} have to be the same number"
+            )
+    return reasons
+
+
+def _adopt_config(config: Mapping[str, Any]) -> TransformerConfig:
+    if reasons := misfits(config):
+        raise ConfigError("; ".join(reasons))
+    activation = config.get("activation_function", "gelu")
     share = bool(config.get("share_encoder_decoder_embeddings", True))
     source_vocabulary = _integer(config, "vocab_size")
     vocabulary = source_vocabulary if share else _integer(config, "decoder_vocab_size")
@@ -199,8 +176,8 @@ def _adopt_config(config: Mapping[str, Any]) -> TransformerConfig:
         vocabulary=vocabulary,
         source_vocabulary=source_vocabulary if source_vocabulary != vocabulary else None,
         d_model=_integer(config, "d_model"),
-        heads=_same(config, "encoder_attention_heads", "decoder_attention_heads"),
-        d_ff=_same(config, "encoder_ffn_dim", "decoder_ffn_dim"),
+        heads=_integer(config, "encoder_attention_heads"),
+        d_ff=_integer(config, "encoder_ffn_dim"),
         encoder_layers=_integer(config, "encoder_layers"),
         decoder_layers=_integer(config, "decoder_layers"),
         dropout=config.get("dropout", 0.1),
@@ -225,13 +202,6 @@ def _integer(config: Mapping[str, Any], name: str) -> int:
             f"{name}={config.get(name)!r} is no whole number; is this the config of a Marian model?"
         )
     return int(config[name])
-
-
-def _same(config: Mapping[str, Any], encoder: str, decoder: str) -> int:
-    ours, theirs = _integer(config, encoder), _integer(config, decoder)
-    if ours != theirs:
-        raise ConfigError(f"{encoder}={ours} and {decoder}={theirs} have to be the same number")
-    return ours
 
 
 def _give_config(config: TransformerConfig) -> dict[str, Any]:

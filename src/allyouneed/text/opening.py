@@ -13,10 +13,23 @@ from allyouneed.text.tokenizer import Tokenizer, read_text
 
 Reader = Callable[[Mapping[str, Any], str], AnyTokenizer]
 
+
+def _marian(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
+    from allyouneed.text.marian_tokenizer import read_marian_tokenizer
+
+    return read_marian_tokenizer(contents, origin)
+
+
+def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
+    from allyouneed.text.fairseq_tokenizer import read_fairseq_tokenizer
+
+    return read_fairseq_tokenizer(contents, origin)
+
+
 # Kinds of tokenizers that imported models bring, by the key "kind" of their JSON; the project's own
 # file has no such key. A reader takes the JSON's contents and how an error names it, and raises
 # ModelFolderError.
-READERS: dict[str, Reader] = {}
+READERS: dict[str, Reader] = {"fairseq": _fairseq, "marian": _marian}
 _HAS_MASK = re.compile(r'"content":\s*"\[MASK\]"')  # among the special pieces: no piece is a text
 
 

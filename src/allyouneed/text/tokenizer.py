@@ -137,16 +137,7 @@ class Tokenizer(Spelt):
         Raises:
             OSError: no room or no permission; a file that was there stays as it was.
         """
-        path = Path(path)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with beside.open("wb") as file:
-                file.write(self._json.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_text(path, self._json)
 
     def to_json(self) -> str:
         """The whole tokenizer as one line of JSON, which the `tokenizers` library reads too."""
@@ -253,6 +244,24 @@ def read_text(path: str | Path) -> str:
         raise ModelFolderError(
             f"{path} cannot be read ({error.strerror}); give the tokenizer.json of a model folder"
         ) from error
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """A file with this text, on the disk and whole, or the one that was there.
+
+    Raises:
+        OSError: no room or no permission.
+    """
+    path = Path(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _characters(text: str) -> Sequence[int]:

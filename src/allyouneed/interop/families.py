@@ -1,0 +1,35 @@
+"""Which of Hugging Face's families a folder is of, by its config.json, without any weights."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from allyouneed.model_folder import CONFIG
+
+# What sets encoder-decoders apart that are taken for Marian's.
+OTHERS = {
+    "bart": "learned positions and a norm over its embeddings",
+    "blenderbot": "learned positions, pre-norm layers",
+    "fsmt": "another padding of positions and an output without a bias (import it from fairseq)",
+    "m2m_100": "pre-norm layers and a language as the first token",
+    "mbart": "learned positions, pre-norm layers, norms over its embeddings and on top",
+    "mt5": "relative positions inside attention, RMS norms, attention that is not scaled",
+    "nllb-moe": "experts in its feed-forward layers",
+    "pegasus": "pre-norm layers",
+    "t5": "relative positions inside attention, RMS norms, attention that is not scaled",
+}
+
+
+def model_type(path: Path) -> str | None:
+    """What config.json of a Hugging Face folder says that it is; None: there is no such thing."""
+    try:
+        config: Any = json.loads((path / CONFIG).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    found = config.get("model_type") if isinstance(config, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def set_apart(kind: str) -> str:
+    """What a model type has that Marian has not, to end a sentence with; empty if unknown."""
+    return f": it has {OTHERS[kind]}" if kind in OTHERS else ""

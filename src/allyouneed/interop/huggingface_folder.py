@@ -1,0 +1,107 @@
+"""A model folder becomes one that `transformers` loads: MarianMTModel and a tokenizer."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+
+from allyouneed.interop.huggingface import to_marian
+from allyouneed.interop.new_folder import new_folder
+from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
+from allyouneed.text.marian_tokenizer import MarianTokenizer
+from allyouneed.text.opening import own_tokenizer
+from allyouneed.text.tokenizer_file import SPECIALS
+from allyouneed.weights.model import check_finite
+
+TOKENIZER_CONFIG: dict[str, Any] = {
+    "tokenizer_class": "PreTrainedTokenizerFast",
+    "model_input_names": ["input_ids", "attention_mask"],
+    **dict(zip(("pad_token", "bos_token", "eos_token", "unk_token"), SPECIALS, strict=True)),
+}
+README = """\
+# {name} for transformers
+
+Exported by allyouneed; loads with `pip install transformers torch`.
+
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained(".")
+model = AutoModelForSeq2SeqLM.from_pretrained(".")
+source = tokenizer("Good morning!", return_tensors="pt")
+found = model.generate(**source)
+print(tokenizer.decode(found[0], skip_special_tokens=True))
+```
+"""
+
+
+def export_huggingface(folder: ModelFolder, path: Path) -> None:
+    """Writes the model of `folder` to `path`, which must be empty or not there, as a folder for
+    `MarianMTModel.from_pretrained`, its tokenizer and a README.md beside it.
+
+    Raises:
+        ConfigError: a model that Marian has no room for.
+        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
+            written.
+        UsageError: a `path` in use.
+    """
+    with new_folder(path) as beside:
+        model = folder.load_model()
+        check_finite(model)
+        config, weights = to_marian(model)
+        owners = {weight.data_ptr(): name for name, weight in weights.items()}  # the last one wins
+        owned = {name: weights[name].contiguous() for name in owners.values()}
+        save_file(owned, beside / WEIGHTS, metadata={"format": "pt"})
+        (beside / CONFIG).write_text(_json(config), "utf-8")
+        for name, content in _tokenizer_files(folder).items():
+            (beside / name).write_bytes(content)
+        (beside / "generation_config.json").write_text(_json(_generation(config)), "utf-8")
+        (beside / CARD).write_text(README.format(name=folder.path.resolve().name), "utf-8")
+
+
+def _tokenizer_files(folder: ModelFolder) -> dict[str, bytes]:
+    """The files that `AutoTokenizer` reads, by name."""
+    tokenizer = folder.tokenizer
+    if isinstance(tokenizer, MarianTokenizer):
+        files = tokenizer.files()
+        settings = {
+            "tokenizer_class": "MarianTokenizer",
+            "source_lang": folder.languages[0] or None,
+            "target_lang": folder.languages[1] or None,
+            "separate_vocabs": "target_vocab.json" in files,
+            **{
+                f"{theirs}_token": tokenizer.piece(id)
+                for theirs, id in zip(
+                    ("pad", "eos", "unk"),
+                    (tokenizer.PAD, tokenizer.END, tokenizer.UNKNOWN),
+                    strict=True,
+                )
+            },
+        }
+    else:
+        own = own_tokenizer(tokenizer, "an export to Hugging Face")
+        files, settings = {TOKENIZER: own.to_json().encode()}, TOKENIZER_CONFIG
+    room = {"model_max_length": folder.config.max_positions}
+    return files | {"tokenizer_config.json": _json(settings | room).encode()}
+
+
+def _generation(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A search like ours: pad and start are never produced, no translation is empty. Ours divides
+    by another length penalty (Wu et al. 2016), which has no room here."""
+    pad, start = config["pad_token_id"], config["decoder_start_token_id"]
+    never = sorted({pad, start} - {config["eos_token_id"]})
+    return {
+        "num_beams": 4,
+        "min_new_tokens": 1,
+        "max_length": config["max_position_embeddings"],
+        "bad_words_ids": [[id] for id in never],
+        "pad_token_id": pad,
+        "eos_token_id": config["eos_token_id"],
+        "forced_eos_token_id": config["forced_eos_token_id"],
+        "decoder_start_token_id": start,
+    }
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"

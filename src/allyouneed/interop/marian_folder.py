@@ -1,0 +1,229 @@
+"""A folder of Hugging Face's `MarianMTModel`, such as OPUS-MT hands out, becomes a model folder.
+
+Nothing of `transformers` or `sentencepiece` is needed. A pickle, pytorch_model.bin, is opened only
+as far as it holds tensors (`weights_only`).
+"""
+
+import json
+import pickle
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
+from allyouneed.interop.generation import Generation
+from allyouneed.interop.huggingface import from_marian, misfits
+from allyouneed.interop.new_folder import new_folder
+from allyouneed.model_folder import (
+    CONFIG,
+    WEIGHTS,
+    ModelFolder,
+    open_model_folder,
+    save_model_folder,
+)
+from allyouneed.text.marian_tokenizer import LANGUAGE_CODE, MarianTokenizer
+from allyouneed.weights.model import read_weights
+
+PICKLE = "pytorch_model.bin"
+SOURCE_SPM, TARGET_SPM, VOCABULARY = "source.spm", "target.spm", "vocab.json"
+TARGET_VOCABULARY = "target_vocab.json"
+TOKENIZER_CONFIG, GENERATION_CONFIG = "tokenizer_config.json", "generation_config.json"
+SPECIAL = {"pad": "<pad>", "end": "</s>", "unknown": "<unk>"}
+THEIR_SPECIAL = {"pad": "pad_token", "end": "eos_token", "unknown": "unk_token"}
+
+CARD = """\
+# {name}
+
+Imported from {source}, a MarianMTModel of Hugging Face. Its licence is that of the model it was
+made from.
+
+{facts}
+{generation}"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What the files of a folder say, but for the weights."""
+
+    path: Path
+    config: Mapping[str, Any]
+    tokenizer_config: Mapping[str, Any]
+    generation: Generation
+
+
+def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> ModelFolder:
+    """Writes the model of the folder `source` to `into`, which must be empty or not there.
+
+    `note` hears what is not done here as Marian's own folder asks for it.
+
+    Raises:
+        ModelFolderError: files that are missing, damaged or hold more than tensors, tables that do
+            not fit each other, or an `into` that cannot be written.
+        ConfigError, ShapeError: a model that is not Marian's; it lists what does not fit.
+        UsageError: an `into` in use.
+    """
+    with new_folder(into) as beside:
+        files = _read(source)
+        tokenizer = _tokenizer(files)
+        try:
+            model = from_marian(_weights(source), files.config)
+        except (ConfigError, ShapeError) as error:
+            raise type(error)(f"{source}: {error}") from error
+        _check_ids(source, model.config, tokenizer)
+        for said in files.generation.not_followed(model.config.pad):
+            note(said)
+        if files.generation.said:
+            note("its generation settings are in README.md, with the options that mean the same")
+        save_model_folder(
+            beside,
+            model,
+            tokenizer,
+            languages=_languages(files.tokenizer_config),
+            card=CARD.format(
+                name=Path(into).resolve().name,
+                source=source.resolve().name,
+                facts="\n".join(f"- {fact}" for fact in _facts(model.config, tokenizer)),
+                generation=files.generation.card(),
+            ),
+            training={"imported_from": "marian", "generation": files.generation.said},
+        )
+    return open_model_folder(Path(into))
+
+
+def _read(source: Path) -> _Source:
+    needed = [CONFIG, VOCABULARY, SOURCE_SPM, TARGET_SPM]
+    missing = [name for name in needed if not (source / name).is_file()]
+    if not any((source / name).is_file() for name in (WEIGHTS, PICKLE)):
+        missing.append(f"{WEIGHTS} (or {PICKLE})")
+    if missing:
+        raise ModelFolderError(
+            f"{source} lacks {', '.join(missing)}; a folder of MarianMTModel has the weights and "
+            f"{', '.join(needed)}"
+        )
+    config = _json(source / CONFIG)
+    if reasons := misfits(config):
+        raise ConfigError(f"{source} does not fit: {'; '.join(reasons)}")
+    optional = [
+        _json(source / name) if (source / name).is_file() else {}
+        for name in (TOKENIZER_CONFIG, GENERATION_CONFIG)
+    ]
+    generation = Generation(config, optional[1], GENERATION_CONFIG if optional[1] else CONFIG)
+    return _Source(source, config, optional[0], generation)
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelFolderError(f"{file} is no JSON: {error}; copy it again") from error
+    if not isinstance(found, dict):
+        raise ModelFolderError(f"{file} holds no table; copy it again")
+    return found
+
+
+def _tokenizer(files: _Source) -> MarianTokenizer:
+    apart = bool(files.tokenizer_config.get("separate_vocabs"))
+    path = files.path
+    if apart and not (path / TARGET_VOCABULARY).is_file():
+        raise ModelFolderError(f"{path} lacks {TARGET_VOCABULARY}, which separate_vocabs asks for")
+    vocabulary = _table(path / VOCABULARY)
+    target_vocabulary = _table(path / TARGET_VOCABULARY) if apart else None
+    special = {
+        name: _special(files.tokenizer_config.get(THEIR_SPECIAL[name], spelt))
+        for name, spelt in SPECIAL.items()
+    }
+    models = [(path / name).read_bytes() for name in (SOURCE_SPM, TARGET_SPM)]
+    try:
+        return MarianTokenizer.of_files(
+            models[0], models[1], vocabulary, target_vocabulary, special
+        )
+    except ValueError as error:
+        raise ModelFolderError(f"{path}: {error}; it cannot be imported") from error
+
+
+def _table(file: Path) -> dict[str, int]:
+    table = _json(file)
+    for piece, id in table.items():
+        if type(id) is not int:
+            raise ModelFolderError(f"{file}: {piece!r} has {id!r} for an id, which is no number")
+    return table
+
+
+def _special(piece: Any) -> str:
+    """A special piece's text; some versions write a table about it."""
+    return str(piece["content"] if isinstance(piece, Mapping) else piece)
+
+
+def _weights(source: Path) -> dict[str, Tensor]:
+    if (source / WEIGHTS).is_file():
+        return read_weights(source / WEIGHTS)
+    file = source / PICKLE
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about pickles of other protocols
+            weights = torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ModelFolderError(
+            f"{file} holds more than tensors and is not opened, as it could run any code "
+            f"({str(error).splitlines()[0]}); save the model anew with `save_pretrained`"
+        ) from error
+    except (OSError, RuntimeError, EOFError, ValueError) as error:
+        raise ModelFolderError(
+            f"{file} is damaged or cut short ({str(error).splitlines()[0]}); copy it again"
+        ) from error
+    if not isinstance(weights, dict) or not all(isinstance(w, Tensor) for w in weights.values()):
+        raise ModelFolderError(f"{file} holds no table of tensors by name")
+    return weights
+
+
+def _check_ids(source: Path, config: TransformerConfig, tokenizer: MarianTokenizer) -> None:
+    """Raises ModelFolderError where the tables of ids are not those that the model has rows for."""
+    sides = (
+        ("vocab_size", config.source_vocabulary or config.vocabulary, tokenizer),
+        ("decoder_vocab_size", config.vocabulary, tokenizer.target),
+    )
+    for name, rows, side in sides:
+        if rows != len(side):
+            raise ModelFolderError(
+                f"{source}: {VOCABULARY} has {len(side)} pieces, but {CONFIG} says {name}={rows}; "
+                "the two must come from one model"
+            )
+        for kind, theirs, ours in (
+            ("pad_token_id", config.pad, side.PAD),
+            ("eos_token_id", config.end, side.END),
+        ):
+            if theirs != ours:
+                raise ModelFolderError(
+                    f"{source}: {CONFIG} says {kind}={theirs}, but the piece has the id {ours} in "
+                    f"{VOCABULARY}; the two must come from one model"
+                )
+
+
+def _languages(tokenizer_config: Mapping[str, Any]) -> tuple[str, str]:
+    source, target = (str(tokenizer_config.get(f"{side}_lang") or "") for side in SIDES)
+    return source, target
+
+
+SIDES = ("source", "target")
+
+
+def _facts(config: TransformerConfig, tokenizer: MarianTokenizer) -> list[str]:
+    layers = f"{config.encoder_layers} encoder and {config.decoder_layers} decoder layers"
+    facts = [
+        f"{layers}, d_model {config.d_model}, {config.heads} heads",
+        f"{len(tokenizer):,} source pieces, {len(tokenizer.target):,} target pieces",
+    ]
+    pieces = [tokenizer.piece(id) for id in range(len(tokenizer))]
+    codes = [f"`{piece}`" for piece in pieces if LANGUAGE_CODE.fullmatch(piece)]
+    if codes:
+        facts.append(
+            "a source text begins with a code for the language that it goes into: "
+            + ", ".join(codes[:10])
+            + (f" and {len(codes) - 10} more" if len(codes) > 10 else "")
+        )
+    return facts

@@ -1,0 +1,130 @@
+"""A folder as OPUS-MT hands them out: a Marian model with random weights, and its text rules."""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import torch
+from transformers import GenerationConfig, MarianConfig, MarianMTModel
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.interop.huggingface import to_marian
+
+ENGLISH = [
+    "A man rides a bike.",
+    "Two women are talking to each other in the street.",
+    "The dog sleeps.",
+    "Where is the station?",
+    "I would like a cup of coffee, please.",
+] * 3
+GERMAN = [
+    "Ein Mann fährt Fahrrad.",
+    "Zwei Frauen unterhalten sich auf der Straße.",
+    "Der Hund schläft.",
+    "Wo ist der Bahnhof?",
+    "Ich hätte gerne eine Tasse Kaffee.",
+] * 3
+MakeFolder = Callable[..., Path]
+
+
+@cache
+def spm(language: str) -> bytes:
+    """A small SentencePiece model, trained as OPUS-MT trains them."""
+    file = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter({"en": ENGLISH, "de": GERMAN}[language]),
+        model_writer=file,
+        vocab_size=60,
+        hard_vocab_limit=False,
+        num_threads=1,
+        minloglevel=2,
+    )
+    return file.getvalue()
+
+
+def table(*models: bytes) -> dict[str, int]:
+    """Ids as Marian numbers them: end, unknown, the pieces of all models, a code, pad."""
+    ids = {"</s>": 0, "<unk>": 1}
+    for model in models:
+        pieces = sentencepiece.SentencePieceProcessor(model_proto=model)
+        for id in range(3, len(pieces)):
+            ids.setdefault(pieces.id_to_piece(id), len(ids))
+    return {**ids, ">>deu<<": len(ids), "<pad>": len(ids) + 1}
+
+
+@pytest.fixture
+def marian_folder(small_model: Callable[..., Transformer], tmp_path: Path) -> MakeFolder:
+    """`marian_folder(apart=False, **shape)` writes one and returns where it is; `apart` gives the
+    two sides vocabularies of their own."""
+
+    def make(
+        apart: bool = False, generation: dict[str, Any] | None = None, **shape: object
+    ) -> Path:
+        path = tmp_path / "opus-mt"
+        english, german = spm("en"), spm("de")
+        sides: Sequence[dict[str, int]] = [table(english, german)]
+        if apart:  # one pad for both, as their embeddings have one
+            source, target = table(english), table(german)
+            source |= {f"<{n}>": n for n in range(len(source), len(target))}
+            target |= {f"<{n}>": n for n in range(len(target), len(source) + 2)}
+            pad = min(source["<pad>"], target["<pad>"])
+            sides = [with_pad(source, pad), with_pad(target, pad)]
+        shape = {
+            "vocabulary": len(sides[-1]),
+            "source_vocabulary": len(sides[0]) if apart else None,
+            "shared_embeddings": "output" if apart else "all",
+            "activation": "silu",
+            "output_bias": True,
+            "pad": sides[0]["<pad>"],
+            "start": sides[0]["<pad>"],
+            "end": 0,
+            **shape,
+        }
+        config, weights = to_marian(small_model(**shape))
+        theirs = MarianMTModel(MarianConfig(**config))
+        theirs.load_state_dict(weights)
+        theirs.generation_config = GenerationConfig(
+            **{
+                "num_beams": 6,
+                "bad_words_ids": [[sides[0]["<pad>"]]],
+                "max_length": 64,
+                "pad_token_id": sides[0]["<pad>"],
+                "eos_token_id": 0,
+                "decoder_start_token_id": sides[0]["<pad>"],
+                **(generation or {}),
+            }
+        )
+        theirs.save_pretrained(path)
+        (path / "source.spm").write_bytes(english)
+        (path / "target.spm").write_bytes(german)
+        for name, ids in zip(("vocab.json", "target_vocab.json"), sides, strict=False):
+            (path / name).write_text(json.dumps(ids), "utf-8")
+        tokenizer = {"source_lang": "eng", "target_lang": "deu", "separate_vocabs": apart}
+        tokenizer["tokenizer_class"] = "MarianTokenizer"
+        (path / "tokenizer_config.json").write_text(json.dumps(tokenizer), "utf-8")
+        return path
+
+    return make
+
+
+def with_pad(ids: dict[str, int], pad: int) -> dict[str, int]:
+    """The table with its pad and the piece at `pad` in each other's place."""
+    there = next(piece for piece, id in ids.items() if id == pad)
+    return {**ids, there: ids["<pad>"], "<pad>": pad}
+
+
+@pytest.fixture
+def as_pickle() -> Callable[[Path], None]:
+    """Puts a folder's weights into pytorch_model.bin, as older versions saved them."""
+
+    def change(path: Path) -> None:
+        state = MarianMTModel.from_pretrained(path).state_dict()
+        torch.save(state, path / "pytorch_model.bin")
+        (path / "model.safetensors").unlink()
+
+    return change
