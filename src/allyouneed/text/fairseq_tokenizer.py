@@ -1,0 +1,259 @@
+"""fairseq's text rules: Moses' words, cut by codes, looked up in a dictionary of each side.
+
+The kind "fairseq" of tokenizer.json holds dictionaries and codes as they were.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
+from allyouneed.text.byte_pair_codes import BytePairCodes
+from allyouneed.text.clean import clean
+from allyouneed.text.moses import Moses, Place, Spaces
+from allyouneed.text.tokenizer import Encoding, write_text
+
+KIND = "fairseq"
+JOINER = "@@"  # ends a piece that the word goes on behind
+SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
+
+Rules = Moses | Spaces
+
+
+class FairseqTokenizer:
+    """One side of a fairseq model: its dictionary, codes and rules for words.
+
+    An id for what is unknown is written `<unk>`, as fairseq does.
+    """
+
+    START, PAD, END, UNKNOWN = range(len(SPECIALS))
+
+    def __init__(
+        self,
+        symbols: Sequence[str],
+        rules: Rules,
+        codes: BytePairCodes | None,
+        *,
+        whole: str,
+        target: "FairseqTokenizer | None" = None,
+    ) -> None:
+        """`symbols` are those of the dictionary in the order of their ids, the special ones first;
+        without `codes` words are looked up whole. `whole` is the JSON of both sides; without a
+        `target` this is one."""
+        self._symbols = list(symbols)
+        self._ids = {symbol: id for id, symbol in enumerate(self._symbols)}  # the last one wins
+        self._rules = rules
+        self._codes = codes
+        self._json = whole
+        self._target = target
+
+    @classmethod
+    def of_sides(
+        cls,
+        symbols: tuple[Sequence[str], Sequence[str]],
+        languages: tuple[str, str],
+        *,
+        moses: Mapping[str, bool] | None,
+        codes: str | None,
+        origin: str = "the codes",
+    ) -> "FairseqTokenizer":
+        """The tokenizer of sources, its `target` that of translations. Pairs are (source, target);
+        `moses` says "escapes" and "hyphens" of Moses' rules, None: words are set apart by spaces.
+        `codes` is the content of a file that `origin` names.
+
+        Raises:
+            DataError: codes that cannot be read.
+            UsageError: Moses' rules are not installed.
+        """
+        same = list(symbols[0]) == list(symbols[1])
+        whole = json.dumps(
+            {
+                "kind": KIND,
+                "languages": list(languages),
+                "moses": None if moses is None else dict(moses),
+                "codes": codes,
+                "source": list(symbols[0]),
+                "target": None if same else list(symbols[1]),
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        cut = None if codes is None else BytePairCodes(codes, origin)
+        rules: list[Rules] = [
+            Spaces() if moses is None else Moses(language, **moses) for language in languages
+        ]
+        target = cls(symbols[1], rules[1], cut, whole=whole)
+        return cls(symbols[0], rules[0], cut, whole=whole, target=target)
+
+    @property
+    def target(self) -> "FairseqTokenizer":
+        """The side of the translations."""
+        return self._target or self
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    def encode(self, text: str) -> Encoding:
+        """Tokenises one text; surrogates count as U+FFFD."""
+        text, _ = clean(text)
+        words = self._rules.words(text)
+        pieces: list[str] = []
+        spans: list[tuple[int, int]] = []
+        places = self._rules.places(words, text, escapes=self._rules.escapes)
+        for word, place in zip(words, places, strict=True):
+            cut = self._cut(word)
+            pieces += cut
+            spans += _touched(cut, place)
+        ids = [self._ids.get(piece, self.UNKNOWN) for piece in pieces]
+        ids.append(self.END)
+        spans.append((len(text), len(text)))
+        return Encoding(ids, [self.piece(id) for id in ids], spans)
+
+    def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Tokenises many texts, ids only; every list ends in `END`."""
+        return [
+            [
+                *(
+                    self._ids.get(piece, self.UNKNOWN)
+                    for word in self._rules.words(clean(text)[0])
+                    for piece in self._cut(word)
+                ),
+                self.END,
+            ]
+            for text in texts
+        ]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of the ids, as Moses' rules join it; padding, start and end have none.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+        return self._rules.text([word for word, _ in self._words(ids)])
+
+    def spans(self, ids: Iterable[int]) -> list[tuple[int, int]]:
+        """The characters of `decode(ids)` that each piece touches; begin and end.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+        ids = list(ids)
+        words = self._words(ids)
+        spelt = [word for word, _ in words]
+        text = self._rules.text(spelt)
+        found = [(len(text), len(text))] * len(ids)
+        escapes = isinstance(self._rules, Moses)  # which are undone whether or not they are made
+        places = self._rules.places(spelt, text, escapes=escapes)
+        for (_, numbers), place in zip(words, places, strict=True):
+            cut = [self._symbols[ids[number]] for number in numbers]
+            for number, span in zip(numbers, _touched(cut, place), strict=True):
+                found[number] = span
+        return found
+
+    def growing(self) -> "JoinedText":
+        """A text that grows token by token."""
+        return JoinedText(self.decode)
+
+    def piece(self, id: int) -> str:
+        """One piece as the dictionary spells it.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+        if 0 <= id < len(self):
+            return self._symbols[id]
+        raise UsageError(
+            f"id {id} is outside this vocabulary of {len(self)} pieces; "
+            "use the tokenizer.json of the model that wrote it"
+        )
+
+    def to_json(self) -> str:
+        """Both sides, as JSON."""
+        return self._json
+
+    def save(self, path: str | Path) -> None:
+        """Writes `tokenizer.json`, beside first and then renamed.
+
+        Raises:
+            OSError: no room or no permission; a file that was there stays as it was.
+        """
+        write_text(path, self._json)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the JSON, in hexadecimal."""
+        return hashlib.sha256(self._json.encode()).hexdigest()
+
+    def _cut(self, word: str) -> list[str]:
+        """The pieces of a word as the dictionary spells them."""
+        if self._codes is None:
+            return [word]
+        *parts, last = self._codes.split(word)
+        return [*(part + JOINER for part in parts), last]
+
+    def _words(self, ids: Iterable[int]) -> list[tuple[str, list[int]]]:
+        """The words that pieces make up, and the numbers of each one's pieces."""
+        words: list[tuple[str, list[int]]] = []
+        goes_on = False
+        for number, id in enumerate(ids):
+            piece = self.piece(id)
+            if id in (self.START, self.PAD, self.END):
+                continue
+            part = piece.removesuffix(JOINER) if self._codes else piece
+            if goes_on:
+                word, numbers = words[-1]
+                words[-1] = (word + part, [*numbers, number])
+            else:
+                words.append((part, [number]))
+            goes_on = len(part) < len(piece)
+        return words
+
+
+class JoinedText:
+    """A text whose rules look ahead, so that it is given out when it is whole."""
+
+    def __init__(self, decode: Callable[[Iterable[int]], str]) -> None:
+        self._decode = decode
+        self._ids: list[int] = []
+
+    def add(self, id: int) -> str:
+        """Keeps this token; nothing can be given out yet."""
+        self._ids.append(id)
+        return ""
+
+    def end(self) -> str:
+        """The whole text, without white space around it."""
+        return self._decode(self._ids).strip()
+
+
+def read_fairseq_tokenizer(contents: Mapping[str, Any], origin: str) -> FairseqTokenizer:
+    """The tokenizer that `FairseqTokenizer.to_json` wrote; `origin` is how an error names it.
+
+    Raises:
+        ModelFolderError: it is damaged.
+        UsageError: Moses' rules are not installed.
+    """
+    try:
+        source, moses, codes = contents["source"], contents["moses"], contents["codes"]
+        target = source if contents["target"] is None else contents["target"]
+        for symbols in (source, target):
+            if tuple(symbols[: len(SPECIALS)][1:]) != SPECIALS[1:]:
+                raise ValueError(f"a dictionary begins with {symbols[: len(SPECIALS)]}")
+        languages = (str(contents["languages"][0]), str(contents["languages"][1]))
+        return FairseqTokenizer.of_sides((source, target), languages, moses=moses, codes=codes)
+    except UsageError:
+        raise
+    except (KeyError, TypeError, IndexError, ValueError, AllYouNeedError) as error:
+        raise ModelFolderError(f"{origin} is damaged: {error}; import the model again") from error
+
+
+def _touched(pieces: Sequence[str], place: Place) -> list[tuple[int, int]]:
+    """Spans of the pieces that a word was cut into, from where its characters stand."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for number, piece in enumerate(pieces, 1):
+        here = place[at : at + len(piece) - (len(JOINER) if number < len(pieces) else 0)]
+        spans.append((here[0], here[-1] + 1) if here else (0, 0))
+        at += len(here)
+    return spans
