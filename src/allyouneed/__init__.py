@@ -20,6 +20,7 @@ __all__ = [
     "AllYouNeedError",
     "attention_view",
     "capture",
+    "Chat",
     "EncoderModel",
     "EncoderOnly",
     "intervene",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from allyouneed.chat import Chat
     from allyouneed.core.config import TransformerConfig
     from allyouneed.core.encoder_only import EncoderOnly
     from allyouneed.core.transformer import Transformer
@@ -57,6 +59,7 @@ else:
         "AllYouNeedError": "allyouneed.errors",
         "attention_view": "allyouneed.widget.plain",
         "capture": "allyouneed.insight.capture",
+        "Chat": "allyouneed.chat",
         "EncoderModel": "allyouneed.encoder_model",
         "EncoderOnly": "allyouneed.core.encoder_only",
         "intervene": "allyouneed.insight.intervene",

@@ -4,7 +4,7 @@ chat = Chat(allyouneed.load("runs/chat/model"))
 print(chat.reply("Hello, how are you?"))
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
@@ -70,7 +70,7 @@ class Chat:
         """
         return "".join(self.stream(text))
 
-    def stream(self, text: str) -> Iterator[str]:
+    def stream(self, text: str) -> Generator[str, None, None]:
         """The answer as it grows, in whole characters; a beam's comes in one piece.
 
         If the iteration is left before its end, what was given out counts as said. A sample follows
@@ -82,6 +82,8 @@ class Chat:
         """
         cleaned, notes = clean(text)
         said = self.history.unmarked(cleaned)
+        if any(mark and mark in cleaned for mark in self.history.marks):
+            notes.append("marks of speakers were left out of what was said")
         if not said:
             raise UsageError("nothing was said; write something to be answered")
         if isinstance(self.options, SamplingOptions) and self.options.samples != 1:
@@ -132,7 +134,9 @@ class Chat:
             notes.append(f"{len(ids)} tokens, more than the {known} that the model knows well")
         return ids
 
-    def _answered(self, turns: list[Turn], source: list[int], notes: list[str]) -> Iterator[str]:
+    def _answered(
+        self, turns: list[Turn], source: list[int], notes: list[str]
+    ) -> Generator[str, None, None]:
         self.turns, self._last = turns, None
         self.notes += notes
         given, ids = "", []

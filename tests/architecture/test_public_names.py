@@ -11,6 +11,7 @@ PUBLIC = [
     "AllYouNeedError",
     "attention_view",
     "capture",
+    "Chat",
     "EncoderModel",
     "EncoderOnly",
     "intervene",

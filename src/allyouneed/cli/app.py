@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from allyouneed import __version__
+from allyouneed.cli.chat import chat
 from allyouneed.cli.encode import encode
 from allyouneed.cli.evaluate import evaluate
 from allyouneed.cli.export import export
@@ -87,6 +88,7 @@ def build() -> typer.Typer:
         heads,
         tokenize,
         train,
+        chat,
         evaluate,
         score,
         predict,

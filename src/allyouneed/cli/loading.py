@@ -6,6 +6,7 @@ from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
+    from allyouneed.chat import Chat
     from allyouneed.encoder_model import EncoderModel
     from allyouneed.translator import Translator
 
@@ -33,10 +34,10 @@ def opened(
     return translator
 
 
-def tell(translator: "Translator") -> None:
-    """Says what the translator has to say, once."""
-    while translator.notes:
-        note(translator.notes.pop(0))
+def tell(told: "Translator | Chat") -> None:
+    """Says what the translator, or the chat, has to say, once."""
+    while told.notes:
+        note(told.notes.pop(0))
 
 
 def opened_encoder(

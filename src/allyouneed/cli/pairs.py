@@ -8,8 +8,9 @@ from allyouneed.cli.output import note
 from allyouneed.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.data.corpus import Pair
+    from allyouneed.data.corpus import Corpus, Pair
     from allyouneed.data.report import DataReport
+    from allyouneed.text.conversation import History
 
 
 def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> Iterator["Pair"]:
@@ -23,8 +24,6 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
         DataError: files that cannot be read, or of different length, with the place.
     """
     from allyouneed.data.corpus import Corpus
-    from allyouneed.data.readers import read_pairs
-    from allyouneed.data.report import DataReport
 
     if tsv and not (source or target):
         corpus = Corpus(source=_found(tsv), format="tsv")
@@ -32,12 +31,14 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
         corpus = Corpus(source=_found(source), target=_found(target), format="text")
     else:
         raise UsageError("name two files, one for each side, or one with both by --tsv")
-    report = DataReport([corpus.name])
-    for pair in read_pairs(corpus, report):
-        _refuse_left_out(report)
-        yield pair
-    _refuse_left_out(report)
-    _tell(report)
+    yield from _every_pair(corpus)
+
+
+def conversation_pairs(path: Path, history: "History", spaced: bool) -> Iterator["Pair"]:
+    """(what was said, reply) of a file of turn, tab, reply; otherwise as `file_pairs`."""
+    from allyouneed.data.corpus import Corpus
+
+    yield from _every_pair(Corpus(source=_found(path), history=history, spaced=spaced))
 
 
 def file_lines(path: Path) -> list[str]:
@@ -49,6 +50,18 @@ def file_lines(path: Path) -> list[str]:
     lines = list(read_lines(_found(path), lambda what, line: report.note(what, 0, line, "")))
     _tell(report)
     return lines
+
+
+def _every_pair(corpus: "Corpus") -> Iterator["Pair"]:
+    from allyouneed.data.readers import read_pairs
+    from allyouneed.data.report import DataReport
+
+    report = DataReport([corpus.name])
+    for pair in read_pairs(corpus, report):
+        _refuse_left_out(report)
+        yield pair
+    _refuse_left_out(report)
+    _tell(report)
 
 
 def _found(path: Path) -> Path:

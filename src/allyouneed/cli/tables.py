@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.evaluation.metrics import MetricScore
     from allyouneed.evaluation.report import Evaluation
+    from allyouneed.evaluation.variety import Variety
     from allyouneed.insight.head_report import HeadReport
 
 WIDE = 250  # columns of a file, where no table need be folded
@@ -61,6 +62,17 @@ def coverage_table(covered: "Mapping[str, Coverage]", vocabulary: int, title: st
     for name, one in covered.items():
         selected = f"{one.selected:,.0f}"
         table.add_row(name, f"{one.sentences:,}", selected, f"{one.covered:.2%}")
+    return table
+
+
+def variety_table(found: "Mapping[str, Variety]", title: str) -> Table:
+    """One row for each set of replies: how varied they are, and the commonest of them."""
+    table = _table(title, "replies", "words", "distinct-1", "distinct-2", "commonest")
+    for name, one in found.items():
+        commonest = f"{one.commonest_share:.1%} {one.commonest}"
+        table.add_row(
+            name, f"{one.words:,}", f"{one.distinct_1:.3f}", f"{one.distinct_2:.3f}", commonest
+        )
     return table
 
 

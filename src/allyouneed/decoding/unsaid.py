@@ -16,7 +16,8 @@ from allyouneed.decoding.protocol import Decodable, DecodingCache
 
 class Unsaid:
     """The wrapped model, but a hypothesis that is word for word one of `said` does not end there:
-    it has to go on, or to take another way before. Searched like any model."""
+    it has to go on, or to take another way before; the end's probability goes to what else can come
+    there. Searched like any model."""
 
     def __init__(self, model: Decodable, said: Sequence[Sequence[int]]) -> None:
         """`said` are ids without the end."""

@@ -3,6 +3,7 @@
 H heads · T target tokens · S source tokens
 """
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -32,6 +33,11 @@ class Reason:
     log_probability: float
     alternatives: tuple[Alternative, ...]
     looks: tuple[Look, ...]
+
+    @property
+    def probability(self) -> float:
+        """Of the token, from 0 to 1."""
+        return math.exp(self.log_probability)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it by name, as JSON can hold it."""

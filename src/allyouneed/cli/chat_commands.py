@@ -1,0 +1,150 @@
+"""What can be typed in a chat beside turns: `/why`, `/reset`, ..."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from allyouneed.decoding.options import BeamOptions, SamplingOptions, SearchOptions
+from allyouneed.errors import UsageError, nearest
+from allyouneed.text.shown import shown
+
+if TYPE_CHECKING:
+    from allyouneed.chat import Chat
+    from allyouneed.insight.reasons import Reason
+
+
+class Leave(Exception):
+    """`/quit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command says, to people and to programs."""
+
+    text: str
+    data: Any
+
+
+def answer(chat: "Chat", line: str) -> Answer:
+    """Does what a line that begins with "/" says.
+
+    Raises:
+        UsageError: no such command, or not with this value.
+        Leave: it was `/quit`.
+    """
+    name, *words = line.removeprefix("/").split()[:2] or [""]
+    if name not in COMMANDS:
+        close = nearest(name, COMMANDS)
+        raise UsageError(
+            f"there is no /{name}"
+            + (f"; did you mean /{close}?" if close else "")
+            + f" There are {', '.join(f'/{known}' for known in COMMANDS)}"
+        )
+    command, _ = COMMANDS[name]
+    return command(chat, words[0] if words else "")
+
+
+def _reset(chat: "Chat", _: str) -> Answer:
+    count = len(chat.turns)
+    chat.reset()
+    return Answer(f"{count} turns forgotten", {"forgotten": count})
+
+
+def _temperature(chat: "Chat", value: str) -> Answer:
+    if value:
+        from allyouneed.chat import DRAWN
+
+        sampling = chat.options if isinstance(chat.options, SamplingOptions) else DRAWN
+        temperature = _number(float, "temperature", value, "0.8")
+        chat.options = replace(sampling, temperature=temperature, **_lengths(chat.options))
+    return _search(chat)
+
+
+def _beam(chat: "Chat", value: str) -> Answer:
+    if value:
+        width = _number(int, "beam", value, "4")
+        chat.options = BeamOptions(beam=width, **_lengths(chat.options))
+    return _search(chat)
+
+
+def _search(chat: "Chat") -> Answer:
+    """How replies are found now."""
+    options = chat.options
+    if isinstance(options, BeamOptions):
+        text = f"beam search, {options.beam} wide" if options.beam > 1 else "greedy search"
+        return Answer(f"replies come by {text}", asdict(options))
+    text = f"temperature {options.temperature:g}, top p {options.top_p:g}, top k {options.top_k}"
+    return Answer(f"replies are drawn: {text}", asdict(options))
+
+
+def _history(chat: "Chat", _: str) -> Answer:
+    turns = [{"who": "model" if turn.own else "you", "text": turn.text} for turn in chat.turns]
+    out_of_sight = max(0, len(turns) + 1 - chat.history.turns)
+    lines = [
+        f"{turn['who']:>5}: {turn['text']}{'' if number >= out_of_sight else '  (out of sight)'}"
+        for number, turn in enumerate(turns)
+    ]
+    return Answer("\n".join(lines) or "nothing was said yet", turns)
+
+
+def _why(chat: "Chat", _: str) -> Answer:
+    found = chat.why()
+    rows = [("said", "probability", "other ways", "looked at"), *map(_row, found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    return Answer("\n".join(lines), [reason.to_dict() for reason in found])
+
+
+def _row(reason: "Reason") -> tuple[str, str, str, str]:
+    others = [
+        f"{shown(other.text)} {other.probability:.2f}"
+        for other in reason.alternatives
+        if other.id != reason.token.id
+    ]
+    looks = [f"{look.word} {look.share:.2f}" for look in reason.looks]
+    return (
+        shown(reason.token.text),
+        f"{reason.probability:.2f}",
+        ", ".join(others),
+        ", ".join(looks),
+    )
+
+
+def _help(_: "Chat", __: str) -> Answer:
+    lines = [f"/{name:<12} {says}" for name, (_, says) in COMMANDS.items()]
+    return Answer("\n".join(lines), {name: says for name, (_, says) in COMMANDS.items()})
+
+
+def _quit(_: "Chat", __: str) -> Answer:
+    raise Leave
+
+
+COMMANDS: dict[str, tuple[Callable[["Chat", str], Answer], str]] = {
+    "why": (_why, "the last reply's tokens: how probable, what else, which words were looked at"),
+    "history": (_history, "what was said"),
+    "reset": (_reset, "forget what was said"),
+    "temperature": (
+        _temperature,
+        "draw replies, as in /temperature 0.8; without a number: how now",
+    ),
+    "beam": (_beam, "search replies, as in /beam 4; 1 is greedy; without a number: how now"),
+    "help": (_help, "this list"),
+    "quit": (_quit, "leave; so does Ctrl-D"),
+}
+
+
+def _number(kind: Callable[[str], Any], name: str, value: str, example: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        raise UsageError(
+            f"/{name} {value}: no such number; for example /{name} {example}"
+        ) from None
+
+
+def _lengths(options: SearchOptions) -> dict[str, Any]:
+    """What all searches have in common."""
+    return {field.name: getattr(options, field.name) for field in fields(SearchOptions)}

@@ -1,0 +1,77 @@
+"""The two ways to talk in a chat: at a terminal, and line by line through a pipe."""
+
+import sys
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from allyouneed.cli.chat_commands import Answer, Leave, answer
+from allyouneed.cli.lines import arriving_lines, standard_input
+from allyouneed.cli.loading import tell
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    from allyouneed.chat import Chat
+
+PROMPT = "> "
+
+
+def talk(chat: "Chat") -> None:
+    """A conversation at a terminal, until Ctrl-D or `/quit`; Ctrl-C stops a reply."""
+    with suppress(ImportError):  # not on every system; lines can then be typed all the same
+        import readline  # noqa: F401
+    note("type a turn and press Enter; /help lists commands, Ctrl-C stops a reply, Ctrl-D leaves")
+    while True:
+        try:
+            line = input(PROMPT).strip()
+            if line.startswith("/"):
+                result(answer(chat, line).text)
+            elif line:
+                _reply_growing(chat, line)
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+        except UsageError as error:
+            note(str(error))
+        except (EOFError, Leave) as end:
+            sys.stdout.write("\n" if isinstance(end, EOFError) else "")
+            return
+
+
+def _reply_growing(chat: "Chat", line: str) -> None:
+    with closing(chat.stream(line)) as pieces:  # a reply that is stopped counts as said so far
+        for piece in pieces:
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+    sys.stdout.write("\n")
+    tell(chat)
+
+
+def answer_lines(chat: "Chat", json: bool) -> None:
+    """Standard input line by line, all of it one conversation: every turn gives one line, an empty
+    one an empty one. What commands answer goes to standard error, with `json` to the output."""
+    for lines in arriving_lines(standard_input(), note):
+        for line in lines:
+            try:
+                if line.startswith("/"):
+                    _command(answer(chat, line), line, json)
+                else:
+                    _reply(chat, line, json)
+            except Leave:
+                return
+
+
+def _command(answered: Answer, line: str, json: bool) -> None:
+    if json:
+        result(as_json({"command": line, "answer": answered.data}))
+    else:
+        note(answered.text)
+
+
+def _reply(chat: "Chat", line: str, json: bool) -> None:
+    text = chat.reply(line) if line.strip() else ""
+    if json:
+        result(as_json({"turn": line, "reply": text, "notes": chat.notes}))
+        chat.notes.clear()
+    else:
+        tell(chat)
+        result(text)

@@ -1,0 +1,35 @@
+"""How varied the replies of a chat are, measured on a file of turns."""
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from allyouneed.cli.loading import tell
+from allyouneed.cli.output import as_json, result
+from allyouneed.cli.pairs import conversation_pairs
+from allyouneed.cli.tables import print_result, variety_table
+
+if TYPE_CHECKING:
+    from allyouneed.chat import Chat
+
+
+def measure(chat: "Chat", path: Path, first: int | None, spaced: bool, json: bool) -> None:
+    """Prints distinct-1 and distinct-2 of the replies to the turns of a file, each with the history
+    that it has there, and of the replies that the file has.
+
+    Raises:
+        DataError: a file that cannot be read, or without a turn.
+    """
+    from allyouneed.chat import replies
+    from allyouneed.evaluation.variety import variety
+
+    pairs = list(islice(conversation_pairs(path, chat.history, spaced), first))
+    found = {
+        "model": variety(replies(chat.translator, [pair.source for pair in pairs], chat.options)),
+        "file": variety([pair.target for pair in pairs]),
+    }
+    tell(chat.translator)
+    if json:
+        result(as_json({name: one.to_dict() for name, one in found.items()}))
+    else:
+        print_result(variety_table(found, f"{len(pairs):,} turns of {path}"), ())
