@@ -63,6 +63,17 @@ def test_packaged_recipes_are_the_models_they_say() -> None:
     )
 
 
+def test_packaged_recipes_find_the_data_that_comes_with_them() -> None:
+    short = [table for table in load_recipe("en-de").data.train if "short" in str(table.source)]
+    [path] = [table.source for table in short]
+    assert path is not None
+    pairs = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    assert all(len(pair) == 2 and all(side.strip() for side in pair) for pair in pairs)
+    assert len({source for source, _ in pairs}) == len(pairs) > 5000
+    assert ["Monday", "Montag"] in pairs
+    assert ["42", "42"] in pairs
+
+
 def test_model_section_has_every_field_of_the_configuration() -> None:
     from_elsewhere = {"vocabulary", "source_vocabulary", "pad", "start", "end"}
     fields = {field.name: field.type for field in dataclasses.fields(TransformerConfig)}

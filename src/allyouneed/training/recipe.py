@@ -82,12 +82,13 @@ def to_toml(recipe: CommonRecipe) -> str:
 
 
 def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
-    """Place for messages, text, and the recipe's own folder (none for a packaged one)."""
+    """Place for messages, text, and the recipe's own folder."""
     path = Path(name_or_path).expanduser()
     if isinstance(name_or_path, str) and path.name == name_or_path and not path.suffix:
         packaged = packaged_recipes()
         if name_or_path in packaged:
-            return f"recipe {name_or_path}", packaged[name_or_path], []
+            with resources.as_file(resources.files("allyouneed") / "recipes") as folder:
+                return f"recipe {name_or_path}", packaged[name_or_path], [folder]
         meant = _did_you_mean(nearest(name_or_path, packaged))
         raise RecipeError(
             f"no recipe is called {name_or_path!r}; packaged: {', '.join(packaged)}; "
