@@ -134,11 +134,10 @@ def best(pairs: Sequence[tuple[list[int], ...]], vocabulary: int) -> dict[int, t
 
 def made(generator: random.Random) -> Iterator[tuple[str, str]]:
     """Numbers, times, dates, addresses."""
-    numbers = [
-        *range(101),
-        *(generator.randrange(10**digits) for digits in range(3, 8) for _ in range(80)),
-    ]
-    for number in numbers:
+    for number in range(101):
+        yield str(number), str(number)
+    many = (generator.randrange(10**digits) for digits in range(2, 8) for _ in range(80))
+    for number in many:
         end = generator.choice(("", "", ".", "%"))
         yield f"{number}{end}", f"{number}{' %' if end == '%' else end}"
     for _ in range(150):
