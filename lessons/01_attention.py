@@ -374,8 +374,9 @@ assert operations[0] == 2 * 2 * lengths[0] ** 2 * 64  # QKᵀ and the blend, a p
 assert [count // operations[0] for count in operations] == [1, 4, 16, 64]
 
 # %% [markdown]
-# Twice the text, four times the work. The clock agrees, though less exactly; on paper with
-# logarithmic axes a power is a straight line, and its slope is the exponent.
+# Twice the text, four times the work. The clock agrees, though less exactly: a small text fits
+# into the processor's fastest memory, a long one does not. With logarithmic axes a power is a
+# straight line, and its slope is the exponent.
 
 
 # %%

@@ -18,6 +18,7 @@ from dataclasses import replace
 import torch
 
 from allyouneed.core.config import TINY
+from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.positions import LearnedPositions, Rotary, sinusoidal_encoding
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ShapeError
@@ -289,7 +290,8 @@ lesson.show(
 )
 
 # %% [markdown]
-# The stripes on the third picture say "only the distance matters". The fourth has none: there, three words apart means something else at every place.
+# The stripes on the third picture say "only the distance matters". The fourth has none: there,
+# three words apart means something else at every place.
 #
 # Two smaller slips of the same family. The notebook writes `pe.cuda()` on a line of its own: that
 # makes a copy on the GPU and throws it away, for `.cuda()`, like `.to()`, leaves the tensor where
@@ -350,6 +352,26 @@ config = replace(TINY, vocabulary=50, encoder_layers=1, decoder_layers=0, max_po
 model = Transformer(replace(config, positions="learned"))
 message = refused(ShapeError, lambda: model.encode(torch.full((1, 9), 5)))
 assert "max_positions=8" in message
+
+# %% [markdown]
+# Golding's text adds such a table to the words, then a layer norm and dropout, as BERT does.
+# Those are the same parts here, put together otherwise:
+
+# %%
+bert_like = Embeddings(
+    torch.nn.Embedding(30522, 768),
+    LearnedPositions(8, 768),
+    max_positions=8,
+    pad=-1,  # this text counts padding as positions, too
+    scaled=False,
+    norm=torch.nn.LayerNorm(768, eps=1e-12),
+    dropout=0.1,
+).eval()
+words_BT = torch.tensor([[7592, 2088, 0, 0, 0, 0], [1996, 4937, 2938, 2006, 1037, 13523]])
+x_BTD = bert_like(words_BT).detach()
+assert x_BTD.shape == (2, 6, 768)
+assert same(x_BTD.mean(dim=-1), torch.zeros(2, 6))
+assert not same(x_BTD[0, 2], x_BTD[0, 3])  # the same pad, two places
 
 # %% [markdown]
 # A sinusoid can be written down for any position. Whether a *model* can make sense of a place

@@ -9,9 +9,12 @@
 # *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Multi-Head Attention
 # (MHA)", "Parallel Architecture", "Attention Width", "Concatenated Output" and "Teaser: What
 # Attention "Looks Like""; and the notebook "Transformer Encoder" of NVIDIA's Deep Learning
-# Institute, sections 2.4.2 "Visualization of Attention" and 2.5 "Multi-Head Attention".
+# Institute, sections 2.4 "Self-Attention", 2.4.2 "Visualization of Attention" and 2.5 "Multi-Head
+# Attention".
 
 # %%
+import math
+
 import torch
 
 import allyouneed
@@ -21,6 +24,38 @@ from allyouneed.insight.figures import head_grid, heatmap, row_min_max
 from lesson import Lesson, panels, refused, same
 
 lesson = Lesson("04_heads")
+
+# %% [markdown]
+# ## Self-attention in six steps
+#
+# In lesson 1 queries, keys and values fell from the sky. In a Transformer each word makes its
+# own: three learned matrices turn its vector into what it asks, what it is found by, and what it
+# tells. The notebook does it in six steps, word by word: (1) make q, k and v, (2) multiply the
+# query with every key, (3) divide by √d_k, (4) softmax, (5) multiply each value with its weight,
+# (6) sum. For one word:
+
+# %%
+X_SD = torch.randn(5, 16)  # five words, d_model = 16
+W_Q, W_K, W_V = torch.randn(3, 16, 4)  # each d_model × d_k; the paper's are 512 × 64
+
+q = X_SD[0] @ W_Q  # step 1, for the first word
+keys, values = [x @ W_K for x in X_SD], [x @ W_V for x in X_SD]
+scores = [q @ k for k in keys]  # step 2
+scores = [score / math.sqrt(4) for score in scores]  # step 3
+exponents = [math.exp(score) for score in scores]  # step 4
+weights = [exponent / sum(exponents) for exponent in exponents]
+weighted = [weight * v for weight, v in zip(weights, values, strict=True)]  # step 5
+first = sum(weighted)  # step 6
+
+# %% [markdown]
+# And for all words at once, as matrices:
+
+# %%
+Q, K, V = X_SD @ W_Q, X_SD @ W_K, X_SD @ W_V
+assert Q.shape == K.shape == V.shape == (5, 4)
+Z, weights_BHTS = attention(Q[None, None], K[None, None], V[None, None])
+assert same(Z[0, 0, 0], first, within=1e-4)
+assert same(weights_BHTS[0, 0, 0], torch.tensor(weights), within=1e-5)
 
 # %% [markdown]
 # ## One blend is not enough

@@ -48,7 +48,7 @@ def test_the_lesson_runs(lesson: Path, tmp_path: Path) -> None:
     assert re.findall(r"^(\w+): still blank", ended.stdout, re.MULTILINE) == exercises
     assert "(expected: " in ended.stdout
     pictures = list(tmp_path.glob(f"{lesson.stem}-*.png"))
-    assert len(pictures) == lesson.read_text("utf-8").count("lesson.show(")
+    assert len(pictures) >= lesson.read_text("utf-8").count("lesson.show(")  # more in a loop
     assert pictures
 
 
