@@ -9,10 +9,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt
 READY := .venv/.ready
 READY_DEV := .venv/.ready-dev
+READY_DOCS := .venv/.ready-docs
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench lessons widget clean
+.PHONY: help demo test check bench lessons docs widget clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +38,10 @@ bench: $(READY_DEV) ## Run every script in benchmarks/
 lessons: $(READY_DEV) ## Run every lesson whole, with its time
 	@$(BIN)/python lessons
 
+docs: $(READY_DOCS) ## Build the documentation into build/docs; warnings are errors
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs build/docs
+	@echo "open build/docs/index.html"
+
 widget: ## Build and test the live view's module (needs node)
 	cd widget && npm ci && npm run build && npm run check && npm test
 
@@ -57,4 +62,9 @@ $(READY): .venv/bin/python pyproject.toml constraints.txt
 $(READY_DEV): $(READY)
 	@echo "Installing the development tools into .venv ..." >&2
 	@$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+$(READY_DOCS): $(READY_DEV)
+	@echo "Installing what builds the documentation into .venv ..." >&2
+	@$(INSTALL) --editable '.[dev,docs]'
 	@touch $@

@@ -1,0 +1,58 @@
+"""How the documentation is built: `make docs`."""
+
+import os
+import sys
+from pathlib import Path
+
+from allyouneed import __version__
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "allyouneed"
+release = version = __version__
+html_title = "allyouneed"
+copyright = "the contributors of allyouneed; MIT licence"
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "docstrings",
+    "lesson_pages",
+    "made",
+    "mathml",
+    "offline",
+]
+exclude_patterns = ["_ext", "conf.py", "jupyter_execute", "lessons/[!0-9]*"]
+nitpicky = True
+nitpick_ignore_regex = [  # the types in signatures, which other libraries describe
+    (r"py:(class|exc|data|attr)", r".*"),
+    (r"py:obj", r"typing\..*"),
+]
+
+smartquotes = False  # --option stays two hyphens
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+suppress_warnings = ["config.cache"]
+
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["house.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_math_renderer = "mathml"
+
+# Lessons run while the pages are built, with small sizes unless the environment says otherwise.
+os.environ.setdefault("ALLYOUNEED_LESSONS", "fast")
+nb_custom_formats = {".py": ["lesson_pages.read", {}]}
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE.parent / "build" / "docs-cache")
+nb_execution_timeout = 200  # seconds a cell
+nb_execution_show_tb = True
+nb_ipywidgets_js = {}  # no script of another host
+
+default_role = "literal"  # docstrings quote code with one backtick
+autodoc_member_order = "bysource"
+napoleon_numpy_docstring = False
