@@ -14,6 +14,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -82,26 +83,22 @@ class Lesson:
             print("(pictures are not kept; ALLYOUNEED_LESSONS_FOLDER=DIR says where to)")
 
     def live_view(self, name: str, *texts: str) -> Any:
-        """The live view of one or two sentences, with the bundled model.
+        """The live view of one or two sentences, with the bundled model: the widget in a notebook.
 
-        In a notebook it is the widget, or, where a folder is set (pages are built so), the saved
-        view inside the page; a script saves it in the folder as LESSON-NAME.html.
+        Where a notebook is run to become a page (a folder is set, or the sizes are small), it is
+        the saved view inside the page; a script saves it in the folder as LESSON-NAME.html.
         """
-        if in_notebook() and not self._folder:
+        if in_notebook():
+            if self.fast or self._folder:
+                return _framed(texts)
             import allyouneed
 
             return allyouneed.look(*texts)
-        if self._folder is None or self.fast:
+        if self._folder and not self.fast:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _save_view(texts, self._folder / f"{self.name}-{name}.html")
+        else:
             print(f"(the live view: allyouneed look {' '.join(map(repr, texts))})")
-            return None
-        path = self._folder / f"{self.name}-{name}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _save_view(texts, path)
-        if in_notebook():
-            from IPython.display import HTML
-
-            page = html.escape(path.read_text("utf-8"))
-            return HTML(f'<iframe srcdoc="{page}" style="width:100%;height:45em"></iframe>')
         return None
 
     def exercise(self, function: Callable[..., Any], check: Check) -> bool:
@@ -219,4 +216,18 @@ def _place(function: Callable[..., Any], error: Exception) -> str:
 
 def _save_view(texts: Sequence[str], path: Path) -> None:
     command = [sys.executable, "-m", "allyouneed", "look", "--html", str(path), *texts]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode:
+        raise RuntimeError(f"no view was saved: {ended.stderr}")
+
+
+def _framed(texts: Sequence[str]) -> Any:
+    """The saved view as an element of a page."""
+    from IPython.display import HTML
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "view.html"
+        _save_view(texts, path)
+        view = html.escape(path.read_text("utf-8"))
+    style = "width: 100%; height: 45em; border: 1px solid #ccc"
+    return HTML(f'<div><iframe title="live view" style="{style}" srcdoc="{view}"></iframe></div>')

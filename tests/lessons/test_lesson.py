@@ -199,6 +199,47 @@ def test_pictures_are_kept_where_the_variable_says(
     assert capsys.readouterr().out == ""
 
 
+def test_a_notebook_shows_pictures(
+    lesson: Any, shared: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    display = pytest.importorskip("IPython.display")
+    shown: list[Any] = []
+    monkeypatch.setattr(shared, "in_notebook", lambda: True)
+    monkeypatch.setattr(display, "display", shown.append)
+    lesson.show(shared.panels()[0], "empty", "an empty plot")
+    (picture,) = shown
+    assert picture.data.startswith(b"\x89PNG")
+    assert picture.alt == "an empty plot"
+
+
+def test_the_live_view_is_a_widget_a_part_of_a_page_or_a_file(
+    lesson: Any,
+    shared: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("IPython")
+    monkeypatch.setattr(shared, "_save_view", lambda texts, path: path.write_text('<p>"a" & b</p>'))
+    assert lesson.live_view("two", "A man.", "A boy.") is None  # a script, small
+    assert capsys.readouterr().out == "(the live view: allyouneed look 'A man.' 'A boy.')\n"
+    monkeypatch.setattr(shared, "in_notebook", lambda: True)
+    page = lesson.live_view("two", "A man.").data  # a page that is built
+    assert 'srcdoc="&lt;p&gt;&quot;a&quot; &amp; b&lt;/p&gt;"' in page
+    monkeypatch.delenv("ALLYOUNEED_LESSONS")
+    monkeypatch.setattr("allyouneed.look", lambda *texts: texts, raising=False)
+    assert shared.Lesson("00_twice").live_view("two", "A man.") == ("A man.",)  # a reader
+    monkeypatch.setattr(shared, "in_notebook", lambda: False)
+    monkeypatch.setenv("ALLYOUNEED_LESSONS_FOLDER", str(tmp_path / "kept"))
+    shared.Lesson("00_twice").live_view("two", "A man.")
+    assert (tmp_path / "kept" / "00_twice-two.html").is_file()
+
+
+def test_a_view_that_cannot_be_saved_says_why(shared: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"no view was saved: .*there is no folder"):
+        shared._save_view(["A man."], tmp_path / "nowhere" / "view.html")
+
+
 def test_the_runner_reports_a_lesson_that_fails_or_takes_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
