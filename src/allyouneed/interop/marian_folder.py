@@ -4,22 +4,17 @@ Nothing of `transformers` or `sentencepiece` is needed. A pickle, pytorch_model.
 as far as it holds tensors (`weights_only`).
 """
 
-import json
-import pickle
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import torch
-from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.generation import Generation
 from allyouneed.interop.huggingface import from_marian, misfits
 from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.pretrained import PICKLE, read_table, read_tensors
 from allyouneed.model_folder import (
     CONFIG,
     WEIGHTS,
@@ -28,9 +23,7 @@ from allyouneed.model_folder import (
     save_model_folder,
 )
 from allyouneed.text.marian_tokenizer import LANGUAGE_CODE, MarianTokenizer
-from allyouneed.weights.model import read_weights
 
-PICKLE = "pytorch_model.bin"
 SOURCE_SPM, TARGET_SPM, VOCABULARY = "source.spm", "target.spm", "vocab.json"
 TARGET_VOCABULARY = "target_vocab.json"
 TOKENIZER_CONFIG, GENERATION_CONFIG = "tokenizer_config.json", "generation_config.json"
@@ -72,7 +65,7 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
         files = _read(source)
         tokenizer = _tokenizer(files)
         try:
-            model = from_marian(_weights(source), files.config)
+            model = from_marian(read_tensors(source), files.config)
         except (ConfigError, ShapeError) as error:
             raise type(error)(f"{source}: {error}") from error
         _check_ids(source, model.config, tokenizer)
@@ -106,25 +99,15 @@ def _read(source: Path) -> _Source:
             f"{source} lacks {', '.join(missing)}; a folder of MarianMTModel has the weights and "
             f"{', '.join(needed)}"
         )
-    config = _json(source / CONFIG)
+    config = read_table(source / CONFIG)
     if reasons := misfits(config):
         raise ConfigError(f"{source} does not fit: {'; '.join(reasons)}")
     optional = [
-        _json(source / name) if (source / name).is_file() else {}
+        read_table(source / name) if (source / name).is_file() else {}
         for name in (TOKENIZER_CONFIG, GENERATION_CONFIG)
     ]
     generation = Generation(config, optional[1], GENERATION_CONFIG if optional[1] else CONFIG)
     return _Source(source, config, optional[0], generation)
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelFolderError(f"{file} is no JSON: {error}; copy it again") from error
-    if not isinstance(found, dict):
-        raise ModelFolderError(f"{file} holds no table; copy it again")
-    return found
 
 
 def _tokenizer(files: _Source) -> MarianTokenizer:
@@ -148,7 +131,7 @@ def _tokenizer(files: _Source) -> MarianTokenizer:
 
 
 def _table(file: Path) -> dict[str, int]:
-    table = _json(file)
+    table = read_table(file)
     for piece, id in table.items():
         if type(id) is not int:
             raise ModelFolderError(f"{file}: {piece!r} has {id!r} for an id, which is no number")
@@ -158,27 +141,6 @@ def _table(file: Path) -> dict[str, int]:
 def _special(piece: Any) -> str:
     """A special piece's text; some versions write a table about it."""
     return str(piece["content"] if isinstance(piece, Mapping) else piece)
-
-
-def _weights(source: Path) -> dict[str, Tensor]:
-    if (source / WEIGHTS).is_file():
-        return read_weights(source / WEIGHTS)
-    file = source / PICKLE
-    try:
-        with warnings.catch_warnings(action="ignore"):  # about pickles of other protocols
-            weights = torch.load(file, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise ModelFolderError(
-            f"{file} holds more than tensors and is not opened, as it could run any code "
-            f"({str(error).splitlines()[0]}); save the model anew with `save_pretrained`"
-        ) from error
-    except (OSError, RuntimeError, EOFError, ValueError) as error:
-        raise ModelFolderError(
-            f"{file} is damaged or cut short ({str(error).splitlines()[0]}); copy it again"
-        ) from error
-    if not isinstance(weights, dict) or not all(isinstance(w, Tensor) for w in weights.values()):
-        raise ModelFolderError(f"{file} holds no table of tensors by name")
-    return weights
 
 
 def _check_ids(source: Path, config: TransformerConfig, tokenizer: MarianTokenizer) -> None:

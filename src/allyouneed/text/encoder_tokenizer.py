@@ -23,6 +23,14 @@ class AnyEncoderTokenizer(AnyTokenizer, Protocol):
     def put(self, id: int, before: str, after: str) -> str:
         """The text with this piece in the place of a mask between the two."""
 
+    def spelling(self, id: int) -> bytes:
+        """What one piece adds to a text, in UTF-8: a piece that begins a word begins with a space;
+        none for padding, [CLS] and [SEP].
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+
 
 class EncoderTokenizer(Tokenizer):
     """Byte-level pieces, as the others', with [CLS] and [SEP] where those have start and end."""

@@ -26,10 +26,20 @@ def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
     return read_fairseq_tokenizer(contents, origin)
 
 
+def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
+    from allyouneed.text.word_piece import read_word_piece
+
+    return read_word_piece(contents, origin)
+
+
 # Kinds of tokenizers that imported models bring, by the key "kind" of their JSON; the project's own
 # file has no such key. A reader takes the JSON's contents and how an error names it, and raises
 # ModelFolderError.
-READERS: dict[str, Reader] = {"fairseq": _fairseq, "marian": _marian}
+READERS: dict[str, Reader] = {
+    "fairseq": _fairseq,
+    "marian": _marian,
+    "wordpiece": _word_piece,
+}
 _HAS_MASK = re.compile(r'"content":\s*"\[MASK\]"')  # among the special pieces: no piece is a text
 
 

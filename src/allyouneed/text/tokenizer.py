@@ -68,7 +68,7 @@ class Tokenizer(Spelt):
         )
         self._library = tokenizers.Tokenizer.from_str(self._json)
         self._library.encode_special_tokens = True  # the file format does not keep it
-        _stay_quiet_after_fork()
+        stay_quiet_after_fork()
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Self:
@@ -274,7 +274,7 @@ def _characters(text: str) -> Sequence[int]:
 
 
 @functools.cache
-def _stay_quiet_after_fork() -> None:
+def stay_quiet_after_fork() -> None:
     """Lets a forked process tokenise on one core, without a warning from older libraries.
 
     Their threads do not live on in a fork, and they look at the environment while forking: so

@@ -1,0 +1,58 @@
+"""The files of a folder that `save_pretrained` of Hugging Face wrote, read without its library."""
+
+import json
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.errors import ModelFolderError
+from allyouneed.model_folder import WEIGHTS
+from allyouneed.weights.model import read_weights
+
+PICKLE = "pytorch_model.bin"
+
+
+def read_table(file: Path) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        ModelFolderError: it cannot be read, or is something else.
+    """
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelFolderError(f"{file} is no JSON: {error}; copy it again") from error
+    if not isinstance(found, dict):
+        raise ModelFolderError(f"{file} holds no table; copy it again")
+    return found
+
+
+def read_tensors(source: Path) -> dict[str, Tensor]:
+    """The weights of a folder by their names. A pickle, pytorch_model.bin, is opened only where
+    there is no safetensors file, and only as far as it holds tensors (`weights_only`).
+
+    Raises:
+        ModelFolderError: files that are missing or damaged, or a pickle of more than tensors.
+    """
+    if (source / WEIGHTS).is_file():
+        return read_weights(source / WEIGHTS)
+    file = source / PICKLE
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about pickles of other protocols
+            weights = torch.load(file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ModelFolderError(
+            f"{file} holds more than tensors and is not opened, as it could run any code "
+            f"({str(error).splitlines()[0]}); save the model anew with `save_pretrained`"
+        ) from error
+    except (OSError, RuntimeError, EOFError, ValueError) as error:
+        raise ModelFolderError(
+            f"{file} is damaged or cut short ({str(error).splitlines()[0]}); copy it again"
+        ) from error
+    if not isinstance(weights, dict) or not all(isinstance(w, Tensor) for w in weights.values()):
+        raise ModelFolderError(f"{file} holds no table of tensors by name")
+    return weights
