@@ -15,7 +15,17 @@ def import_model(
     into: Annotated[Path, typer.Option(help="The model folder to write; it must not be in use.")],
     from_: Annotated[
         str | None,
-        typer.Option("--from", help="The format; without it, told by what SOURCE is: marian."),
+        typer.Option(
+            "--from", help="The format; without it, told by what SOURCE is: marian or fairseq."
+        ),
+    ] = None,
+    dictionaries: Annotated[
+        Path | None,
+        typer.Option(help="fairseq only: the folder of dict.*.txt (where SOURCE is)."),
+    ] = None,
+    codes: Annotated[
+        Path | None,
+        typer.Option(help="fairseq only: the codes that cut words (bpecodes, where SOURCE is)."),
     ] = None,
     debug: Debug = False,
 ) -> None:
@@ -25,15 +35,22 @@ def import_model(
 
     - `allyouneed import opus-mt-en-fr --into en-fr`
     - `allyouneed translate --model ./en-fr "A man rides a bike."`
+    - `allyouneed import wmt14.en-fr/model.pt --into big-en-fr`
+    - `allyouneed import JoC_Transformer.pt --dictionaries data --codes data/code --into joc`
 
     marian is a folder as `MarianMTModel.save_pretrained` writes it and OPUS-MT is handed out:
-    config.json, the weights, vocab.json, source.spm, target.spm. Nothing is fetched.
+    config.json, the weights, vocab.json, source.spm, target.spm.
+
+    fairseq is a checkpoint of fairseq or of NVIDIA's Transformer, with its dictionaries and codes.
+    Its text follows Moses' rules, which need the extra: pip install 'allyouneed[moses]'.
+
+    Nothing is fetched, and nothing that a file holds is run.
     """
     from allyouneed.interop.formats import FORMATS, format_of
 
     if from_ is not None and from_ not in FORMATS:
         raise UsageError(f"--from {from_} is not one of {', '.join(FORMATS)}")
-    options: dict[str, object] = {}
+    options: dict[str, object] = {"dictionaries": dictionaries, "codes": codes}
     name = from_ or format_of(source)
     for option, value in options.items():
         if value is not None and option not in FORMATS[name].options:

@@ -7,6 +7,7 @@ from pathlib import Path
 from allyouneed.errors import UsageError
 from allyouneed.interop.families import model_type, set_apart
 from allyouneed.model_folder import ModelFolder
+from allyouneed.weights.file import PICKLE_STARTS
 
 Note = Callable[[str], None]
 
@@ -29,13 +30,35 @@ def _read_marian(source: Path, into: Path, *, note: Note) -> ModelFolder:
     return import_marian(source, into, note=note)
 
 
+def _read_fairseq(
+    source: Path, into: Path, *, note: Note, dictionaries: Path | None, codes: Path | None
+) -> ModelFolder:
+    from allyouneed.interop.fairseq import import_fairseq
+
+    return import_fairseq(source, into, dictionaries=dictionaries, codes=codes, note=note)
+
+
 FORMATS: dict[str, Format] = {
     "marian": Format(
         "a folder of Hugging Face's MarianMTModel, as OPUS-MT has them",
         lambda path: model_type(path) == "marian",
         _read_marian,
     ),
+    "fairseq": Format(
+        "a checkpoint of fairseq or of NVIDIA's Transformer, such as model.pt",
+        lambda path: path.is_file() and _begins_as_pickle(path),
+        _read_fairseq,
+        options=("dictionaries", "codes"),
+    ),
 }
+
+
+def _begins_as_pickle(file: Path) -> bool:
+    try:
+        with file.open("rb") as beginning:
+            return beginning.read(8).startswith(PICKLE_STARTS)
+    except OSError:
+        return True  # its reader says why it cannot be read
 
 
 def format_of(source: Path) -> str:
