@@ -22,6 +22,7 @@ MEASURES = (
     Measure("bleu", "BLEU", "{:.1f}"),
     Measure("accuracy", "accuracy", "{:.1%}"),
     Measure("f1", "F1", "{:.1%}"),
+    Measure("of_unigram", "loss / unigram", "{:.3f}"),
     Measure("next_sentence", "next sentence", "{:.1%}"),
     Measure("distinct_1", "distinct-1", "{:.3f}"),
     Measure("distinct_2", "distinct-2", "{:.3f}"),

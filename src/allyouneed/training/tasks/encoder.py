@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
@@ -141,7 +142,7 @@ class EncoderTask(Task[E]):
             dtype=dtype,
         )
 
-    def collated(self, texts: Sequence[Sequence[int]]) -> TextBatch:
+    def collated(self, texts: Sequence[Sequence[int] | NDArray[np.int64]]) -> TextBatch:
         """Ids with [CLS] and [SEP] as a padded batch."""
         pad, end = self.shape.config.pad, self.shape.config.end
         rows = np.full((len(texts), max(map(len, texts))), pad, dtype=np.int64)

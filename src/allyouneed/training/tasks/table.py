@@ -4,6 +4,7 @@ from typing import Any
 
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.classify import Classify
+from allyouneed.training.tasks.masked_lm import MaskedLanguageModel
 from allyouneed.training.tasks.reply import Reply
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.tasks.translate import Translate
@@ -11,6 +12,7 @@ from allyouneed.training.tasks.translate import Translate
 TASKS: dict[str, type[Task[Any]]] = {
     "translate": Translate,
     "classify": Classify,
+    "masked-lm": MaskedLanguageModel,
     "reply": Reply,
 }
 

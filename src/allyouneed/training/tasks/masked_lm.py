@@ -1,0 +1,330 @@
+"""The masked language model (Devlin et al. 2019, 3.1): words hidden in running text, and whether
+one segment follows another.
+
+B batch · S length · P hidden places · D d_model · V vocabulary
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from allyouneed.core.encoder import Memory
+from allyouneed.core.encoder_only import EncoderOnly
+from allyouneed.core.heads import NextSentenceHead
+from allyouneed.data.batches import Indices
+from allyouneed.data.examples import Example, example_store
+from allyouneed.data.report import DataReport
+from allyouneed.data.running_text import TextCorpus, read_paragraphs, text_files
+from allyouneed.data.store import TokenStore
+from allyouneed.errors import RecipeError
+from allyouneed.model_config import Heads
+from allyouneed.training.chance import number_from
+from allyouneed.training.encoder_schema import MaskedLanguageRecipe, TextSection
+from allyouneed.training.loss import fused_loss, label_smoothed_loss
+from allyouneed.training.masking import Masked, Masking
+from allyouneed.training.tasks.encoder import (
+    EncoderObjective,
+    EncoderTask,
+    Shape,
+    TextBatch,
+    segments_for,
+    shape_of,
+)
+from allyouneed.training.tasks.task import Start
+from allyouneed.training.workers import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedBatch:
+    """Texts with hidden words: the places P of these in the flattened texts, what was there, and,
+    with next sentences, whether the second segment is another's."""
+
+    text: TextBatch
+    places_P: Tensor
+    labels_P: Tensor
+    elsewhere_B: Tensor | None
+
+    @property
+    def target_tokens(self) -> int:
+        """The hidden words."""
+        return len(self.labels_P)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedValidation:
+    """`loss` is in nats per hidden word and `accuracy` the share of these guessed; `unigram` is
+    what the same words cost by their frequency in the training text alone (each counted once more
+    than it is there), `of_unigram` loss / unigram; `next_sentence` the share of right answers."""
+
+    loss: float
+    accuracy: float
+    unigram: float
+    of_unigram: float
+    next_sentence: float | None
+    samples: Sequence[tuple[str, str, str]]
+
+    @property
+    def cost(self) -> float:
+        """The loss."""
+        return self.loss
+
+    def record(self) -> dict[str, Any]:
+        """What the log holds of it."""
+        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
+
+    def facts(self) -> dict[str, Any]:
+        """What training.json holds of it."""
+        return {
+            f"validation_{name}": value
+            for name, value in asdict(self).items()
+            if name != "samples" and value is not None
+        }
+
+
+class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
+    """Running text in examples of so many tokens. What is hidden, and which second segments are
+    others', follows from (seed, epoch, number of the example)."""
+
+    UNIT = "masked word"
+    COUNTED = "examples"
+
+    def __init__(
+        self, recipe: MaskedLanguageRecipe, shape: Shape, train: TokenStore, valid: TokenStore
+    ) -> None:
+        self.recipe = recipe
+        self.shape = shape
+        self.train, self.valid = train, valid
+        self.weights = [corpus.weight for corpus in _corpora(recipe, recipe.data.train)]
+        told = recipe.masking.next_sentence
+        known = shape.init is not None and shape.init.heads is not None and shape.init.heads.pooler
+        self.heads = Heads(masked_words=True, next_sentence=told, pooler=told or known)
+        self._masking = Masking(shape.tokenizer, recipe.masking.share, recipe.masking.whole_words)
+
+    @classmethod
+    def prepared(cls, recipe: MaskedLanguageRecipe, start: Start) -> Self:
+        return start.workers.after_first(lambda: cls._prepared(recipe, start))
+
+    @classmethod
+    def _prepared(cls, recipe: MaskedLanguageRecipe, start: Start) -> Self:
+        train = _corpora(recipe, recipe.data.train)
+        valid = _corpora(recipe, recipe.data.valid)
+        if not valid:
+            share = recipe.data.held_out
+            valid = [replace(corpus, part="end", held_out=share) for corpus in train]
+            train = [replace(corpus, part="beginning", held_out=share) for corpus in train]
+            start.note(f"held out: the last {share:.0%} of the lines of each file")
+        cache = start.folder / "cache"
+        files = [path for corpus in train for path in corpus.files]
+        shape = shape_of(recipe, cache, files, lambda: _texts(train), start.note)
+        length = recipe.masking.length
+        if length > shape.config.max_positions:
+            raise RecipeError(
+                f"masking.length = {length} is more than the model's {shape.config.max_positions} "
+                "positions; lower it, or raise model.max_positions"
+            )
+        stores = []
+        for part, corpora in (("train", train), ("valid", valid)):
+            settings = {
+                "tokenizer": shape.tokenizer.fingerprint(),
+                "masking": [length, recipe.masking.next_sentence],
+                "parts": [[corpus.part, corpus.held_out] for corpus in corpora],
+            }
+            examples = _Examples(corpora, shape, length, recipe.masking.next_sentence)
+            size = shape.config.vocabulary
+            store = example_store(
+                corpora, examples, settings, size, cache, start.progress, unit="examples"
+            )
+            start.note(f"{part}: {store.report}")
+            stores.append(store)
+        return cls(recipe, shape, *stores)
+
+    def objective(self, model: EncoderOnly, device: torch.device) -> "MaskedObjective":
+        return MaskedObjective(model, self.recipe.training, device, self.shape.tokenizer.MASK)
+
+    def batch(self, pairs: Indices, epoch: int) -> MaskedBatch:
+        return self._batch(self.train, pairs, (self.recipe.seed, "masks", epoch))
+
+    def _batch(self, store: TokenStore, pairs: Indices, chance: tuple[object, ...]) -> MaskedBatch:
+        """With masks that follow from `chance` and the numbers of the examples."""
+        told = self.recipe.masking.next_sentence
+        texts: list[Masked] = []
+        elsewhere: list[int] = []
+        for number in map(int, pairs):
+            rng = np.random.Generator(np.random.PCG64(number_from(*chance, number)))
+            ids, second = store.pair(number)
+            if told:
+                other = rng.random() < 0.5
+                if other and len(store) > 1:
+                    away = int(rng.integers(1, len(store)))
+                    _, second = store.pair((number + away) % len(store))
+                ids = np.concatenate([ids, second])
+                elsewhere.append(NextSentenceHead.ELSEWHERE if other else NextSentenceHead.FOLLOWS)
+            texts.append(self._masking(ids.astype(np.int64), rng))
+        text = self.collated([one.ids for one in texts] or [[self.shape.config.end]])
+        width = text.ids_BS.size(1)
+        none = np.zeros(0, dtype=np.int64)
+        places = [row * width + one.places for row, one in enumerate(texts)]
+        return MaskedBatch(
+            text,
+            torch.from_numpy(np.concatenate([none, *places])),
+            torch.from_numpy(np.concatenate([none, *(one.hidden for one in texts)])),
+            torch.tensor(elsewhere) if told else None,
+        )
+
+    def measure(
+        self, model: EncoderOnly, device: torch.device, workers: Workers
+    ) -> MaskedValidation:
+        """With the same masks every time."""
+        sums = np.zeros(6)
+        for pairs in workers.mine(self.valid_batches()):
+            batch = self._batch(self.valid, pairs, ("held out",))
+            labels_P = batch.labels_P.to(device)
+            states_BSD = _states(model, batch, device)
+            logits_PV = _logits(model, states_BSD, batch)
+            loss = label_smoothed_loss(logits_PV, labels_P, 0.0, model.config.pad)
+            right = (logits_PV.argmax(-1) == labels_P).sum()
+            unigram = -self._log_frequencies[batch.labels_P.numpy()].sum()
+            sums[:4] += float(loss), float(right), float(unigram), len(labels_P)
+            if batch.elsewhere_B is not None:
+                found_B = model.heads["next_sentence"](states_BSD).argmax(-1).cpu()
+                sums[4:] += int((found_B == batch.elsewhere_B).sum()), len(found_B)
+        nats, guessed, frequent, words, told, texts = workers.sum(sums.tolist())
+        return MaskedValidation(
+            nats / words,
+            guessed / words,
+            frequent / words,
+            nats / frequent,
+            told / texts if texts else None,
+            self._samples(model, device),
+        )
+
+    @cached_property
+    def _log_frequencies(self) -> Any:
+        """The logarithm of how frequent each piece V is in the training text, each counted once
+        more than it is there."""
+        counts = np.ones(self.shape.config.vocabulary)
+        for number in range(len(self.train)):
+            for ids in self.train.pair(number):
+                np.add.at(counts, ids, 1)
+        tokenizer = self.shape.tokenizer
+        counts[[tokenizer.PAD, tokenizer.START, tokenizer.END, tokenizer.MASK]] = 0
+        with np.errstate(divide="ignore"):
+            return np.log(counts / counts.sum())
+
+    def _samples(self, model: EncoderOnly, device: torch.device) -> list[tuple[str, str, str]]:
+        """(text with masks, what they hide, what the model says) of the first examples."""
+        samples = []
+        for number in range(min(self.recipe.validation.samples, len(self.valid))):
+            batch = self._batch(self.valid, torch.tensor([number]).numpy(), ("held out",))
+            found_P = _logits(model, _states(model, batch, device), batch).argmax(-1)
+            shown = batch.text.ids_BS[0].clone()
+            shown[batch.places_P] = self.shape.tokenizer.MASK
+            hidden, found = self._pieces(batch.labels_P), self._pieces(found_P)
+            samples.append((self._text(shown.tolist()), hidden, found))
+        return samples
+
+    def _pieces(self, ids_P: Tensor) -> str:
+        return " ·".join(self.shape.tokenizer.piece(i) for i in ids_P.tolist()).strip()
+
+    def _text(self, ids: Sequence[int]) -> str:
+        mask, spelling = self.shape.tokenizer.MASK, self.shape.tokenizer.spelling
+        pieces = [b" [MASK]" if i == mask else spelling(i) for i in ids]
+        return b"".join(pieces).decode(errors="replace").strip()
+
+
+class MaskedObjective(EncoderObjective):
+    """Cross-entropy of the hidden words; with next sentences, their mean is added to each word's:
+    the sum of both means, as in Devlin et al. 2019, A.2."""
+
+    def loss(self, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:
+        head: Any = self.model.heads["masked_words"]
+        device = states_BSD.device
+        states_RPD = states_BSD.reshape(self.passes, -1, states_BSD.size(-1))
+        states_RPD = states_RPD[:, batch.places_P.to(device)]
+        words = fused_loss(
+            head.norm(head.activation(head.W(states_RPD.flatten(0, 1)))),
+            head.output,
+            batch.labels_P.to(device),
+            self.smoothing,
+            self.model.config.pad,
+            self.r_drop,
+        )
+        if batch.elsewhere_B is None:
+            return words
+        elsewhere_B = batch.elsewhere_B.to(device).repeat(self.passes)
+        logits_B2 = self.model.heads["next_sentence"](states_BSD)
+        told = label_smoothed_loss(logits_B2, elsewhere_B, 0.0, -1)
+        return words + told * batch.target_tokens / len(elsewhere_B)
+
+
+def _states(model: EncoderOnly, batch: MaskedBatch, device: torch.device) -> Tensor:
+    segments_BS = segments_for(model, batch.text, device)
+    memory: Memory = model(batch.text.ids_BS.to(device), segments_BS)
+    return memory.states_BSD
+
+
+def _logits(model: EncoderOnly, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:
+    states_PD = states_BSD.flatten(0, 1)[batch.places_P.to(states_BSD.device)]
+    logits_PV: Tensor = model.heads["masked_words"](states_PD)
+    return logits_PV
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """Sentences one after the other, as many as fit: [CLS] sentences [SEP], or two such segments of
+    half the length, [CLS] sentences [SEP] and sentences [SEP]. What alone does not fit is cut."""
+
+    corpora: Sequence[TextCorpus]
+    shape: Shape
+    length: int
+    two: bool
+
+    def __call__(self, index: int, report: DataReport) -> Iterator[Example]:
+        tokenizer = self.shape.tokenizer
+        segments = self._segments(index, report)
+        for ids, line in segments:
+            second: list[int] = []
+            if self.two:
+                following = next(segments, None)
+                if following is None:
+                    report.leave_out("without a second segment", index, line, "")
+                    return
+                second = following[0]
+            first = [tokenizer.START, *ids, tokenizer.END]
+            yield Example(first, [*second, tokenizer.END], line)
+
+    def _segments(self, index: int, report: DataReport) -> Iterator[tuple[list[int], int]]:
+        """Ids without marks, and the line where their first paragraph begins."""
+        room = (self.length - 3) // 2 if self.two else self.length - 2
+        held: list[int] = []
+        begin = 0
+        for paragraph in read_paragraphs(self.corpora[index], report, index):
+            for ids in self.shape.tokenizer.encode_ids(paragraph.sentences):
+                ids = ids[:-1]
+                if held and len(held) + len(ids) > room:
+                    yield held, begin
+                    held = []
+                while len(ids) > room:
+                    yield ids[:room], paragraph.line
+                    ids = ids[room:]
+                if not held:
+                    begin = paragraph.line
+                held += ids
+        if held:
+            yield held, begin
+
+
+def _corpora(recipe: MaskedLanguageRecipe, sections: Sequence[TextSection]) -> list[TextCorpus]:
+    located = [TextCorpus(recipe.locate(one.source), one.weight) for one in sections]
+    return [file for corpus in located for file in text_files(corpus)]
+
+
+def _texts(corpora: Sequence[TextCorpus]) -> Iterator[str]:
+    for corpus in corpora:
+        for paragraph in read_paragraphs(corpus, DataReport([corpus.name])):
+            yield " ".join(paragraph.sentences)
