@@ -16,6 +16,7 @@ Call = Callable[..., Any]
     ("to", "files"),
     [
         ("ctranslate2", {"model.bin", "shared_vocabulary.json"}),
+        ("onnx", {"encoder.onnx", "decoder_step.onnx", "weights.bin"}),
         ("huggingface", {"model.safetensors", "tokenizer_config.json", "generation_config.json"}),
     ],
 )
@@ -46,7 +47,8 @@ def test_weights_are_stored_as_asked(call: Call, model_folder: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--to", "onnx"), "--to onnx is not one of ctranslate2, huggingface"),
+        (("--to", "fairseq"), "--to fairseq is not one of ctranslate2, huggingface, onnx"),
+        (("--to", "onnx", "--quantization", "int8"), "--quantization is for --to ctranslate2"),
         (("--to", "huggingface", "--quantization", "int8"), "--quantization is for --to ctransla"),
         (("--to", "ctranslate2", "--quantization", "int4"), "'int4' is not one of float32,"),
         ((), "Missing option '--to'"),
@@ -61,7 +63,7 @@ def test_calls_that_are_wrong(
     assert not (tmp_path / "exported").exists()
 
 
-@pytest.mark.parametrize("to", ["ctranslate2", "huggingface"])
+@pytest.mark.parametrize("to", ["ctranslate2", "huggingface", "onnx"])
 def test_work_that_fails_leaves_nothing(
     to: str, call: Call, small_model: Any, small_tokenizer: Any, model_folder: Path, tmp_path: Path
 ) -> None:
@@ -79,12 +81,16 @@ def test_work_that_fails_leaves_nothing(
     damaged = call("export", "--model", model_folder, "--to", to, tmp_path / "exported")
     assert damaged.code == 1
     assert "model.safetensors" in damaged.err
-    no_room = {"encoder_layers": 0, "norm_epsilon": 0.1}
+    no_room = {"encoder_layers": 0, "decoder_layers": 0, "norm_epsilon": 0.1}
     save_model_folder(model_folder, small_model(**no_room), small_tokenizer)
     refused = call("export", "--model", model_folder, "--to", to, tmp_path / "exported")
     assert refused.code == 2
-    option = {"ctranslate2": "encoder_layers=0", "huggingface": "norm_epsilon=0.1"}[to]
-    assert f"error: {option} has no room in" in refused.err
+    message = {
+        "ctranslate2": "encoder_layers=0 has no room in",
+        "huggingface": "norm_epsilon=0.1 has no room in",
+        "onnx": "decoder_layers=0 leaves a step nothing to keep",
+    }[to]
+    assert f"error: {message}" in refused.err
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -9,12 +9,12 @@ from allyouneed.cli.options import DEFAULT_MODEL, Debug, Model
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 
-TARGETS = ("ctranslate2", "huggingface")
+TARGETS = ("ctranslate2", "huggingface", "onnx")
 
 
 def export(
     folder: Annotated[Path, typer.Argument(help="The folder to write; it must not be in use.")],
-    to: Annotated[str, typer.Option(help=f"The toolkit: {' or '.join(TARGETS)}.")],
+    to: Annotated[str, typer.Option(help=f"The toolkit: {', '.join(TARGETS)}.")],
     model: Model = DEFAULT_MODEL,
     quantization: Annotated[
         str | None,
@@ -29,9 +29,11 @@ def export(
     - `allyouneed export --to ctranslate2 en-de-ct2`
     - `allyouneed export --model runs/mine/model --to ctranslate2 --quantization int8 mine-ct2`
     - `allyouneed export --to huggingface en-de-marian`
+    - `allyouneed export --to onnx en-de-onnx`
 
-    CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'. Hugging Face's is for
-    MarianMTModel. The README.md inside says how to translate with it.
+    CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'; ONNX, the encoder and a
+    decoder step as two graphs, needs 'allyouneed[onnx]'. Hugging Face's is for MarianMTModel. The
+    README.md inside says how to translate with it.
     """
     if to not in TARGETS:
         raise UsageError(f"--to {to} is not one of {', '.join(TARGETS)}")
@@ -40,12 +42,17 @@ def export(
     from allyouneed.model_folder import open_model_folder
 
     opened = open_model_folder(model)
-    if to == "ctranslate2":
-        from allyouneed.interop.ctranslate2 import export_ctranslate2
+    match to:
+        case "ctranslate2":
+            from allyouneed.interop.ctranslate2 import export_ctranslate2
 
-        export_ctranslate2(opened, folder, quantization or "float32")
-    else:
-        from allyouneed.interop.huggingface_folder import export_huggingface
+            export_ctranslate2(opened, folder, quantization or "float32")
+        case "huggingface":
+            from allyouneed.interop.huggingface_folder import export_huggingface
 
-        export_huggingface(opened, folder)
+            export_huggingface(opened, folder)
+        case "onnx":
+            from allyouneed.interop.onnx_folder import export_onnx
+
+            export_onnx(opened, folder)
     note(f"written to {folder}; its README.md says how to translate with it")

@@ -1,0 +1,113 @@
+"""A model folder becomes one for ONNX runtimes: the encoder and a decoder step as two graphs."""
+
+import json
+from pathlib import Path
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.errors import ConfigError
+from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.onnx_graph import WeightsFile, onnx
+from allyouneed.interop.onnx_transformer import decoder_step_graph, encoder_graph
+from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, ModelFolder
+from allyouneed.text.opening import own_tokenizer
+from allyouneed.weights.model import check_finite
+
+ENCODER, DECODER, WEIGHTS = "encoder.onnx", "decoder_step.onnx", "weights.bin"
+
+README = """\
+# {name} for ONNX runtimes
+
+Exported by allyouneed. `encoder.onnx` and `decoder_step.onnx` share their weights, `weights.bin`.
+This translates with `pip install onnxruntime tokenizers`, by greedy search:
+
+```python
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import tokenizers
+
+config = json.loads(Path("config.json").read_text())
+pad, start, end = config["pad"], config["start"], config["end"]
+tokenizer = tokenizers.Tokenizer.from_file("tokenizer.json")
+tokenizer.encode_special_tokens = True  # the text "</s>" is a text
+encoder = onnxruntime.InferenceSession("encoder.onnx")
+decoder_step = onnxruntime.InferenceSession("decoder_step.onnx")
+
+
+def translate(texts: list[str]) -> list[str]:
+    sources = [tokenizer.encode(text).ids for text in texts]
+    longest = max(map(len, sources))
+    source = np.array([ids + [pad] * (longest - len(ids)) for ids in sources])
+    names = [output.name for output in encoder.get_outputs()]
+    memory = dict(zip(names, encoder.run(names, {{"source": source}})))
+    nothing = np.zeros((len(texts), config["heads"], 0, config["head_width"]), np.float32)
+    layers = range(config["decoder_layers"])
+    sides = [f"{{kind}}.{{n}}" for kind in ("keys", "values") for n in layers]
+    cache = {{name: nothing for name in sides}}
+    wanted = ["logits"] + [f"new_{{name}}" for name in sides]
+    ids = np.full(len(texts), start)
+    words = [[] for _ in texts]
+    for step in range(min(longest + 49, config["max_positions"])):
+        logits, *new = decoder_step.run(wanted, {{"ids": ids, **memory, **cache}})
+        cache = dict(zip(sides, new))
+        logits[:, [pad, start]] = -np.inf  # no words
+        if step == 0:
+            logits[:, end] = -np.inf  # no translation is empty
+        ids = logits.argmax(axis=1)
+        for written, id in zip(words, ids.tolist()):
+            if end not in written:
+                written.append(id)
+        if all(end in written for written in words):
+            break
+    return [tokenizer.decode(written).strip() for written in words]
+
+
+print(translate(["Good morning!"])[0])
+```
+
+## What goes in and out
+
+B sentences, S source tokens, T steps so far, {heads} heads of width {head_width},
+{decoder_layers} decoder layers numbered from 0, {vocabulary:,} pieces; B, S and T are free.
+
+- `encoder.onnx` takes `source`, int64 (B, S), filled up with {pad}. It gives `may_look`, bool
+  (B, S), and for each decoder layer `memory_keys.0` … and `memory_values.0` …, float32
+  (B, {heads}, S, {head_width}).
+- `decoder_step.onnx` takes all that, `ids`, int64 (B), each sentence's newest token, and for each
+  layer `keys.0` … and `values.0` …, float32 (B, {heads}, T, {head_width}). It gives `logits`,
+  float32 (B, {vocabulary}), and `new_keys.0` … and `new_values.0` …, T + 1 long.
+"""
+
+
+def export_onnx(folder: ModelFolder, path: Path) -> None:
+    """Writes the model of `folder` to `path`, which must be empty or not there, as two graphs with
+    their weights, tokenizer.json, config.json, and a README.md with a program that translates.
+
+    Raises:
+        ConfigError: a model without decoder layers.
+        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
+            written.
+        UsageError: the package is not installed, a tokenizer of another toolkit, a `path` in use.
+    """
+    onnx()
+    tokenizer = own_tokenizer(folder.tokenizer, "an export to ONNX")
+    with new_folder(path) as beside:
+        facts = _facts(folder.config)
+        model = folder.load_model()
+        check_finite(model)
+        with WeightsFile(beside / WEIGHTS) as weights:
+            encoder_graph(model, weights).save(beside / ENCODER)
+            decoder_step_graph(model, weights).save(beside / DECODER)
+        tokenizer.save(beside / TOKENIZER)
+        (beside / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
+        card = README.format(name=folder.path.resolve().name, **facts)
+        (beside / CARD).write_text(card, "utf-8")
+
+
+def _facts(config: TransformerConfig) -> dict[str, int]:
+    if not config.decoder_layers:
+        raise ConfigError("decoder_layers=0 leaves a step nothing to keep; ONNX needs one at least")
+    names = ("vocabulary", "decoder_layers", "heads", "max_positions", "pad", "start", "end")
+    return {name: getattr(config, name) for name in names} | {"head_width": config.width_of_head}

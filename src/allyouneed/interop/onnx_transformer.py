@@ -1,0 +1,133 @@
+"""The Transformer as two graphs of ONNX: the encoder, and one step of the decoder.
+
+The encoder takes `source`, ids BS filled up with pad, and gives `may_look` BS and, for every
+decoder layer, `memory_keys.0` … and `memory_values.0` … BHSK. The step takes these, `ids` B, each
+sentence's newest token, and `keys.0` … and `values.0` … BHTK of the steps so far (at first T = 0);
+it gives `logits` BV, and keys and values of T + 1 steps as `new_keys.0` … and `new_values.0` …
+
+B batch · S source length · T steps so far · D d_model · H heads · K head width · V vocabulary
+"""
+
+from torch import nn
+
+from allyouneed.core.decoder import DecoderLayer
+from allyouneed.core.encoder import EncoderLayer
+from allyouneed.core.transformer import Transformer
+from allyouneed.interop import onnx_layers as layers
+from allyouneed.interop.onnx_graph import Graph, WeightsFile
+
+INT64 = 7  # as the format numbers its types
+
+
+def encoder_graph(model: Transformer, weights: WeightsFile) -> Graph:
+    """Source ids → what decoder steps look at."""
+    g = Graph("encoder", weights)
+    source_BS = g.input("source", "INT64", ("B", "S"))
+    pad = g.constant(model.encoder.embeddings.pad, "int64")
+    may_look_BS = g.op("Not", g.op("Equal", source_BS, pad))
+    counted = g.op("CumSum", g.op("Cast", may_look_BS, to=INT64), g.constant(1, "int64"))
+    one, zero = g.constant(1, "int64"), g.constant(0, "int64")
+    positions_BS = g.op("Max", g.op("Sub", counted, one), zero)  # padding takes up no position
+    length = g.op("Gather", g.op("Shape", source_BS), one)
+    rotations_S = g.op("Range", zero, length, one)
+    may_look_B11S = g.op("Unsqueeze", may_look_BS, g.numbers(1, 2))
+    x_BSD = layers.embed(g, model.encoder.embeddings, source_BS, positions_BS)
+    for layer in model.encoder.layers:
+        x_BSD = _encoder_layer(g, layer, x_BSD, may_look_B11S, rotations_S)
+    x_BSD = layers.normalise(g, model.encoder.norm, x_BSD)
+    g.output("may_look", may_look_BS, "BOOL", ("B", "S"))
+    axes = ("B", model.config.heads, "S", model.config.width_of_head)
+    for n, layer in enumerate(model.decoder.layers):
+        assert isinstance(layer, DecoderLayer)
+        keys, values = layers.keys_values(g, layer.cross_attention, x_BSD, rotations_S)
+        g.output(f"memory_keys.{n}", keys, "FLOAT", axes)
+        g.output(f"memory_values.{n}", values, "FLOAT", axes)
+    return g
+
+
+def decoder_step_graph(model: Transformer, weights: WeightsFile) -> Graph:
+    """One more token of each sentence → the logits of what follows."""
+    g = Graph("decoder_step", weights)
+    heads, width = model.config.heads, model.config.width_of_head
+    ids_B = g.input("ids", "INT64", ("B",))
+    may_look_BS = g.input("may_look", "BOOL", ("B", "S"))
+    may_look_B11S = g.op("Unsqueeze", may_look_BS, g.numbers(1, 2))
+    known: list[tuple[str, str]] = []
+    memories: list[tuple[str, str]] = []
+    for n in range(model.config.decoder_layers):
+        axes, so_far = ("B", heads, "S", width), ("B", heads, "T", width)
+        memories.append(_pair(g, "memory_", n, axes))
+        known.append(_pair(g, "", n, so_far))
+    length_1 = g.op("Gather", g.op("Shape", known[0][0]), g.numbers(2))
+    x_B1D = layers.embed(
+        g, model.decoder.embeddings, g.op("Unsqueeze", ids_B, g.numbers(1)), length_1
+    )
+    for n, layer in enumerate(model.decoder.layers):
+        x_B1D, keys, values = _decoder_layer(
+            g, layer, x_B1D, known[n], memories[n], may_look_B11S, length_1
+        )
+        g.output(f"new_keys.{n}", keys, "FLOAT", ("B", heads, "T + 1", width))
+        g.output(f"new_values.{n}", values, "FLOAT", ("B", heads, "T + 1", width))
+    x_BD = g.op("Squeeze", layers.normalise(g, model.decoder.norm, x_B1D), g.numbers(1))
+    bias = [] if model.output.bias is None else [g.weight(model.output.bias)]
+    logits_BV = g.op("Gemm", x_BD, g.weight(model.output.weight), *bias, transB=1)
+    g.output("logits", logits_BV, "FLOAT", ("B", model.config.vocabulary))
+    return g
+
+
+def _pair(g: Graph, kind: str, n: int, axes: tuple[str | int, ...]) -> tuple[str, str]:
+    return (
+        g.input(f"{kind}keys.{n}", "FLOAT", axes),
+        g.input(f"{kind}values.{n}", "FLOAT", axes),
+    )
+
+
+def _encoder_layer(g: Graph, layer: nn.Module, x: str, may_look: str, positions: str) -> str:
+    assert isinstance(layer, EncoderLayer)
+
+    def look(y: str) -> str:
+        attention = layer.self_attention
+        q = layers.queries(g, attention, y, positions)
+        return layers.attend(
+            g, attention, q, *layers.keys_values(g, attention, y, positions), may_look
+        )
+
+    x = layers.residual(g, layer.self_attention_residual, x, look)
+    return layers.residual(
+        g, layer.feed_forward_residual, x, lambda y: layers.feed_forward(g, layer.feed_forward, y)
+    )
+
+
+def _decoder_layer(
+    g: Graph,
+    layer: nn.Module,
+    x: str,
+    known: tuple[str, str],
+    memory: tuple[str, str],
+    may_look: str,
+    position: str,
+) -> tuple[str, str, str]:
+    """The layer's state, and its keys and values with those of this step."""
+    assert isinstance(layer, DecoderLayer)
+    grown: list[str] = []
+
+    def look_back(y: str) -> str:
+        attention = layer.self_attention
+        new = layers.keys_values(g, attention, y, position)
+        grown.extend(
+            g.op("Concat", so_far, newest, axis=2)
+            for so_far, newest in zip(known, new, strict=True)
+        )
+        q = layers.queries(g, attention, y, position)
+        return layers.attend(g, attention, q, grown[0], grown[1], None)
+
+    def look_across(y: str) -> str:
+        q = layers.queries(g, layer.cross_attention, y, position)
+        return layers.attend(g, layer.cross_attention, q, *memory, may_look)
+
+    x = layers.residual(g, layer.self_attention_residual, x, look_back)
+    x = layers.residual(g, layer.cross_attention_residual, x, look_across)
+    x = layers.residual(
+        g, layer.feed_forward_residual, x, lambda y: layers.feed_forward(g, layer.feed_forward, y)
+    )
+    return x, grown[0], grown[1]
