@@ -101,8 +101,8 @@ class Lesson:
             print(f"(the live view: allyouneed look {' '.join(map(repr, texts))})")
         return None
 
-    def exercise(self, function: Callable[..., Any], check: Check) -> bool:
-        """Checks a learner's function and says how it did; True where it is right.
+    def exercise(self, function: Callable[..., Any], check: Check) -> None:
+        """Checks a learner's function and says how it did.
 
         While its body is `...` the hidden answer is checked in its place (answers/LESSON.py, the
         function of the same name), and with it every slip there (NAME__SLIP), which the check has
@@ -115,7 +115,7 @@ class Lesson:
         if not is_blank(function):
             hint = first_hint(function, check)
             print(f"{name}: right!" if hint is None else f"{name}: not yet. {hint}")
-            return hint is None
+            return
         answers = answers_of(self.name)
         hint = first_hint(getattr(answers, name), check)
         if hint is not None:
@@ -126,7 +126,6 @@ class Lesson:
             raise AssertionError(f"{name}: the check lets {', '.join(passing) or 'anything'} pass")
         print(f"{name}: still blank. Write its body and run this again; one answer is in")
         print(f"  lessons/answers/{self.name}.py ({len(slips)} slips are known to this check)")
-        return False
 
 
 def first_hint(function: Callable[..., Any], check: Check) -> str | None:
