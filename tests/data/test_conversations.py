@@ -7,6 +7,7 @@ from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.filters import Filters
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
+from allyouneed.data.root import resolve
 from allyouneed.data.store import build_store
 from allyouneed.errors import DataError
 from allyouneed.text.conversation import History
@@ -110,3 +111,40 @@ def test_the_window_decides_what_a_store_holds(tmp_path: Path, tokenizer: object
     windows.append({"history": WINDOW, "one_conversation": True})
     assert len({folder(**window) for window in windows}) == len(windows)
     assert folder(history=WINDOW) == folder(history=WINDOW)
+
+
+def in_data(name: str) -> Path:
+    try:
+        return resolve(Path("dialog") / name, None)
+    except DataError as error:
+        pytest.skip(f"needs the conversations in the folder of data: {error}")
+
+
+def test_the_seeds_csv_is_read() -> None:
+    path = in_data("chloebot_chat_pairs.csv.gz")
+    fields = {"source_field": "input_text", "target_field": "output_text"}
+    pairs = texts(read_pairs(Corpus(path, history=History(turns=1), **fields)))
+    assert len(pairs) == 21
+    assert pairs[2] == ("▸ who are you?", "i am chloe")
+
+
+def test_turns_of_customers_and_agents_are_read() -> None:
+    corpus = Corpus(
+        in_data("bcontrast.en-de.dev.tsv.gz"), history=WINDOW, turn_fields=("1", "3", "4")
+    )
+    first, second, *rest = texts(read_pairs(corpus))
+    assert first == ("> Hello.", "Hi, how can I help you?")
+    assert second[0] == "< Hello. > Hi, how can I help you?"
+    assert 1000 < len(rest) < 1902
+
+
+def test_linked_pairs_are_conversations() -> None:
+    path = in_data("dailydialog_en.dev.pairs.tsv.gz")
+    pairs = texts(read_pairs(Corpus(path, history=WINDOW, spaced=True)))
+    assert len(pairs) == 6996
+    assert pairs[1] == (
+        "< Can you manage chopsticks? > Why not? See.",
+        "Good mastery. How do you like our Chinese food?",
+    )
+    with_history = [source for source, _ in pairs if source.count(" > ") + source.count(" < ")]
+    assert len(with_history) > 0.8 * len(pairs)
