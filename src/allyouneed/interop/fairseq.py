@@ -102,16 +102,12 @@ def adopt(checkpoint: FairseqCheckpoint, vocabularies: tuple[int, int]) -> Trans
     Raises:
         ConfigError: a model that does not fit; the message lists all that does not.
     """
-    settings, weights = checkpoint.settings, unified(checkpoint.weights)
+    problems = misfits(checkpoint.settings)
     try:
-        problems = misfits(settings)
-        config = adopt_config(settings, vocabularies)
+        config = adopt_config(checkpoint.settings, vocabularies)
     except ConfigError as error:
-        raise _does_not_fit(checkpoint, [*problems, str(error)]) from error
-    except (TypeError, KeyError) as error:
-        unbuilt = problems if isinstance(error, KeyError) else [f"options of odd kinds ({error})"]
-        raise _does_not_fit(checkpoint, unbuilt) from error
-    ours, more = adopt_weights(weights, settings, config)
+        raise _does_not_fit(checkpoint, problems or [str(error)]) from error
+    ours, more = adopt_weights(unified(checkpoint.weights), checkpoint.settings, config)
     if problems or more:
         raise _does_not_fit(checkpoint, [*problems, *more])
     with WeightsLeftUnset():

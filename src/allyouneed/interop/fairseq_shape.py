@@ -19,6 +19,7 @@ DEFAULTS: dict[str, Any] = {  # of fairseq's architecture "transformer"
     "max_target_positions": 1024,
     "activation_fn": "relu",
 }
+WHOLE = tuple(name for name, default in DEFAULTS.items() if type(default) is int)
 ALIKE = {  # what encoder and decoder have in common here
     "embed_dim": "width of embeddings",
     "ffn_embed_dim": "width inside the feed-forward network",
@@ -54,7 +55,13 @@ LEAST_SINUSOIDS = 4  # fairseq's formula divides by half the width less one
 
 def misfits(settings: Mapping[str, Any]) -> list[str]:
     """Everything in the options that a `TransformerConfig` cannot hold, in words."""
-    found: list[str] = []
+    found = [
+        f"{name}={_setting(settings, name)!r} is no whole number"
+        for name in WHOLE
+        if type(_setting(settings, name)) is not int
+    ]
+    if found:
+        return found
     for name, words in ALIKE.items():
         encoder = _setting(settings, f"encoder_{name}")
         decoder = _setting(settings, f"decoder_{name}")
@@ -65,7 +72,7 @@ def misfits(settings: Mapping[str, Any]) -> list[str]:
             )
     for end in ("input", "output"):
         width = settings.get(f"decoder_{end}_dim")
-        if width is not None and width != _setting(settings, "decoder_embed_dim"):
+        if isinstance(width, int) and width != _setting(settings, "decoder_embed_dim"):
             found.append(f"decoder_{end}_dim={width}: a projection of the decoder's {end}")
     activation = _setting(settings, "activation_fn")
     if activation not in ACTIVATIONS:
@@ -94,7 +101,7 @@ def adopt_config(settings: Mapping[str, Any], vocabularies: tuple[int, int]) -> 
     """The configuration for these options and sizes of the dictionaries (source, target).
 
     Sinusoids become a stored table, since fairseq's formula is another; so does a learned one
-    where the other side's is not.
+    where the other side's is not. An activation that `misfits` names is taken for ReLU.
 
     Raises:
         ConfigError: values that cannot be built.
@@ -120,7 +127,7 @@ def adopt_config(settings: Mapping[str, Any], vocabularies: tuple[int, int]) -> 
                 _setting(settings, f"max_{side}_positions") for side in ("source", "target")
             ),
             residual="pre-norm" if settings.get("encoder_normalize_before") else "post-norm",
-            activation=ACTIVATIONS[_setting(settings, "activation_fn")],
+            activation=ACTIVATIONS.get(_setting(settings, "activation_fn"), "relu"),
             positions=positions,
             scale_embeddings=not settings.get("no_scale_embedding"),
             normalise_embeddings=bool(settings.get("layernorm_embedding")),
