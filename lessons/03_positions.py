@@ -30,8 +30,8 @@ lesson = Lesson("03_positions")
 # %% [markdown]
 # ## The same words, and another story
 #
-# One of the documents has this pair. Commas apart, both sentences consist of the same seven
-# words, and they mean the opposite:
+# Golding's text has this pair. Commas apart, both sentences consist of the same seven words, and
+# they mean the opposite:
 
 # %%
 first = "the man did it said the boy".split()
@@ -146,9 +146,9 @@ lesson.exercise(encoding, check_encoding)
 # ## A shift is a rotation
 #
 # The paper chose sines because "for any fixed offset k, PE(pos+k) can be represented as a linear
-# function of PE(pos)". One of the documents says that the proof is easy. It is: a sine and its
-# cosine are a point on a circle, and walking k positions on turns that point by a fixed angle,
-# wherever it stands.
+# function of PE(pos)". Golding's text calls the proof accessible. It is: a sine and its cosine
+# are a point on a circle, and walking k positions on turns that point by a fixed angle, wherever
+# it stands.
 
 
 # %%

@@ -76,8 +76,8 @@ assert half_and_half.tolist() == [0.0, 0.0]  # the first two cancel out: as if n
 # ## Split
 #
 # The heads' projections lie side by side in one matrix, W_Q of d_model × d_model. After the
-# product the vector is cut into `heads` pieces of K numbers. These are the document's own
-# numbers: two sentences of two tokens, d_model = 8, four heads of width 2.
+# product the vector is cut into `heads` pieces of K numbers. These are Golding's own numbers: two
+# sentences of two tokens, d_model = 8, four heads of width 2.
 
 # %%
 x_BTD = torch.tensor(
@@ -179,10 +179,9 @@ with torch.no_grad():
 # %% [markdown]
 # ## Heads have to divide the width
 #
-# 768 shared out among 8 heads is 96 each. 512 among 5 is not a whole number. The document says
-# that it "will fail when trying to transpose"; the notebook from scratch computes `d_model //
-# heads` and goes on with 102, until some product does not fit. Here it is said at once, with what
-# would do:
+# 768 shared out among 8 heads is 96 each. 512 among 5 is not a whole number. Golding's text warns
+# that it "will fail when trying to transpose"; code that computes `d_model // heads` goes on with
+# 102, until some product does not fit. Here it is said at once, with what would do:
 
 # %%
 message = refused(ConfigError, lambda: MultiHeadAttention(512, 5))
@@ -241,9 +240,8 @@ lesson.exercise(count, check_count)
 # %% [markdown]
 # ## What heads do
 #
-# Now a trained model: the English→German translator that comes with the package. Its encoder has
-# four layers of four heads. The first document shows one head over this sentence, end of sentence
-# included:
+# Now a trained model: the English→German translator that comes with the package. How much does
+# each head of its encoder look one token back, at itself, one token on? Over a few sentences:
 
 # %%
 translator = allyouneed.load("en-de", engine="core")
@@ -258,50 +256,88 @@ def looked(text):
     return [piece.strip() for piece in tokens.pieces], torch.cat([tape[name] for name in names])
 
 
-pieces, weights_LHTS = looked("I am looking for a place to eat.")
-print(pieces)
-assert pieces == ["I", "am", "looking", "for", "a", "place", "to", "eat", ".", "</s>"]
-assert weights_LHTS.shape == (4, 4, 10, 10)
-assert same(weights_LHTS.sum(-1), torch.ones(4, 4, 10))
+EATING = "I am looking for a place to eat."
+texts = [
+    EATING,
+    "My sister lives in Berlin.",
+    "We have to go home before it gets dark.",
+    "Where is the train station?",
+    "The children are playing in the garden.",
+]
+steps = {"one token back": -1, "at itself": 0, "one token on": 1}
+grids = {name: {"encoder": torch.zeros(looked(EATING)[1].shape[:2])} for name in steps}
+for text in texts:
+    _, weights_LHTS = looked(text)
+    for name, step in steps.items():
+        diagonals_LHT = weights_LHTS.diagonal(step, dim1=-2, dim2=-1)
+        grids[name]["encoder"] += diagonals_LHT.mean(-1) / len(texts)
+
+lesson.show(
+    head_grid(grids, title="mean weight over five sentences"),
+    "grid",
+    "Three grids of layers by heads, each with one or two cells that stand out",
+)
+
+
+def best(name):
+    """The layer and head that do this most, and how much."""
+    grid_LH = grids[name]["encoder"]
+    layer, head = divmod(int(grid_LH.argmax()), grid_LH.size(1))
+    return layer, head, grid_LH[layer, head]
+
+
+for name in steps:
+    layer, head, weight = best(name)
+    lesson.expect(f"{name}: layer {layer}, head {head}", weight, 0.3, 0.9)
+
+# %% [markdown]
+# If every token looked everywhere alike, these would be near 0.1. A few heads have a plain job.
+# Most do several things a little, and that is what trained models are like.
+#
+# NVIDIA's notebook draws one head over a sentence about eating, end of sentence included. Here is
+# the head that looks back most:
 
 # %%
-layer, head = 3, 3
+pieces, weights_LHTS = looked(EATING)
+assert pieces == ["I", "am", "looking", "for", "a", "place", "to", "eat", ".", "</s>"]
+assert same(weights_LHTS.sum(-1), torch.ones(weights_LHTS.shape[:3]))
+
+layer, head, _ = best("one token back")
 weights_TS = weights_LHTS[layer, head]
 figure = heatmap(weights_TS, pieces, pieces, title=f"encoder, layer {layer}, head {head}")
 lesson.show(figure, "heat", "A heat map: most of the weight lies just below the diagonal")
 
-back = {pieces[t]: pieces[int(weights_TS[t].argmax())] for t in range(1, 6)}
-print("looks most at:", back)
-assert back == {"am": "I", "looking": "am", "for": "looking", "a": "for", "place": "a"}
+most = {pieces[t]: pieces[int(weights_TS[t].argmax())] for t in range(1, len(pieces))}
+print("looks most at:", most)
+before = sum(most[pieces[t]] == pieces[t - 1] for t in range(1, len(pieces)))
+lesson.expect("tokens of nine that look most at the one before", before, 5, 9)
 
 # %% [markdown]
-# Read a row as a question: `place` looks at `a`, `a` at `for`, `for` at `looking`. This head asks
-# "who stands before me?". Nobody told it to; it was useful for German.
+# Read a row as a question: whom does this token look at? This head asks "who stands before me?".
+# Nobody told it to; it turned out useful.
 #
-# Where the weights are more even, a map looks pale. Stretching every row from its least to its
-# most shows whom each token looks at first, and hides how surely: the document does that on
-# demand, and so does `stretched=True`. Compare a head of layer 1:
+# Where weights are more even, a map looks pale. Stretching every row from its least to its most
+# shows whom each token looks at first, and hides how surely: the notebook does that on demand,
+# and so does `stretched=True`. In the notebook's model `eat` looks most at the end of the
+# sentence. Take the head that does so here:
 
 # %%
-layer, head = 1, 0
-weights_TS = weights_LHTS[layer, head]
+eat = pieces.index("eat")
+ends_LH = weights_LHTS[:, :, eat, -1]
+layer, head = divmod(int(ends_LH.argmax()), ends_LH.size(1))
 for name, stretched in (("raw", False), ("stretched", True)):
     title = f"encoder, layer {layer}, head {head}, {name}"
-    figure = heatmap(weights_TS, pieces, pieces, title=title, stretched=stretched)
-    lesson.show(figure, name, "A head that looks ahead: weight above the diagonal")
-first = pieces[int(weights_TS[pieces.index("eat")].argmax())]
-lesson.expect(
-    f"'eat' looks most at {first!r}, weight", weights_TS[pieces.index("eat")].max(), 0.4, 0.55
-)
-assert first == "</s>"
+    figure = heatmap(weights_LHTS[layer, head], pieces, pieces, title=title, stretched=stretched)
+    lesson.show(figure, name, "A heat map in which 'eat' looks at the end of the sentence")
+lesson.expect(f"'eat' at the end, layer {layer}, head {head}", ends_LH[layer, head], 0.25, 1.0)
 
 # %% [markdown]
-# In the document's model, too, `eat` looks most at the end of the sentence. It is a common
-# resting place: a head with nothing to find still has to put its weight somewhere.
+# The end is a common resting place: a head with nothing to find still has to put its weight
+# somewhere.
 #
 # ### Exercise 3: stretch
 #
-# Stretch every row so that its least weight becomes 0 and its largest 1. The document's
+# Stretch every row so that its least weight becomes 0 and its largest 1. The notebook's
 # `normalize` does it with a loop; and where all weights of a row are alike it divides by zero.
 # Let such a row become zeros.
 
@@ -327,44 +363,10 @@ def check_stretch(stretch):
 lesson.exercise(stretch, check_stretch)
 
 # %% [markdown]
-# ## All heads at once
-#
-# One sentence proves little. Over a few sentences, how much does each head look one token back,
-# at itself, one token on?
-
-# %%
-texts = [
-    "I am looking for a place to eat.",
-    "My sister lives in Berlin.",
-    "We have to go home before it gets dark.",
-    "Where is the train station?",
-    "The children are playing in the garden.",
-]
-steps = {"one token back": -1, "at itself": 0, "one token on": 1}
-grids = {name: {"encoder": torch.zeros(4, 4)} for name in steps}
-for text in texts:
-    _, weights_LHTS = looked(text)
-    for name, step in steps.items():
-        diagonals_LHT = weights_LHTS.diagonal(step, dim1=-2, dim2=-1)
-        grids[name]["encoder"] += diagonals_LHT.mean(-1) / len(texts)
-
-lesson.show(
-    head_grid(grids, title="mean weight over five sentences"),
-    "grid",
-    "Three grids of layers by heads: head 3 of layer 3 looks back, head 3 of layer 2 on",
-)
-lesson.expect("layer 3, head 3, one back", grids["one token back"]["encoder"][3, 3], 0.4, 0.6)
-lesson.expect("layer 2, head 3, one on", grids["one token on"]["encoder"][2, 3], 0.33, 0.53)
-lesson.expect("layer 0, head 1, at itself", grids["at itself"]["encoder"][0, 1], 0.33, 0.53)
-
-# %% [markdown]
-# A few heads have a plain job. Most do several things a little, and that is what trained models
-# are like.
-#
 # ## Who did it?
 #
 # Back to the two sentences of lesson 3. A verb would do well to look at its subject. On average
-# over all sixteen heads, how much does it?
+# over all heads, how much does it?
 
 # %%
 pair = ("The man did it, said the boy.", "The man said the boy did it.")
@@ -378,7 +380,7 @@ for text, subjects in did_it.items():
             found[text, verb, noun] = float(mean_TS[pieces.index(verb), pieces.index(noun)])
         other = {"man": "boy", "boy": "man"}[subject]
         ratio = found[text, verb, subject] / found[text, verb, other]
-        lesson.expect(f"{text}  {verb} → {subject} over {verb} → {other}", ratio, 1.5, 8)
+        lesson.expect(f"{text}  {verb} → {subject} over {verb} → {other}", ratio, 1.0, 20)
     print("    ", translator(text).text)
 
 figure, plots = panels(2, width=9)
@@ -386,9 +388,7 @@ for plot, text in zip(plots, pair, strict=True):
     for offset, noun, colour in ((-0.2, "man", "#0072B2"), (0.2, "boy", "#D55E00")):
         heights = [found[text, verb, noun] for verb in ("did", "said")]
         plot.bar([offset, 1 + offset], heights, width=0.38, color=colour, label=noun)
-    plot.set(
-        title=text, xticks=(0, 1), xticklabels=("did looks at", "said looks at"), ylim=(0, 0.13)
-    )
+    plot.set(title=text, xticks=(0, 1), xticklabels=("did looks at", "said looks at"))
 plots[0].set_ylabel("mean weight")
 plots[0].legend(frameon=False)
 lesson.show(figure, "subjects", "In both sentences each verb looks more at its own subject")

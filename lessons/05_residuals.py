@@ -125,10 +125,7 @@ def check_normalise(normalise):
         "the mean of each token's vector should be 0",
     )
     size = float(found.square().mean())
-    yield (
-        abs(size - 1) < 1e-3,
-        f"the variance should be 1, not {size:.3f}: divide by d, not d - 1",
-    )
+    yield abs(size - 1) < 1e-3, f"the variance should be 1, not {size:.3f}: divide by d, not d - 1"
     small = x / 1000
     wanted = nn.functional.layer_norm(small, (4,), eps=1e-5)
     yield (
