@@ -1,0 +1,134 @@
+"""A BERT folder as `save_pretrained` of Hugging Face writes it becomes a model folder, and a model
+folder such a one."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+
+from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
+from allyouneed.interop.bert import from_bert, to_bert
+from allyouneed.interop.bert_tokenizer import read_bert_tokenizer, tokenizer_files
+from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.pretrained import read_table, read_tensors
+from allyouneed.model_config import Heads
+from allyouneed.model_folder import (
+    CARD,
+    CONFIG,
+    WEIGHTS,
+    ModelFolder,
+    open_model_folder,
+    save_model_folder,
+)
+from allyouneed.text.opening import encoder_tokenizer
+from allyouneed.weights.model import check_finite
+
+CARD_OF_IMPORT = """\
+# {name}
+
+Imported from {source}, a BERT model of Hugging Face. Its licence is that of the model it was made
+from.
+
+- {layers} layers, d_model {d_model}, {heads} heads, {pieces:,} pieces
+- what it can be asked: {asked}
+"""
+CARD_OF_EXPORT = """\
+# {name} for transformers
+
+Exported by allyouneed; loads with `pip install transformers torch`.
+
+```python
+from transformers import AutoTokenizer, {architecture}
+tokenizer = AutoTokenizer.from_pretrained(".")
+model = {architecture}.from_pretrained(".")
+found = model(**tokenizer("Good morning!", return_tensors="pt"))
+```
+"""
+
+
+def import_bert(source: Path, into: Path, *, note: Callable[[str], None]) -> ModelFolder:
+    """Writes the model of the folder `source` to `into`, which must be empty or not there.
+
+    `note` hears what training here would do otherwise than the folder says.
+
+    Raises:
+        ModelFolderError: files that are missing, damaged or hold more than tensors, a vocabulary
+            that does not fit, or an `into` that cannot be written.
+        ConfigError, ShapeError: a model that is not BERT's; it says what does not fit.
+        UsageError: an `into` in use.
+    """
+    config = read_table(source / CONFIG)
+    tokenizer = read_bert_tokenizer(source)
+    weights = read_tensors(source)
+    try:
+        model, heads = from_bert(weights, config, start=tokenizer.START, end=tokenizer.END)
+    except (ConfigError, ShapeError) as error:
+        raise type(error)(f"{source}: {error}") from error
+    if len(tokenizer) != model.config.vocabulary:
+        raise ModelFolderError(
+            f"{source}: its vocabulary has {len(tokenizer)} pieces, but {CONFIG} says "
+            f"vocab_size={model.config.vocabulary}; the two must come from one model"
+        )
+    dropout = config.get("classifier_dropout")
+    if dropout not in (None, model.config.dropout):
+        note(f"classifier_dropout={dropout}: trained on, the head drops as all else does")
+    with new_folder(into) as beside:
+        save_model_folder(
+            beside,
+            model,
+            tokenizer,
+            heads=heads,
+            card=CARD_OF_IMPORT.format(
+                name=Path(into).resolve().name,
+                source=source.resolve().name,
+                layers=model.config.encoder_layers,
+                d_model=model.config.d_model,
+                heads=model.config.heads,
+                pieces=len(tokenizer),
+                asked=_asked(heads),
+            ),
+            training={"imported_from": "bert"},
+        )
+    return open_model_folder(Path(into))
+
+
+def export_bert(folder: ModelFolder, into: Path) -> None:
+    """Writes the model of `folder` to `into`, which must be empty or not there, as a folder for
+    `transformers.AutoModel` and the class of its head, its tokenizer and a README.md beside it.
+
+    Raises:
+        ConfigError: a model that BERT has no room for.
+        ModelFolderError: a translator's folder, weights that cannot be read or hold NaN, or an
+            `into` that cannot be written.
+        UsageError: an `into` in use.
+    """
+    model, heads = folder.load_encoder(), folder.heads or Heads()
+    check_finite(model)
+    config, weights = to_bert(model, heads)
+    tokenizer = encoder_tokenizer(folder.tokenizer, str(folder.path))
+    with new_folder(into) as beside:
+        save_file(weights, beside / WEIGHTS, metadata={"format": "pt"})
+        (beside / CONFIG).write_text(_json(config), "utf-8")
+        for name, content in tokenizer_files(tokenizer, model.config.max_positions).items():
+            (beside / name).write_text(content, "utf-8")
+        card = CARD_OF_EXPORT.format(
+            name=folder.path.resolve().name, architecture=config["architectures"][0]
+        )
+        (beside / CARD).write_text(card, "utf-8")
+
+
+def _asked(heads: Heads) -> str:
+    asked = [
+        "vectors",
+        *["masked words"] * heads.masked_words,
+        *["next sentences"] * heads.next_sentence,
+        *[f"labels of texts ({', '.join(heads.labels)})"] * bool(heads.labels),
+        *[f"tags of words ({', '.join(heads.tags)})"] * bool(heads.tags),
+    ]
+    return ", ".join(asked)
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
