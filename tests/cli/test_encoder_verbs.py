@@ -169,3 +169,25 @@ def test_a_model_for_something_else_is_told(
     assert translate.code == 1
     assert "holds an encoder without a decoder, which cannot translate; use it" in translate.err
     assert call("tokenize", "--model", encoder_folder, "[MASK]").lines[0].split()[-1] == "[SEP]"
+
+
+def test_to_hugging_face_and_back(
+    call,
+    small_encoder: Callable[..., EncoderOnly],
+    encoder_tokenizer: EncoderTokenizer,
+    tmp_path: Path,
+) -> None:
+    heads = Heads(labels=("bad", "good"), pooler=True)
+    ours, theirs, back = (tmp_path / name for name in ("ours", "theirs", "back"))
+    save_model_folder(ours, small_encoder(heads), encoder_tokenizer, heads=heads)
+    done = call("export", "--model", ours, "--to", "huggingface", theirs)
+    assert (done.code, "its README.md says how to use it" in done.err) == (0, True)
+    assert "BertForSequenceClassification" in (theirs / "README.md").read_text()
+    read = call("import", theirs, "--into", back)
+    assert (read.code, read.out) == (0, "")
+    assert read.err == f"note: written to {back}; predict, fill or encode with it: --model {back}\n"
+    texts = ["A man rides a bike.", ""]
+    before, after = (call("predict", "--model", path, *texts) for path in (ours, back))
+    assert before.lines == after.lines
+    wrong = call("export", "--model", ours, "--to", "ctranslate2", tmp_path / "new")
+    assert (wrong.code, "cannot translate" in wrong.err) == (1, True)

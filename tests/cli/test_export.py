@@ -27,7 +27,7 @@ def test_folder_is_written(
     path = tmp_path / "exported"
     called = call("export", "--model", model_folder, "--to", to, path)
     assert (called.code, called.out) == (0, "")
-    assert called.err == f"note: written to {path}; its README.md says how to translate with it\n"
+    assert called.err == f"note: written to {path}; its README.md says how to use it\n"
     common = {"README.md", "config.json", "tokenizer.json"}
     assert {file.name for file in path.iterdir()} == files | common
     again = call("export", "--model", model_folder, "--to", to, path)

@@ -22,7 +22,7 @@ def export(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a model as a folder that another toolkit loads, with the same translations.
+    """Write a model as a folder that another toolkit loads, with the same results.
 
     **Examples**
 
@@ -32,8 +32,9 @@ def export(
     - `allyouneed export --to onnx en-de-onnx`
 
     CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'; ONNX, the encoder and a
-    decoder step as two graphs, needs 'allyouneed[onnx]'. Hugging Face's is for MarianMTModel. The
-    README.md inside says how to translate with it.
+    decoder step as two graphs, needs 'allyouneed[onnx]'. Hugging Face's is for MarianMTModel,
+    or of an encoder-only model for BertModel and its classes with heads. The README.md inside says
+    how to use it.
     """
     if to not in TARGETS:
         raise UsageError(f"--to {to} is not one of {', '.join(TARGETS)}")
@@ -48,11 +49,16 @@ def export(
 
             export_ctranslate2(opened, folder, quantization or "float32")
         case "huggingface":
-            from allyouneed.interop.huggingface_folder import export_huggingface
+            if opened.heads is None:
+                from allyouneed.interop.huggingface_folder import export_huggingface
 
-            export_huggingface(opened, folder)
+                export_huggingface(opened, folder)
+            else:
+                from allyouneed.interop.bert_folder import export_bert
+
+                export_bert(opened, folder)
         case "onnx":
             from allyouneed.interop.onnx_folder import export_onnx
 
             export_onnx(opened, folder)
-    note(f"written to {folder}; its README.md says how to translate with it")
+    note(f"written to {folder}; its README.md says how to use it")

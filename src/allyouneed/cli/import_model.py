@@ -16,7 +16,8 @@ def import_model(
     from_: Annotated[
         str | None,
         typer.Option(
-            "--from", help="The format; without it, told by what SOURCE is: marian or fairseq."
+            "--from",
+            help="The format; without it, told by what SOURCE is: marian, fairseq or bert.",
         ),
     ] = None,
     dictionaries: Annotated[
@@ -29,7 +30,7 @@ def import_model(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Make a model folder of another toolkit's model, to translate with it here.
+    """Make a model folder of another toolkit's model, to use it here.
 
     **Examples**
 
@@ -44,6 +45,9 @@ def import_model(
     fairseq is a checkpoint of fairseq or of NVIDIA's Transformer, with its dictionaries and codes.
     Its text follows Moses' rules, which need the extra: pip install 'allyouneed[moses]'.
 
+    bert is a folder of `BertModel`, or of a class with heads on it: for masked words, next
+    sentences, labels of texts or tags of tokens. It is used by predict, fill and encode.
+
     Nothing is fetched, and nothing that a file holds is run.
     """
     from allyouneed.interop.formats import FORMATS, format_of
@@ -57,4 +61,5 @@ def import_model(
             raise UsageError(f"--{option} says nothing about a model from {name}; leave it out")
     given = {option: options[option] for option in FORMATS[name].options}
     folder = FORMATS[name].read(source, into, note=note, **given)
-    note(f"written to {folder.path}; translate with it: --model {folder.path}")
+    use = "translate" if folder.heads is None else "predict, fill or encode"
+    note(f"written to {folder.path}; {use} with it: --model {folder.path}")

@@ -38,6 +38,12 @@ def _read_fairseq(
     return import_fairseq(source, into, dictionaries=dictionaries, codes=codes, note=note)
 
 
+def _read_bert(source: Path, into: Path, *, note: Note) -> ModelFolder:
+    from allyouneed.interop.bert_folder import import_bert
+
+    return import_bert(source, into, note=note)
+
+
 FORMATS: dict[str, Format] = {
     "marian": Format(
         "a folder of Hugging Face's MarianMTModel, as OPUS-MT has them",
@@ -49,6 +55,11 @@ FORMATS: dict[str, Format] = {
         lambda path: path.is_file() and _begins_as_pickle(path),
         _read_fairseq,
         options=("dictionaries", "codes"),
+    ),
+    "bert": Format(
+        "a folder of Hugging Face's BertModel, or of one of its classes with heads",
+        lambda path: model_type(path) == "bert",
+        _read_bert,
     ),
 }
 
