@@ -52,7 +52,7 @@ class Job:
             job.to_do += not_blank
             prefixes += [[] if n else prefix_ids for n in range(len(not_blank))]
         job.prefixes = prefixes if prefix_ids else None
-        job.ids = tokenizer.encode_ids([segment.text for segment in job.to_do])
+        job.ids = tokenizer.encode_ids([segment.code + segment.text for segment in job.to_do])
         return job
 
     def numbers(self) -> list[int]:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
-from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_long
 from allyouneed.translation import Translation
 
@@ -19,13 +19,15 @@ CUT_OFF = "stopped at the length limit before the end of a sentence"
 class Segment:
     """A part of a text that the model sees at once, with the white space around it.
 
-    A blank part has no `text` and is not translated. `hypotheses` and `alignment` are found later;
-    the alignment is of the first hypothesis, Pharaoh pairs that count words from 0 in each part.
+    A blank part has no `text` and is not translated. `code` is what the model is told before the
+    text, where an earlier part says it. `hypotheses` and `alignment` are found later; the alignment
+    is of the first hypothesis, Pharaoh pairs that count words from 0 in each part.
     """
 
     before: str
     text: str
     after: str
+    code: str = ""
     hypotheses: Sequence[Hypothesis] = ()
     alignment: str | None = None
 
@@ -60,6 +62,7 @@ class Segmenter:
             parts = [Segment.of(part) for part in split_long(whole.text, self._fits) or [""]]
             if len(parts) > 1:
                 parts_of_long_lines += len(parts)
+                self._tell_all(parts)
             parts[0].before = whole.before
             parts[-1].after = f"{whole.after}\n"
             segments += parts
@@ -70,6 +73,12 @@ class Segmenter:
                 f"translated in {parts_of_long_lines} parts"
             )
         return segments, notes
+
+    def _tell_all(self, parts: Sequence[Segment]) -> None:
+        """What the first part says at its beginning, such as the language, holds for all."""
+        if isinstance(self.tokenizer, Coded):
+            for part in parts[1:]:
+                part.code = self.tokenizer.code(parts[0].text)
 
     def _fits(self, part: str) -> bool:
         if len(part.encode()) + 2 <= self.known_length:  # a token a byte, the space before, the end

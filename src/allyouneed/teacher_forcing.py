@@ -63,8 +63,10 @@ def align(
         target_BT = _padded(model, [targets[n] for n in chosen])
         weights_BTS = cross_attention_map(model, source_BS, target_BT)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
-            words = word_numbers(tokenizer, sources[n]), word_numbers(tokenizer.target, targets[n])
-            segments[n].alignment = pharaoh(weights_TS, *words)
+            told = len(segments[n].code.split())  # words that are not of the text
+            source = [max(word - told, -1) for word in word_numbers(tokenizer, sources[n])]
+            target = word_numbers(tokenizer.target, targets[n])
+            segments[n].alignment = pharaoh(weights_TS, source, target)
 
 
 def _padded(model: Transformer, rows: Ids) -> Tensor:

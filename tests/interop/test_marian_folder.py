@@ -118,6 +118,35 @@ def test_it_is_translated_with(
     assert len(score.tokens) == len(folder.tokenizer.target.encode("Ein Mann.").ids)
 
 
+def test_every_part_of_a_long_line_is_told_the_language(
+    marian_folder: MakeFolder, tmp_path: Path
+) -> None:
+    folder, _ = imported(marian_folder(), tmp_path / "ours")
+    translator = load(folder.path, engine="core")
+    sentences = ["A man rides a bike.", "Two women are talking to each other.", "The dog sleeps."]
+    line = ">>deu<< " + " ".join(sentences)
+    options = BeamOptions(beam=1, max_length=8)
+    whole = translator(line, options=options, alignments=True)
+    assert any("translated in " in note for note in whole.notes)
+    apart = translator(
+        [f">>deu<< {sentence}" for sentence in sentences], options=options, alignments=True
+    )
+    assert whole.text == " ".join(one.text for one in apart)
+    assert whole.text != " ".join(one.text for one in translator(sentences, options=options))
+    shift, links = 0, []
+    target = 0
+    for number, one in enumerate(apart):
+        told = number > 0  # the first part's code is a word of the line
+        for link in (one.alignment or "").split():
+            i, j = map(int, link.split("-"))
+            if i >= told:
+                links.append(f"{i - told + shift}-{j + target}")
+        shift += len(one.source.split()) - told
+        target += len(one.text.split())
+    assert len(links) >= 3
+    assert set(links) <= set((whole.alignment or "").split())
+
+
 def test_the_card_says_how_to_search_as_they_do(marian_folder: MakeFolder, tmp_path: Path) -> None:
     folder, notes = imported(
         marian_folder(generation={"no_repeat_ngram_size": 3, "repetition_penalty": 1.5}),

@@ -105,10 +105,9 @@ class MarianTokenizer(Spelt):
     def encode(self, text: str) -> Encoding:
         """Tokenises one text; surrogates count as U+FFFD."""
         text, _ = clean(text)
-        code = LANGUAGE_CODE.match(text)
-        begin = code.end() if code else 0
-        spelt = [code[0]] if code else []
-        spans = [(0, begin)] if code else []
+        code = self.code(text)
+        begin = len(code)
+        spelt, spans = [code] * bool(code), [(0, begin)] * bool(code)
         for piece in self._model.cut(text[begin:]):
             spelt.append(piece.spelling)
             spans.append((piece.span[0] + begin, piece.span[1] + begin))
@@ -116,6 +115,11 @@ class MarianTokenizer(Spelt):
         ids.append(self.END)
         spans.append((len(text), len(text)))
         return Encoding(ids, [self.piece(id) for id in ids], spans)
+
+    def code(self, text: str) -> str:
+        """The language that a text asks for at its beginning, such as ">>fra<<"; or nothing."""
+        found = LANGUAGE_CODE.match(text)
+        return found[0] if found else ""
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Tokenises many texts, ids only; every list ends in `END`."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from allyouneed.text.tokenizer import Encoding
 
@@ -83,3 +83,11 @@ class AnyTokenizer(Protocol):
 
     def fingerprint(self) -> str:
         """SHA-256 of the JSON, in hexadecimal."""
+
+
+@runtime_checkable
+class Coded(Protocol):
+    """A tokenizer of a model that has to be told something about a text at its beginning."""
+
+    def code(self, text: str) -> str:
+        """What stands at the beginning, such as ">>fra<<"; it holds for every part of the text."""

@@ -1,5 +1,5 @@
 """A `.spm` file of SentencePiece (Kudo & Richardson 2018) with a unigram model (Kudo 2018): how it
-cuts a text into pieces. Read and searched here without that package, and to the last bit as it does;
+cuts a text into pieces. Read and searched here without that package, and to the last bit as there:
 the search of `tokenizers` adds in float64, which breaks ties in other ways.
 """
 
