@@ -11,20 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from allyouneed.core.attention import MultiHeadAttention, Site
-from allyouneed.core.transformer import Transformer
 from allyouneed.errors import UsageError
 from allyouneed.insight.clock import Clock, Pass, add_probe
 from allyouneed.insight.names import (
+    CoreModel,
+    LookedInto,
     attentions,
     check_name,
     core_model,
+    ends_of_stacks,
     feed_forwards,
     split_head,
     sublayers,
 )
-from allyouneed.translator import Translator
-
-ENDS_OF_STACKS = ("encoder.embeddings", "encoder.norm", "decoder.embeddings", "decoder.norm")
 
 
 class Recording:
@@ -112,7 +111,7 @@ class Tape:
 
 @contextmanager
 def capture(
-    looked_into: Transformer | Translator,
+    looked_into: LookedInto,
     *,
     residuals: bool = False,
     queries_keys: bool = False,
@@ -128,9 +127,9 @@ def capture(
         tape["decoder.layers.0.cross_attention[5]"]         # BTS, one head of it
         tape.residuals["decoder.layers.0.feed_forward"]     # BTD
 
-    `names` are the modules to record (None: all). Training, scoring and searches are recorded
-    alike; a translator runs on the core engine meanwhile. Tensors are kept as they arise, on
-    their device and with the graph behind them where gradients are on, so gradients can be asked
+    `names` are the modules to record (None: all). Training, scoring, searches and predictions are
+    recorded alike; a translator runs on the core engine meanwhile. Tensors are kept as they arise,
+    on their device and with the graph behind them where gradients are on, so gradients can be asked
     for of them. Afterwards nothing is left behind in the model. `Tape` says what is kept under
     which name.
 
@@ -162,8 +161,8 @@ def capture(
         yield tape
 
 
-def _wanted(model: Transformer, names: Sequence[str] | None) -> set[str]:
-    known = [*sublayers(model), *ENDS_OF_STACKS]
+def _wanted(model: CoreModel, names: Sequence[str] | None) -> set[str]:
+    known = [*sublayers(model), *ends_of_stacks(model)]
     chosen = known if names is None else [names] if isinstance(names, str) else names
     for name in chosen:
         check_name(name, known, "to record")
@@ -215,9 +214,9 @@ class _Recorder:
         handle = feed_forward.get_submodule("W_2").register_forward_pre_hook(hook)
         self.stack.callback(handle.remove)
 
-    def residuals(self, name: str, model: Transformer) -> None:
+    def residuals(self, name: str, model: CoreModel) -> None:
         """The stream behind a sub-layer and what that adds to it, or an end of a stack."""
-        if name in ENDS_OF_STACKS:
+        if name in ends_of_stacks(model):
             self._whole(model.get_submodule(name), self.tape.residuals, name)
             return
         self._whole(model.get_submodule(f"{name}_residual"), self.tape.residuals, name)

@@ -11,6 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from allyouneed.core.attention import MultiHeadAttention, Site
+from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.transformer import Transformer
 
 
@@ -29,13 +30,17 @@ class Clock:
     def __init__(self) -> None:
         self.now = Pass()
 
-    def follow(self, model: Transformer, stack: ExitStack) -> None:
-        """Follows the model's decoder until the stack is closed."""
+    def follow(self, model: Transformer | EncoderOnly, stack: ExitStack) -> None:
+        """Follows the model's decoder, if it has one, until the stack is closed."""
+        if isinstance(model, EncoderOnly):
+            return
         embeddings = model.decoder.embeddings
         stack.callback(embeddings.register_forward_pre_hook(self._begin).remove)
 
-    def tell_sentences(self, model: Transformer, stack: ExitStack) -> None:
+    def tell_sentences(self, model: Transformer | EncoderOnly, stack: ExitStack) -> None:
         """Also finds out `now.sentences`, as the first layer's attention is told them."""
+        if isinstance(model, EncoderOnly):
+            return
         for layer in list(model.decoder.layers)[:1]:
             assert isinstance(layer.self_attention, MultiHeadAttention)
             add_probe(layer.self_attention, self._sentences, stack)

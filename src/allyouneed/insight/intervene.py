@@ -12,21 +12,21 @@ import torch
 from torch import Tensor, nn
 
 from allyouneed.core.attention import MultiHeadAttention, Probe, Site
-from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ShapeError, UsageError
-from allyouneed.insight.capture import ENDS_OF_STACKS
 from allyouneed.insight.clock import Clock, add_probe
 from allyouneed.insight.edits import Blocked, Forced, check_edit, edited
 from allyouneed.insight.edits import Edit as Edit  # an alias has no docstring for `__all__`
 from allyouneed.insight.names import (
+    CoreModel,
+    LookedInto,
     attentions,
     check_name,
     core_model,
+    ends_of_stacks,
     heads,
     split_head,
     sublayers,
 )
-from allyouneed.translator import Translator
 
 __all__ = ["Blocked", "Forced", "intervene", "Patch"]
 
@@ -45,7 +45,7 @@ class Patch:
 
 @contextmanager
 def intervene(
-    looked_into: Transformer | Translator,
+    looked_into: LookedInto,
     *,
     switch_off: Sequence[str] = (),
     edit: Mapping[str, Edit | Sequence[Edit]] | None = None,
@@ -124,7 +124,7 @@ def _patch(name: str, value: Tensor | Patch) -> Patch:
     return Patch(tensor, positions)
 
 
-def _layers(model: Transformer) -> dict[str, list[str]]:
+def _layers(model: CoreModel) -> dict[str, list[str]]:
     """Each layer's name, and those of its sub-layers."""
     layers: dict[str, list[str]] = {}
     for name in sublayers(model):
@@ -132,20 +132,20 @@ def _layers(model: Transformer) -> dict[str, list[str]]:
     return layers
 
 
-def _scalable(model: Transformer) -> list[str]:
+def _scalable(model: CoreModel) -> list[str]:
     return [*heads(model), *sublayers(model), *_layers(model)]
 
 
-def _patchable(model: Transformer) -> list[str]:
+def _patchable(model: CoreModel) -> list[str]:
     streams = [f"{name}_residual" for name in sublayers(model)]
-    return [*heads(model), *sublayers(model), *streams, *ENDS_OF_STACKS]
+    return [*heads(model), *sublayers(model), *streams, *ends_of_stacks(model)]
 
 
 def _edit_of(edit: Edit) -> Probe:
     return lambda weights_BHTS, site: edited(weights_BHTS, site, edit)
 
 
-def _probe(model: Transformer, name: str, change: Probe, stack: ExitStack) -> None:
+def _probe(model: CoreModel, name: str, change: Probe, stack: ExitStack) -> None:
     """Lets a probe act on one head, or on all."""
     module, head = split_head(name)
 
@@ -157,7 +157,7 @@ def _probe(model: Transformer, name: str, change: Probe, stack: ExitStack) -> No
     add_probe(attentions(model)[module], change if head is None else one_head, stack)
 
 
-def _set_scale(model: Transformer, name: str, factor: float, stack: ExitStack) -> None:
+def _set_scale(model: CoreModel, name: str, factor: float, stack: ExitStack) -> None:
     for part in _layers(model).get(name, [name]):
         module = model.get_submodule(split_head(part)[0])
         if isinstance(module, MultiHeadAttention):
@@ -166,7 +166,7 @@ def _set_scale(model: Transformer, name: str, factor: float, stack: ExitStack) -
             _before(module.get_submodule("W_2"), lambda units_BTF: units_BTF * factor, stack)
 
 
-def _set_patch(model: Transformer, name: str, patch: Patch, clock: Clock, stack: ExitStack) -> None:
+def _set_patch(model: CoreModel, name: str, patch: Patch, clock: Clock, stack: ExitStack) -> None:
     in_decoder = name.startswith("decoder")
     module, head = split_head(name)
 

@@ -7,44 +7,64 @@ from typing import cast
 from torch import nn
 
 from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.decoder import Decoder
+from allyouneed.core.encoder import Encoder
+from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.transformer import Transformer
+from allyouneed.encoder_model import EncoderModel
 from allyouneed.errors import UsageError, nearest
 from allyouneed.translator import Translator
 
+CoreModel = Transformer | EncoderOnly
+LookedInto = CoreModel | Translator | EncoderModel
 SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
 _HEAD = re.compile(r"(.+)\[(\d+)\]")
 _LAYER = re.compile(r"(\w+\.layers)\.(\d+)")
 
 
-def core_model(looked_into: Transformer | Translator) -> Transformer:
-    """The model that probes and hooks are set on: itself, or the translator's core model."""
-    return looked_into.model if isinstance(looked_into, Translator) else looked_into
+def core_model(looked_into: LookedInto) -> CoreModel:
+    """The model that probes and hooks are set on: itself, or the core model of what runs it."""
+    if isinstance(looked_into, Translator | EncoderModel):
+        return looked_into.model
+    return looked_into
 
 
-def sublayers(model: Transformer) -> dict[str, nn.Module]:
+def stacks(model: CoreModel) -> dict[str, Encoder | Decoder]:
+    """The stacks of layers by their names: "encoder" and, where there is one, "decoder"."""
+    if isinstance(model, EncoderOnly):
+        return {"encoder": model.encoder}
+    return {"encoder": model.encoder, "decoder": model.decoder}
+
+
+def ends_of_stacks(model: CoreModel) -> list[str]:
+    """What stands below and on top of the layers, such as `encoder.embeddings`."""
+    return [f"{side}.{end}" for side in stacks(model) for end in ("embeddings", "norm")]
+
+
+def sublayers(model: CoreModel) -> dict[str, nn.Module]:
     """Every attention and feed-forward network by its name, in the order of figure 1."""
     return {
         f"{side}.layers.{number}.{kind}": cast(nn.Module, getattr(layer, kind))
-        for side, stack in (("encoder", model.encoder), ("decoder", model.decoder))
+        for side, stack in stacks(model).items()
         for number, layer in enumerate(stack.layers)
         for kind in SUBLAYERS
         if hasattr(layer, kind)
     }
 
 
-def attentions(model: Transformer) -> dict[str, MultiHeadAttention]:
+def attentions(model: CoreModel) -> dict[str, MultiHeadAttention]:
     """Every multi-head attention by its name, in order."""
     parts = sublayers(model).items()
     return {name: part for name, part in parts if isinstance(part, MultiHeadAttention)}
 
 
-def feed_forwards(model: Transformer) -> dict[str, nn.Module]:
+def feed_forwards(model: CoreModel) -> dict[str, nn.Module]:
     """Every feed-forward network by its name, in order."""
     parts = sublayers(model).items()
     return {name: part for name, part in parts if not isinstance(part, MultiHeadAttention)}
 
 
-def heads(model: Transformer) -> list[str]:
+def heads(model: CoreModel) -> list[str]:
     """Every head of every attention by its name, in order."""
     return [
         f"{name}[{head}]" for name, part in attentions(model).items() for head in range(part.heads)
