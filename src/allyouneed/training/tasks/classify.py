@@ -14,11 +14,11 @@ from torch import Tensor
 
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.data.batches import Indices
-from allyouneed.data.examples import Example, example_store
+from allyouneed.data.examples import Example
 from allyouneed.data.labelled import LabelledCorpus, LabelledText, read_labelled
 from allyouneed.data.report import DataReport
 from allyouneed.data.store import TokenStore
-from allyouneed.errors import DataError, RecipeError, nearest
+from allyouneed.errors import RecipeError
 from allyouneed.model_config import Heads
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.tokenizer import Tokenizer
@@ -30,10 +30,13 @@ from allyouneed.training.tasks.encoder import (
     EncoderTask,
     Shape,
     TextBatch,
+    names_in,
+    number_of,
     segments_for,
     shape_of,
+    stores_of,
 )
-from allyouneed.training.tasks.task import Note, Start
+from allyouneed.training.tasks.task import Start
 from allyouneed.training.validation import ByErrors
 from allyouneed.training.workers import Workers
 
@@ -79,26 +82,21 @@ class Classify(EncoderTask[ClassifyRecipe]):
     def _prepared(cls, recipe: ClassifyRecipe, start: Start) -> Self:
         train = [_corpus(recipe, section) for section in recipe.data.train]
         valid = [_corpus(recipe, section) for section in recipe.data.valid]
-        cache = start.folder / "cache"
-        files = [path for corpus in train for path in corpus.files]
         start.progress("reading the labels", 0, None)
-        labels = labels_of(train, start.note)
-        shape = shape_of(recipe, cache, files, lambda: _texts(train), start.note)
-        stores = []
-        for part, corpora in (("train", train), ("valid", valid)):
-            examples = _Examples(corpora, shape, labels)
-            settings = {
-                "tokenizer": shape.tokenizer.fingerprint(),
-                "labels": labels,
-                "columns": [[corpus.texts, corpus.label] for corpus in corpora],
-                "longest": shape.config.max_positions,
-            }
-            size = max(shape.config.vocabulary, len(labels))
-            store = example_store(
-                corpora, examples, settings, size, cache, start.progress, unit="texts"
-            )
-            start.note(f"{part}: {store.report}")
-            stores.append(store)
+        counts = Counter(text.label for text in _read(train))
+        labels = names_in(counts, train, "label", start.note)
+        texts = lambda: (one for text in _read(train) for one in text.texts)  # noqa: E731
+        shape = shape_of(recipe, start, train, texts)
+        stores = stores_of(
+            train,
+            valid,
+            lambda corpora: _Examples(corpora, shape, labels),
+            lambda corpus: [corpus.texts, corpus.label],
+            shape,
+            start,
+            cls.COUNTED,
+            labels,
+        )
         return cls(recipe, shape, labels, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "ClassifyObjective":
@@ -170,39 +168,6 @@ class ClassifyObjective(EncoderObjective):
         return r_drop_loss(both_2BL, labels_B, self.smoothing, self.r_drop, NO_LABEL)
 
 
-def labels_of(corpora: Sequence[LabelledCorpus], note: Note) -> list[str]:
-    """The labels of training data, by name; `note` hears how often each is there.
-
-    Raises DataError where there are fewer than two.
-    """
-    counts = Counter(
-        text.label
-        for corpus in corpora
-        for text in read_labelled(corpus, DataReport([corpus.name]))  # the store's report tells
-    )
-    labels = sorted(counts)
-    if len(labels) < 2:
-        names = ", ".join(corpus.name for corpus in corpora)
-        raise DataError(
-            f"{names}: there is {'the label ' + repr(labels[0]) if labels else 'no label'} alone; "
-            "a model can only learn to tell two or more apart"
-        )
-    note("labels: " + ", ".join(f"{label} {counts[label]:,}" for label in labels))
-    return labels
-
-
-def number_of(label: str, labels: Sequence[str], corpus: str, line: int, kind: str) -> int:
-    """The number of a label or tag. Raises DataError, with the place, for one that is new."""
-    if label in labels:
-        return labels.index(label)
-    close = nearest(label, labels)
-    raise DataError(
-        f"{corpus}:{line}: the {kind} {label!r} is not one of the training data's, "
-        f"{', '.join(map(repr, labels[:8]))}{' and more' if len(labels) > 8 else ''}; "
-        + (f"did you mean {close!r}?" if close else "take the line out, or learn from some too")
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Examples:
     """[CLS] text [SEP], or [CLS] one [SEP] other [SEP], and the number of its label."""
@@ -236,10 +201,9 @@ def _corpus(recipe: ClassifyRecipe, section: LabelledSection) -> LabelledCorpus:
     return LabelledCorpus(**{**values, "source": recipe.locate(section.source)})
 
 
-def _texts(corpora: Sequence[LabelledCorpus]) -> Iterator[str]:
+def _read(corpora: Sequence[LabelledCorpus]) -> Iterator[LabelledText]:
     for corpus in corpora:
-        for text in read_labelled(corpus, DataReport([corpus.name])):
-            yield from text.texts
+        yield from read_labelled(corpus, DataReport([corpus.name]))  # the store's report tells
 
 
 def _bpe_dropout(recipe: ClassifyRecipe, shape: Shape) -> BpeDropout | None:

@@ -6,6 +6,7 @@ B batch · S length · D d_model
 import hashlib
 import json
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,10 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.contents import ContentHashes
+from allyouneed.data.examples import Examples, Files, example_store
+from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
+from allyouneed.errors import DataError, nearest
 from allyouneed.model_config import Heads
 from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder, save_model_folder
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
@@ -38,6 +42,7 @@ from allyouneed.training.workers import ALONE
 from allyouneed.weights.model import read_weights
 
 E = TypeVar("E", bound=EncoderRecipe)
+F = TypeVar("F", bound=Files)
 SURVEYED = 50  # batches of which a plan counts the labels
 KEPT_HEADS = ("pooler.", "heads.masked_words.", "heads.next_sentence.")
 
@@ -67,12 +72,11 @@ class TextBatch:
 
 def shape_of(
     recipe: EncoderRecipe,
-    cache: Path,
-    files: Sequence[Path],
+    start: Start,
+    corpora: Sequence[Files],
     texts: Callable[[], Iterable[str]],
-    note: Note,
 ) -> Shape:
-    """The vocabulary is `init`'s, the recipe's file, or learnt from the texts of these files."""
+    """The vocabulary is `init`'s, the recipe's file, or learnt from the texts of the corpora."""
     init = open_model_folder(recipe.training.init) if recipe.training.init else None
     tokenizer: AnyEncoderTokenizer
     if init is not None:
@@ -81,13 +85,17 @@ def shape_of(
         path = recipe.locate(recipe.vocabulary.tokenizer)
         tokenizer = encoder_tokenizer(open_tokenizer(path), f"vocabulary.tokenizer={path}")
     else:
+        cache = start.folder / "cache"
         cache.mkdir(parents=True, exist_ok=True)
         content = ContentHashes(cache / "hashes.json")
+        files = [path for corpus in corpora for path in corpus.files]
         data = json.dumps(recipe.data.model_dump(mode="json"), sort_keys=True)
         what = json.dumps([recipe.vocabulary.size, [content(path) for path in files], data])
         key = hashlib.sha256(what.encode()).hexdigest()[:16]
         file = cache / f"tokenizer-{key}.json"
-        tokenizer = kept_vocabulary(EncoderTokenizer, recipe.vocabulary.size, texts, file, note)
+        tokenizer = kept_vocabulary(
+            EncoderTokenizer, recipe.vocabulary.size, texts, file, start.note
+        )
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     config = replace(
         config,
@@ -98,8 +106,65 @@ def shape_of(
     )
     if init is not None:
         check_same_model(init, config)
-        note(f"encoder and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
+        start.note(f"encoder and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
     return Shape(tokenizer, config, init)
+
+
+def stores_of(
+    train: Sequence[F],
+    valid: Sequence[F],
+    examples: Callable[[Sequence[F]], Examples],
+    settings: Callable[[F], list[Any]],
+    shape: Shape,
+    start: Start,
+    unit: str,
+    names: Sequence[str] = (),
+) -> tuple[TokenStore, TokenStore]:
+    """The stores of both parts. `settings` are what decides about a corpus' examples beside its
+    files, the shape and the `names` of labels; `unit` is what the reports count."""
+    made = []
+    for part, corpora in (("train", train), ("valid", valid)):
+        what = {
+            "tokenizer": shape.tokenizer.fingerprint(),
+            "longest": shape.config.max_positions,
+            "names": list(names),
+            "corpora": [settings(corpus) for corpus in corpora],
+        }
+        size = max(shape.config.vocabulary, len(names) + 1)
+        cache = start.folder / "cache"
+        store = example_store(corpora, examples(corpora), what, size, cache, start.progress, unit)
+        start.note(f"{part}: {store.report}")
+        made.append(store)
+    return made[0], made[1]
+
+
+def names_in(counts: Counter[str], corpora: Sequence[Files], kind: str, note: Note) -> list[str]:
+    """The labels (or tags, by `kind`) of training data, by name; `note` hears how often each is
+    there.
+
+    Raises DataError where there are fewer than two.
+    """
+    names = sorted(counts)
+    if len(names) < 2:
+        raise DataError(
+            f"{', '.join(corpus.name for corpus in corpora)}: the only {kind} is "
+            f"{names[0] if names else 'none'!r}, and a model can only learn to tell two or more "
+            "apart; look at what data.train says of its columns"
+        )
+    note(f"{kind}s: " + ", ".join(f"{name} {counts[name]:,}" for name in names))
+    return names
+
+
+def number_of(name: str, names: Sequence[str], corpus: str, line: int, kind: str) -> int:
+    """The number of a label or tag. Raises DataError, with the place, for one that is new."""
+    if name in names:
+        return names.index(name)
+    close = nearest(name, names)
+    raise DataError(
+        f"{corpus}:{line}: the {kind} {name!r} is not one of the training data's, "
+        f"{', '.join(map(repr, names[:8]))}{' and more' if len(names) > 8 else ''}; "
+        + (f"did you mean {close!r}?" if close else "take the line out, or learn from some too")
+    )
 
 
 class EncoderTask(Task[E]):
@@ -142,7 +207,7 @@ class EncoderTask(Task[E]):
             dtype=dtype,
         )
 
-    def collated(self, texts: Sequence[Sequence[int] | NDArray[np.int64]]) -> TextBatch:
+    def collated(self, texts: Sequence[Sequence[int] | NDArray[Any]]) -> TextBatch:
         """Ids with [CLS] and [SEP] as a padded batch."""
         pad, end = self.shape.config.pad, self.shape.config.end
         rows = np.full((len(texts), max(map(len, texts))), pad, dtype=np.int64)

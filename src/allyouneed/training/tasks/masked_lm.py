@@ -17,7 +17,7 @@ from allyouneed.core.encoder import Memory
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.heads import NextSentenceHead
 from allyouneed.data.batches import Indices
-from allyouneed.data.examples import Example, example_store
+from allyouneed.data.examples import Example
 from allyouneed.data.report import DataReport
 from allyouneed.data.running_text import TextCorpus, read_paragraphs, text_files
 from allyouneed.data.store import TokenStore
@@ -34,6 +34,7 @@ from allyouneed.training.tasks.encoder import (
     TextBatch,
     segments_for,
     shape_of,
+    stores_of,
 )
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.workers import Workers
@@ -118,29 +119,23 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             valid = [replace(corpus, part="end", held_out=share) for corpus in train]
             train = [replace(corpus, part="beginning", held_out=share) for corpus in train]
             start.note(f"held out: the last {share:.0%} of the lines of each file")
-        cache = start.folder / "cache"
-        files = [path for corpus in train for path in corpus.files]
-        shape = shape_of(recipe, cache, files, lambda: _texts(train), start.note)
+        shape = shape_of(recipe, start, train, lambda: _texts(train))
         length = recipe.masking.length
         if length > shape.config.max_positions:
             raise RecipeError(
                 f"masking.length = {length} is more than the model's {shape.config.max_positions} "
                 "positions; lower it, or raise model.max_positions"
             )
-        stores = []
-        for part, corpora in (("train", train), ("valid", valid)):
-            settings = {
-                "tokenizer": shape.tokenizer.fingerprint(),
-                "masking": [length, recipe.masking.next_sentence],
-                "parts": [[corpus.part, corpus.held_out] for corpus in corpora],
-            }
-            examples = _Examples(corpora, shape, length, recipe.masking.next_sentence)
-            size = shape.config.vocabulary
-            store = example_store(
-                corpora, examples, settings, size, cache, start.progress, unit="examples"
-            )
-            start.note(f"{part}: {store.report}")
-            stores.append(store)
+        two = recipe.masking.next_sentence
+        stores = stores_of(
+            train,
+            valid,
+            lambda corpora: _Examples(corpora, shape, length, two),
+            lambda corpus: [length, two, corpus.part, corpus.held_out],
+            shape,
+            start,
+            cls.COUNTED,
+        )
         return cls(recipe, shape, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "MaskedObjective":

@@ -6,6 +6,7 @@ from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.classify import Classify
 from allyouneed.training.tasks.masked_lm import MaskedLanguageModel
 from allyouneed.training.tasks.reply import Reply
+from allyouneed.training.tasks.tag import Tag
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.tasks.translate import Translate
 
@@ -14,6 +15,7 @@ TASKS: dict[str, type[Task[Any]]] = {
     "classify": Classify,
     "masked-lm": MaskedLanguageModel,
     "reply": Reply,
+    "tag": Tag,
 }
 
 

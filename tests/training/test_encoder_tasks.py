@@ -1,0 +1,329 @@
+"""Tasks of models without a decoder, from recipe to model folder, on data made here."""
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from allyouneed.errors import DataError, RecipeError, UsageError
+from allyouneed.model_folder import open_model_folder
+from allyouneed.training.log import read_log
+from allyouneed.training.recipe import load_recipe, to_toml
+from allyouneed.training.run import TrainingResult, train
+from allyouneed.training.tasks.table import task_of
+
+COMMON = """
+name = "tiny"
+[vocabulary]
+size = 300
+[model]
+encoder_layers = 1
+d_model = 32
+d_ff = 32
+heads = 2
+dropout = 0.1
+max_positions = 48
+residual = "pre-norm"
+positions = "learned"
+scale_embeddings = false
+normalise_embeddings = true
+segments = 2
+[schedule]
+name = "inverse-sqrt"
+learning_rate = 0.02
+warmup = 10
+[training]
+steps = 40
+batch_tokens = 512
+label_smoothing = 0.0
+average_last = 0
+log_every = 1
+validate_every_steps = 20
+checkpoint_every_steps = 10
+keep_last = 9
+[validation]
+samples = 2
+"""
+GOOD, BAD = ("fine", "lovely", "warm"), ("dull", "cold", "poor")
+FILMS = ("film", "play", "book", "song")
+TASKS = ("classify", "tag", "masked-lm")
+
+
+def reviews(count: int, seed: int) -> str:
+    """Texts with a good or a bad word among others; TSV with a header."""
+    chance = random.Random(seed)
+    lines = ["sentence\tlabel"]
+    for _ in range(count):
+        good = chance.random() < 0.5
+        words = [*chance.sample(FILMS, 2), chance.choice(GOOD if good else BAD)]
+        chance.shuffle(words)
+        lines.append(f"{' '.join(words)}\t{'good' if good else 'bad'}")
+    return "\n".join(lines) + "\n"
+
+
+def tagged(count: int, seed: int) -> str:
+    """Words, of which two lists are spans; CoNLL columns."""
+    chance = random.Random(seed)
+    blocks = []
+    for _ in range(count):
+        words = chance.sample([*GOOD, *BAD, *FILMS], 4)
+        rows = [f"{word} x {'B-GOOD' if word in GOOD else 'O'}" for word in words]
+        rows += ["dull x B-BAD", "song x I-BAD"]
+        blocks.append("\n".join(rows))
+    return "\n\n".join(blocks) + "\n"
+
+
+def story(sentences: int, seed: int) -> str:
+    """Hard-wrapped prose in which one word tells the next."""
+    chance = random.Random(seed)
+    paragraphs = []
+    for _ in range(sentences):
+        number = chance.randrange(4)
+        paragraphs.append(
+            f"The {FILMS[number]} that we saw\nwas {('fine', 'dull', 'warm', 'cold')[number]}."
+        )
+    return "\n\n".join(paragraphs) + "\n"
+
+
+@dataclass
+class Encoders:
+    """Starts tiny runs of each task, each in a folder of its own."""
+
+    root: Path
+
+    def write(self, task: str) -> Path:
+        if task == "classify":
+            (self.root / "train.tsv").write_text(reviews(200, 1), encoding="utf-8")
+            (self.root / "valid.tsv").write_text(reviews(40, 2), encoding="utf-8")
+            data = '[[data.train]]\nsource = "train.tsv"\n[[data.valid]]\nsource = "valid.tsv"\n'
+        elif task == "tag":
+            (self.root / "train.conll").write_text(tagged(120, 1), encoding="utf-8")
+            (self.root / "valid.conll").write_text(tagged(30, 2), encoding="utf-8")
+            data = (
+                '[[data.train]]\nsource = "train.conll"\n[[data.valid]]\nsource = "valid.conll"\n'
+            )
+        else:
+            books = self.root / "books"
+            books.mkdir(exist_ok=True)
+            (books / "one.txt").write_text(story(250, 1), encoding="utf-8")
+            (books / "two.txt").write_text(story(50, 2), encoding="utf-8")
+            data = (
+                '[data]\nheld_out = 0.2\n[[data.train]]\nsource = "books"\n[masking]\nlength = 24\n'
+            )
+        path = self.root / f"{task}.toml"
+        path.write_text(f'task = "{task}"\n{COMMON}\n{data}', encoding="utf-8")
+        return path
+
+    def recipe(self, task: str, *overrides: str) -> Any:
+        return load_recipe(self.write(task), overrides)
+
+    def start(self, task: str, name: str, *overrides: str, resume: bool = False) -> TrainingResult:
+        recipe = self.recipe(task, *overrides)
+        return train(recipe, self.root / name, resume=resume, device="cpu")
+
+    def records(self, name: str, event: str) -> list[dict[str, Any]]:
+        return [record for record in read_log(self.root / name) if record["event"] == event]
+
+
+@pytest.fixture
+def encoders(tmp_path: Path) -> Encoders:
+    return Encoders(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Encoders:
+    """A whole run of each task, which tests only read; their folders have the tasks' names."""
+    made = Encoders(tmp_path_factory.mktemp("encoders"))
+    for task in TASKS:
+        made.start(task, task)
+    return made
+
+
+def test_a_toy_of_labels_is_learnt_wholly(finished: Encoders) -> None:
+    (final,) = finished.records("classify", "final")
+    assert final["accuracy"] == 1.0
+    folder = open_model_folder(finished.root / "classify" / "model")
+    assert folder.heads is not None
+    assert folder.heads.labels == ("bad", "good")
+    facts = json.loads((finished.root / "classify" / "model" / "training.json").read_text())
+    assert facts["validation_accuracy"] == 1.0
+    card = (finished.root / "classify" / "model" / "README.md").read_text()
+    assert "validation accuracy: 100.0%" in card
+    assert "nats per label" in card
+
+
+def test_a_toy_of_tags_is_learnt_wholly(finished: Encoders) -> None:
+    (final,) = finished.records("tag", "final")
+    assert (final["accuracy"], final["f1"]) == (1.0, 1.0)
+    folder = open_model_folder(finished.root / "tag" / "model")
+    assert folder.heads is not None
+    assert folder.heads.tags == ("B-BAD", "B-GOOD", "I-BAD", "O")
+
+
+def test_masked_words_are_learnt_better_than_their_frequency_tells(finished: Encoders) -> None:
+    validations = finished.records("masked-lm", "validation")
+    (final,) = finished.records("masked-lm", "final")
+    assert final["loss"] < 0.75 * final["unigram"]
+    assert final["of_unigram"] == pytest.approx(final["loss"] / final["unigram"])
+    assert {record["unigram"] for record in validations} == {final["unigram"]}
+    text, hidden, found = final["samples"][0]
+    assert text.count("[MASK]") == len(hidden.split("·")) == len(found.split("·"))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_report_and_the_log_say_what_was_measured(finished: Encoders, task: str) -> None:
+    page = (finished.root / task / "report.html").read_text(encoding="utf-8")
+    measures = {"classify": "accuracy", "tag": "F1", "masked-lm": "loss / unigram"}
+    assert f"validation {measures[task]}" in page
+    assert "BLEU" not in page
+    units = {"classify": "label", "tag": "tag", "masked-lm": "masked word"}
+    assert f"nats per {units[task]}" in page
+    assert {record["unit"] for record in finished.records(task, "step")} == {units[task]}
+    counted = {"classify": "texts", "tag": "sentences", "masked-lm": "examples"}
+    for record in finished.records(task, "data"):
+        assert record["report"]["unit"] == counted[task]
+        assert record["report"]["kept"] > 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_that_was_stopped_goes_on_to_the_bit(finished: Encoders, task: str) -> None:
+    finished.start(task, f"{task}-again", "training.steps=10")
+    finished.start(task, f"{task}-again", resume=True)
+    losses = [
+        {record["step"]: record["loss"] for record in finished.records(name, "step")}
+        for name in (task, f"{task}-again")
+    ]
+    assert losses[0] == losses[1]
+    assert len(losses[0]) == 40
+    weights = [
+        (finished.root / name / "model" / "model.safetensors").read_bytes()
+        for name in (task, f"{task}-again")
+    ]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_recipe_is_written_back(encoders: Encoders, task: str) -> None:
+    recipe = encoders.recipe(task)
+    path = encoders.root / "back.toml"
+    path.write_text(to_toml(recipe), encoding="utf-8")
+    assert load_recipe(path) == recipe
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_plan_counts_what_the_run_then_sees(finished: Encoders, task: str) -> None:
+    recipe = finished.recipe(task)
+    before = sorted(finished.root.rglob("*"))
+    outlook = task_of(recipe).outlook(recipe, lambda *news: None)
+    assert sorted(finished.root.rglob("*")) == before
+    (data,) = (r for r in finished.records(task, "data") if r["part"] == "train")
+    assert (outlook.epoch.pairs, outlook.epoch.kept) == (
+        data["report"]["read"],
+        data["report"]["kept"],
+    )
+    steps = finished.records(task, "step")
+    batches = sum(1 for record in steps if record["epoch"] == 0)
+    assert abs(outlook.epoch.epoch_batches - batches) <= 1
+    rows, source, target = outlook.epoch.batches[0]
+    batch = outlook.made_up(rows, source, target)
+    loss = outlook.objective(torch.device("cpu"))(batch) / batch.target_tokens
+    assert float(loss.detach()) > 0
+
+
+def test_fine_tuning_takes_encoder_and_vocabulary_and_a_new_head(finished: Encoders) -> None:
+    base = finished.root / "masked-lm" / "model"
+    recipe = finished.recipe("classify", f"training.init={base}")
+    from_it = finished.start("classify", "tuned", f"training.init={base}", "training.steps=1")
+    assert from_it.model is not None
+    own = json.loads((finished.root / "tuned" / "model" / "config.json").read_text())
+    assert own["heads"]["labels"] == ["bad", "good"]
+    assert own["model"] == json.loads((base / "config.json").read_text())["model"]
+    assert open_model_folder(from_it.model).tokenizer.fingerprint() == (
+        open_model_folder(base).tokenizer.fingerprint()
+    )
+    notes = [record["text"] for record in finished.records("tuned", "note")]
+    assert any(f"are those of {base}" in note for note in notes)
+    task = task_of(recipe).prepared(recipe, _start(finished.root / "tuned"))
+    first, given = task.new_model(1).state_dict(), load_file(base / "model.safetensors")
+    taken = [name for name in given if name.startswith("encoder.")]
+    assert len(taken) > 10
+    assert all(torch.equal(first[name], given[name]) for name in taken)
+    assert not any(name.startswith("heads.masked_words") for name in first)
+
+
+def _start(folder: Path) -> Any:
+    from allyouneed.training.tasks.task import Start
+    from allyouneed.training.workers import ALONE
+
+    return Start(folder, torch.device("cpu"), ALONE, lambda text: None, lambda *news: None)
+
+
+def test_fine_tuning_from_a_translator_is_refused(encoders: Encoders) -> None:
+    with pytest.raises(UsageError, match=r"^training.init=.* needs a vocabulary with \[CLS\]"):
+        encoders.start("classify", "run", "training.init=en-de", "model={}")
+
+
+def test_another_shape_than_that_of_the_encoder_is_refused(finished: Encoders) -> None:
+    base = finished.root / "masked-lm" / "model"
+    with pytest.raises(RecipeError, match=r"model.d_ff=64: the weights of .*leave the keys out"):
+        finished.start("classify", "wide", f"training.init={base}", "model.d_ff=64")
+
+
+def test_a_label_that_training_never_saw_is_an_error_with_its_line(encoders: Encoders) -> None:
+    recipe = encoders.recipe("classify")
+    with (encoders.root / "valid.tsv").open("a", encoding="utf-8") as file:
+        file.write("a fine song\tgod\n")
+    with pytest.raises(
+        DataError, match=r"valid\.tsv:42: the label 'god' is not one .*did you mean 'good'\?"
+    ):
+        train(recipe, encoders.root / "run")
+
+
+def test_one_label_alone_is_nothing_to_learn(encoders: Encoders) -> None:
+    recipe = encoders.recipe("classify")
+    (encoders.root / "train.tsv").write_text("sentence\tlabel\nfine\tgood\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"train\.tsv: the only label is 'good'"):
+        train(recipe, encoders.root / "run")
+
+
+@pytest.mark.parametrize(
+    ("task", "override", "what"),
+    [
+        ("classify", "training.sharded=true", "training.sharded has no place"),
+        ("tag", "model.decoder_layers=2", "decoder_layers = 2, but task = 'tag'"),
+        ("tag", "vocabulary.dropout=0.1", "vocabulary.dropout has no place"),
+        ("masked-lm", "vocabulary.dropout=0.1", "vocabulary.dropout has no place"),
+        ("masked-lm", "data.held_out=0", "held_out is 0"),
+        ("masked-lm", "masking.lenght=9", "did you mean masking.length?"),
+        ("masked-lm", "data.train.0.target=x", "unknown key data.train.0.target"),
+        ("classify", "validation.beam=2", "unknown key validation.beam"),
+        ("classify", "task=clasify", "task = 'clasify': should be one of 'translate'"),
+    ],
+)
+def test_what_a_task_has_no_use_for_is_refused(
+    encoders: Encoders, task: str, override: str, what: str
+) -> None:
+    with pytest.raises(RecipeError) as caught:
+        encoders.recipe(task, override)
+    assert what in str(caught.value)
+
+
+def test_examples_longer_than_the_model_are_refused(encoders: Encoders) -> None:
+    with pytest.raises(RecipeError, match=r"masking.length = 64 is more than the model's 48"):
+        encoders.start("masked-lm", "run", "masking.length=64")
+
+
+def test_next_sentences_are_learnt_beside_words(encoders: Encoders) -> None:
+    overrides = ("masking.next_sentence=true", "masking.whole_words=true", "training.steps=4")
+    result = encoders.start("masked-lm", "run", *overrides)
+    assert result.model is not None
+    heads = open_model_folder(result.model).heads
+    assert heads is not None
+    assert (heads.masked_words, heads.next_sentence, heads.pooler) == (True, True, True)
+    (final,) = encoders.records("run", "final")
+    assert 0 <= final["next_sentence"] <= 1
