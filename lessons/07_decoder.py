@@ -173,9 +173,7 @@ plot.plot(cheat_losses, "--", color="#D55E00", label="without")
 plot.axhline(torch.tensor(32.0).log(), color="0.6", linewidth=0.8, zorder=0)
 plot.set(xlabel="step", ylabel="nats per letter", ylim=(0, 5))
 plot.legend(frameon=False)
-lesson.show(
-    figure, "cheating", "With the mask the loss stays at 3.47; without it falls far below"
-)
+lesson.show(figure, "cheating", "With the mask the loss stays at 3.47; without it falls far below")
 
 lesson.expect("loss with the triangle", sum(honest_losses[-20:]) / 20, 3.4, 3.8)
 lesson.expect("loss without", sum(cheat_losses[-20:]) / 20, 0, 2)

@@ -9,13 +9,17 @@ from allyouneed.data.readers import read_pairs
 from allyouneed.data.root import resolve
 from allyouneed.errors import DataError
 
-BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+HERE = Path(__file__).resolve().parent
+BESIDE = HERE.parents[1] / "shared" / "data"
 
-PAIRS = [
-    (pair.source, pair.target)
-    for pair in read_pairs(Corpus(Path(__file__).with_name("sentences.en-de.tsv")))
-]
+PAIRS = [(pair.source, pair.target) for pair in read_pairs(Corpus(HERE / "sentences.en-de.tsv"))]
 """Everyday sentences, most of them longer than those that the bundled model was trained on."""
+
+ALIGNED = [
+    tuple(line.split("\t"))
+    for line in (HERE / "alignments.en-de.tsv").read_text("utf-8").split("\n")[:-1]
+]
+"""Source, target, and links of their words: 0-0 is sure, 0?0 possible."""
 
 
 def data_file(name: str) -> Path | None:

@@ -1,0 +1,369 @@
+# %% [markdown]
+# # Lesson 10 · Inside a trained translator
+#
+# Everything so far can be seen at work in one model. The translator that comes with this package
+# is small enough to look into every head: 4 encoder layers, 2 decoder layers, 4 heads in each
+# attention, 32 heads in all. We ask where it looks, check that against word alignments made by
+# hand, switch heads off and watch the sentence change, and see at which layer a word becomes
+# certain.
+#
+# *Grew from:* "Transformer Demystified, part 1" by Paul Golding, "Teaser: What Attention Looks
+# Like" and "Deeper Understanding"; NVIDIA DLI, "Transformer Encoder", section 2.4.2, the heat map
+# of a head; and "Encoder and Decoder" of the chat robot Chloe (Chloe Robotics), on what the
+# decoder's attention is for.
+
+# %%
+import torch
+
+import allyouneed
+from allyouneed import capture, intervene
+from allyouneed.decoding.alignment import pharaoh
+from allyouneed.evaluation.alignment_error import GoldAlignment, alignment_error_rate
+from allyouneed.insight.figures import head_grid, heatmap
+from allyouneed.insight.head_report import head_alignments, head_report
+from allyouneed.insight.lens import logit_lens
+from allyouneed.insight.names import heads
+from allyouneed.segments import word_numbers
+from lesson import Lesson, same
+from sentences import ALIGNED, PAIRS
+
+lesson = Lesson("10_inside")
+translator = allyouneed.load("en-de", engine="core")
+model, tokenizer = translator.model, translator.tokenizer
+names = heads(model)
+print(len(names), "heads, from", names[0], "to", names[-1])
+assert len(names) == 4 * 4 + 2 * 4 + 2 * 4
+
+# %% [markdown]
+# ## Where it looks
+#
+# *Yesterday I bought a red car.* German puts the verb at the end: *Gestern habe ich ein rotes
+# Auto gekauft.* If cross-attention (lesson 7) does what one hopes, the step that writes *gekauft*
+# looks at *bought*, four words back.
+
+# %%
+sentence = "Yesterday I bought a red car."
+translation = translator(sentence, beam=1)
+print(translation.text)
+source, target, weights_TS = translator.attention(sentence, translation.text)
+figure = heatmap(weights_TS, target, source, axes=("step that writes", "looks at"))
+lesson.show(
+    figure, "cross", "Heat map: Gestern looks at Yesterday, gekauft at bought, the rest in order"
+)
+
+looks_at = dict(zip(target, (source[place] for place in weights_TS.argmax(dim=1)), strict=True))
+print(looks_at)
+assert translation.text == "Gestern habe ich ein rotes Auto gekauft."
+assert looks_at[" gekauft"] == " bought"
+assert same(weights_TS.sum(dim=1), torch.ones(len(target)), within=1e-4)
+
+# %% [markdown]
+# A row is the *step* that writes a token, and what that step looked at. (At that step the
+# decoder's input is the token before; labelling rows by the input instead shifts the whole
+# picture by one, which has happened to published figures.) What you see is the mean of the four
+# heads of the last layer.
+#
+# ## Is it an alignment?
+#
+# One sentence proves nothing. Here are fourteen short ones whose words are linked by hand: `2-6`
+# says that source word 2 and target word 6 belong together for sure, `2?1` that they may. They
+# were chosen to be out of order. The **alignment error rate** compares links found with these: 0
+# is perfect, 1 is nothing in common.
+#
+# $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+#
+# with A the links found, S the sure ones, P the possible ones (the sure among them).
+#
+# ### Exercise 1: the alignment error rate
+
+
+# %%
+def error_rate(found, sure, possible):
+    """AER of three sets of links (source word, target word); `possible` holds the sure ones too."""
+    ...
+
+
+# %%
+def check_error_rate(error_rate):
+    sure, possible = {(0, 0), (1, 2)}, {(0, 0), (1, 2), (1, 1)}
+    yield same(error_rate(sure, sure, possible), 0.0), "exactly the sure links: no error"
+    yield same(error_rate({(5, 5)}, sure, possible), 1.0), "nothing in common: 1"
+    more = {(0, 0), (1, 2), (1, 1)}
+    yield same(error_rate(more, sure, possible), 0.0), "a link that is only possible costs nothing"
+    yield same(error_rate({(0, 0)}, sure, possible), 1 / 3), "a sure link that is missing costs"
+    half = {(0, 0), (2, 2)}
+    yield same(error_rate(half, sure, possible), 0.5), "one of two right: 1 - (1 + 1) / (2 + 2)"
+
+
+lesson.exercise(error_rate, check_error_rate)
+
+# %%
+sources, targets, links = (list(column) for column in zip(*ALIGNED, strict=True))
+gold = [GoldAlignment.of(line) for line in links]
+
+
+def diagonal(source, target):
+    """Links in order, as if every language had the same: what any finding has to beat."""
+    last_source, last_target = len(source.split()) - 1, len(target.split()) - 1
+    return " ".join(f"{round(j * last_source / last_target)}-{j}" for j in range(last_target + 1))
+
+
+def mean_of_heads(source, target):
+    """The last layer's heads together, as in the picture."""
+    ids = tokenizer.encode_ids([source, target])
+    weights_TS = translator.attention(source, target)[2]
+    return pharaoh(weights_TS, *(word_numbers(tokenizer, one) for one in ids))
+
+
+report = head_report(translator, sources, targets, gold=links)
+errors_LH = report.grid("alignment_error", "cross")
+in_order = alignment_error_rate(map(diagonal, sources, targets), gold)
+together = alignment_error_rate(map(mean_of_heads, sources, targets), gold)
+print("layer 0:", [f"{error:.2f}" for error in errors_LH[0].tolist()])
+print("layer 1:", [f"{error:.2f}" for error in errors_LH[1].tolist()])
+lesson.expect("error of links in order", in_order, 0.35, 0.41)
+lesson.expect("error of the best single head", errors_LH.min(), 0.1, 0.16)
+lesson.expect("error of the last layer's heads together", together, 0.05, 0.11)
+assert errors_LH[1].max() < in_order < errors_LH[0].min()
+
+# %% [markdown]
+# Every head of the last layer aligns better than the order of the words does, and the four
+# together nearly as people do, though nobody ever showed the model an alignment. The first layer
+# does not align at all; when it looks, the decoder does not know yet what it wants to say.
+#
+# The exceptions are worth a look: which words did the best head link otherwise?
+
+# %%
+best = f"decoder.layers.1.cross_attention[{int(errors_LH[1].argmin())}]"
+for source, target, line, wanted in zip(
+    sources, targets, head_alignments(translator, sources, targets, best), gold, strict=True
+):
+    for link in line.split():
+        i, j = map(int, link.split("-"))
+        if (i, j) not in wanted.possible:
+            print(f"{target.split()[j]:12} ← {source.split()[i]:12} in: {source}")
+
+# %% [markdown]
+# Look at the small words: *dem* ← *table*, *ein* ← *glass*, *dem* ← *boy*. A German article has
+# to agree with its noun, so whoever writes *dem* needs to know what comes after *the*. By the
+# hand-made links that is an error; for writing German it is just the right place to look. An
+# alignment and an attention answer different questions.
+#
+# ## Switched off
+#
+# A picture shows where a head looks, not what for. For that, take it away. `intervene` sets a
+# head's result to zero while the model translates; the rest goes on as usual.
+
+# %%
+changed = {}
+for name in names:
+    with intervene(translator, switch_off=[name]):
+        text = translator(sentence, beam=1).text
+    if text != translation.text:
+        changed[name] = text
+        print(f"{name:36} {text}")
+
+assert changed["decoder.layers.1.cross_attention[2]"] == "Ich habe gestern ein rotes Auto gekauft."
+lesson.expect("heads without which the sentence changes, of 32", len(changed), 4, 12)
+
+# %% [markdown]
+# Most heads can go and nothing happens: the others do their work too. With head 2 of the last
+# cross-attention off the sentence begins with *Ich* and is as right as before. With head 3 off
+# the verb no longer agrees with its subject (*hat ich*). And with all of cross-attention off?
+
+# %%
+no_source = ["decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
+with intervene(translator, switch_off=no_source):
+    blind = {text: translator(text, beam=1).text for text in (sentence, sources[6])}
+for text, said in blind.items():
+    print(f"{text:45} → {said}")
+assert len(set(blind.values())) == 1  # two sources, one answer: it cannot see them
+
+# %% [markdown]
+# It still writes German of a sort, and always the same: cross-attention is the only way from the
+# source to the decoder.
+#
+# ### Exercise 2: a probe
+#
+# Attention calls its **probes** with the weights BHTS, and goes on with what they return. Write
+# the one that switches a head off.
+
+
+# %%
+def without_head(weights_BHTS, head):
+    """The same weights, but those of one head are all zero."""
+    ...
+
+
+# %%
+def check_without_head(without_head):
+    weights = torch.rand(2, 4, 5, 6).softmax(dim=-1)
+    before = weights.clone()
+    found = without_head(weights, 2)
+    yield found.shape == weights.shape, f"the shape stays {tuple(weights.shape)}: {found.shape}"
+    yield bool(found[:, 2].eq(0).all()), "head 2 (the second axis) is not zero"
+    others = [0, 1, 3]
+    yield same(found[:, others], before[:, others]), "the other heads keep their weights"
+    yield same(weights, before), "the weights given were written into; make new ones"
+    attention = model.decoder.layers[1].cross_attention
+
+    def probe(weights_BHTS, site):
+        return without_head(weights_BHTS, 2)
+
+    attention.probes.append(probe)
+    said = translator(sentence, beam=1).text
+    attention.probes.remove(probe)
+    yield said == changed["decoder.layers.1.cross_attention[2]"], f"the model said {said!r}"
+
+
+lesson.exercise(without_head, check_without_head)
+
+# %% [markdown]
+# ## Looking is not mattering
+#
+# Now all heads, and more than one sentence: for each head, how much worse the loss is without it,
+# in nats per token. Beside it, for cross-attention, the alignment error from above.
+
+# %%
+count = lesson.size(10, fast=3)
+some = lesson.size(len(sources), fast=2)
+texts = sources[:some] + [source for source, _ in PAIRS[:count]]
+wanted = targets[:some] + [target for _, target in PAIRS[:count]]
+importance = head_report(translator, texts, wanted, importance=True)
+losses = {kind: importance.grid("loss_change", kind) for kind in ("encoder", "decoder", "cross")}
+figure = head_grid({"loss_change": losses, "alignment_error": {"cross": errors_LH}})
+lesson.show(figure, "heads", "Grids of all heads: the last cross-attention matters most")
+
+cross_LH = losses["cross"]
+lesson.expect("loss of the whole model, nats per token", importance.loss, 0.3, 2.5)
+lesson.expect("most lost without a single head", cross_LH.max(), 0.1, 1)
+lesson.expect(
+    "heads that cost less than 0.05", sum((g < 0.05).sum() for g in losses.values()), 16, 30
+)
+assert cross_LH[1].mean() > max(losses["encoder"].mean(), losses["decoder"].mean())
+aligns, matters = int(errors_LH[1].argmin()), int(cross_LH[1].argmax())
+print(f"of the last layer, head {aligns} aligns best and head {matters} is missed most")
+assert aligns != matters
+
+# %% [markdown]
+# The heads that align matter most, as a group. One by one it is less simple: the best aligner is
+# not the one that is missed most. Jain & Wallace (2019) warn of just that: attention weights say
+# what was mixed, not what made the difference. So when a picture tempts you to say "it
+# understands …", switch the head off.
+#
+# ## Ends of sentences as a resting place
+#
+# The NVIDIA notebook finds that "the strongest attention links" of its head go to the last words
+# and the end token, and leaves it at that. How much of each head's weight goes to the end token
+# here?
+
+# %%
+ends = {kind: report.grid("end", kind) for kind in ("encoder", "cross")}
+for kind, grid in ends.items():
+    print(f"{kind:8} {', '.join(f'{share:.2f}' for share in grid.flatten().tolist())}")
+even = sum(1 / len(tokenizer.encode(text).ids) for text in sources) / len(sources)
+lesson.expect("what the end would get from even attention", even, 0.08, 0.16)
+lesson.expect("the most that a head of the encoder gives it", ends["encoder"].max(), 0.2, 1.0)
+
+# %% [markdown]
+# Some heads give the end token twice its share and more. It has no meaning of its own; a head
+# that finds nothing to fetch has to put its weight somewhere, since softmax always sums to one. A
+# strong link to `</s>` or to a full stop is often just that: rest.
+#
+# ## When does a word become certain?
+#
+# Behind every sub-layer of the decoder there is a vector for each position. Hold it against the
+# output projection as if the model ended there: that is the **logit lens** (nostalgebraist,
+# 2020). How probable is the word that will be said, already?
+
+# %%
+source_ids, target_ids = (tokenizer.encode(text).ids for text in (sentence, translation.text))
+input_ids = [1, *target_ids[:-1]]
+with torch.no_grad(), capture(model, residuals=True) as tape:
+    model(torch.tensor([source_ids]), torch.tensor([input_ids]))
+places = list(logit_lens(model, tape, torch.tensor([target_ids])))
+chosen_PT = torch.stack(
+    [place.log_p_BTV[0, range(len(target_ids)), target_ids] for place in places]
+).exp()
+
+pieces = [tokenizer.piece(id) for id in target_ids]
+figure = heatmap(
+    chosen_PT,
+    [place.name.removeprefix("decoder.") for place in places],
+    pieces,
+    title="probability of what is said in the end",
+    axes=("behind", "token written"),
+    bar=False,
+)
+lesson.show(
+    figure, "lens", "Nearly nothing until the last cross-attention, then most words at once"
+)
+
+for place in places:
+    likeliest = [tokenizer.piece(int(id)) for id in place.log_p_BTV[0].argmax(dim=-1)]
+    print(f"{place.name:36} {' '.join(piece.strip() for piece in likeliest)}")
+
+embeddings, before_cross, after_cross, end = (chosen_PT[n].mean() for n in (0, 4, 5, 6))
+lesson.expect("certain behind the embeddings", embeddings, 0, 0.02)
+lesson.expect("before the last cross-attention", before_cross, 0.05, 0.35)
+lesson.expect("behind it", after_cross, 0.5, 0.8)
+lesson.expect("in the end", end, 0.75, 0.95)
+
+# %% [markdown]
+# Read the printed lines downwards. The embeddings say the *input* over again, since input and
+# output share one matrix. In the middle the model guesses German endings and little words. The
+# cross-attention of the last layer brings the words of this sentence, and the memory of lesson 6
+# behind it settles them: *gestern* becomes *Gestern*, for it stands at the beginning.
+#
+# ### Exercise 3: a lens of your own
+#
+# Given the stream TD behind some sub-layer and the output projection VD, return for each position
+# the number of the likeliest token and its probability. (This model is post-norm: nothing comes
+# between.)
+
+
+# %%
+def through_the_lens(stream_TD, output_VD):
+    """(ids T, probabilities T), as two tensors."""
+    ...
+
+
+# %%
+@torch.no_grad()
+def check_through_the_lens(through_the_lens):
+    stream = tape.residuals["decoder.layers.1.cross_attention"][0]
+    found = through_the_lens(stream, model.output.weight)
+    yield len(found) == 2 and len(found[0]) == len(stream), "two tensors of one number a position"
+    log_p = places[5].log_p_BTV[0]
+    yield same(found[0], log_p.argmax(dim=-1)), "the likeliest token has the largest logit"
+    yield same(found[1], log_p.max(dim=-1).values.exp()), "softmax over the vocabulary, axis 1"
+
+
+lesson.exercise(through_the_lens, check_through_the_lens)
+
+# %% [markdown]
+# ## Your turn
+#
+# All of this is in the live view, where a click switches a head off and the sentence changes at
+# once:
+
+# %%
+lesson.live_view("car", sentence)
+
+# %% [markdown]
+# ## What to remember
+#
+# - Cross-attention of the last layer is close to a word alignment, learned from translations
+#   alone.
+# - Most heads can be missed one at a time; cross-attention as a whole cannot.
+# - A weight says what was mixed. What mattered, only taking it away can tell.
+# - Weight on the end token or a full stop is often rest.
+# - Words become certain late: in the last cross-attention and the memory behind it.
+#
+# ## Where it is in the code
+#
+# - `insight/capture.py:capture`, `insight/intervene.py:intervene`; `core/attention.py:Probe`
+#   under both
+# - `insight/head_report.py:head_report`, `evaluation/alignment_error.py:alignment_error_rate`
+# - `insight/lens.py:logit_lens`
+# - `decoding/alignment.py:cross_attention_map`, `decoding/alignment.py:pharaoh`
