@@ -1,9 +1,11 @@
 """A folder as OPUS-MT hands them out: a Marian model with random weights, and its text rules."""
 
+import gzip
 import io
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ import torch
 from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.root import data_root
 from allyouneed.interop.huggingface import to_marian
+from allyouneed.model_folder import open_model_folder
 
 ENGLISH = [
     "A man rides a bike.",
@@ -29,7 +33,26 @@ GERMAN = [
     "Wo ist der Bahnhof?",
     "Ich hätte gerne eine Tasse Kaffee.",
 ] * 3
+EVERYDAY = [
+    "Where is the train station?",
+    "The children are playing in the garden.",
+    "No.",
+    "I would like a cup of coffee, please.",
+    'He said: "</s> is a tag."',
+]
 MakeFolder = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def real_sentences() -> list[str]:
+    """What the bundled model translates in one part: everyday English, more where the data are."""
+    folder, texts, root = open_model_folder("en-de"), list(EVERYDAY), data_root()
+    if root is not None:
+        file = root / "multi30k" / "test_2016_flickr.en.gz"
+        with gzip.open(file, "rt", encoding="utf-8", newline="\n") as lines:
+            texts += [line.strip() for line in islice(lines, 8)]
+    longest = folder.trained_length or folder.config.max_positions // 2
+    return [text for text in texts if len(folder.tokenizer.encode(text).ids) <= longest]
 
 
 @cache

@@ -10,19 +10,19 @@ import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
-from transformers import AutoTokenizer, MarianConfig, MarianMTModel
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MarianConfig, MarianMTModel
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.length_penalty import Average
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.engine.torch_engine import core_engine
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.huggingface import from_marian, to_marian
 from allyouneed.interop.huggingface_folder import export_huggingface
 from allyouneed.model_folder import open_model_folder, save_model_folder
+from allyouneed.translator import load
 
 PAD, END, VOCABULARY = 30, 0, 31
-GREEDY = BeamOptions(beam=1, loop_guard=False)
 MARIAN: dict[str, Any] = {
     "vocab_size": VOCABULARY,
     "d_model": 16,
@@ -294,29 +294,40 @@ def test_exported_folder_is_loaded_by_transformers(
     assert (tokenizer.pad_token_id, tokenizer.eos_token_id) == (0, 2)
 
 
+@pytest.fixture(scope="module")
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bundled") / "theirs"
+    export_huggingface(open_model_folder("en-de"), path)
+    return path
+
+
 def test_exported_readme_translates(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bundled: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    export_huggingface(open_model_folder("en-de"), tmp_path / "theirs")
-    readme = (tmp_path / "theirs" / "README.md").read_text("utf-8")
+    readme = (bundled / "README.md").read_text("utf-8")
     (tmp_path / "program.py").write_text(readme.split("```python\n")[1].split("```")[0], "utf-8")
-    monkeypatch.chdir(tmp_path / "theirs")
+    monkeypatch.chdir(bundled)
     runpy.run_path(str(tmp_path / "program.py"))
     assert capsys.readouterr().out == "Guten Morgen!\n"
 
 
-def test_bundled_model_says_the_same_in_transformers(tmp_path: Path) -> None:
-    folder = open_model_folder("en-de")
-    export_huggingface(folder, tmp_path / "theirs")
-    theirs = MarianMTModel.from_pretrained(tmp_path / "theirs").eval()
-    texts = ["Where is the train station?", "The children are playing in the garden.", "No."]
-    sources = folder.tokenizer.encode_ids(texts)
-    source_BS = torch.tensor(
-        [[*ids, *[0] * (max(map(len, sources)) - len(ids))] for ids in sources]
-    )
-    ours = [list(best.ids) for [best] in core_engine(folder.load_model()).search(sources, GREEDY)]
-    assert their_greedy(theirs, source_BS, steps=30) == ours
-    assert folder.tokenizer.decode(ours[0]) == "Wo ist der Bahnhof?"
+@pytest.mark.parametrize("beam", [1, 4])
+def test_bundled_model_says_the_same_in_transformers(
+    beam: int, bundled: Path, real_sentences: list[str]
+) -> None:
+    """With one length penalty on both sides, by `generate` as its own file sets it."""
+    tokenizer = AutoTokenizer.from_pretrained(bundled)
+    theirs = AutoModelForSeq2SeqLM.from_pretrained(bundled).eval()
+    sources = tokenizer(real_sentences, return_tensors="pt", padding=True)
+    found = theirs.generate(**sources, num_beams=beam, length_penalty=1.0)
+    options = BeamOptions(beam=beam, length_penalty=Average())
+    ours = load("en-de", engine="core")(real_sentences, options=options)
+    said = tokenizer.batch_decode(found, skip_special_tokens=True)
+    assert [text.strip() for text in said] == [one.text for one in ours]
+    assert ours[0].text == "Wo ist der Bahnhof?"
 
 
 def test_weights_that_are_no_numbers(

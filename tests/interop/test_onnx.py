@@ -1,11 +1,9 @@
 """Graphs of ONNX, run by onnxruntime, give the core's logits and its translations."""
 
-import gzip
 import json
 import runpy
 import sys
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ import torch
 from torch.testing import assert_close
 
 from allyouneed.core.transformer import Transformer
-from allyouneed.data.root import data_root
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.onnx_folder import export_onnx
@@ -123,27 +120,11 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-EVERYDAY = [
-    "Where is the train station?",
-    "The children are playing in the garden.",
-    "No.",
-    "I would like a cup of coffee, please.",
-    'He said: "</s> is a tag."',
-]
-
-
-def real_sentences() -> list[str]:
-    """Everyday ones; more where the data are."""
-    root = data_root()
-    path = root / "multi30k" / "test_2016_flickr.en.gz" if root else Path("nowhere")
-    if not path.is_file():
-        return EVERYDAY
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-        return [*EVERYDAY, *(line.strip() for line in islice(lines, 16))]
-
-
 def test_the_readme_translates_as_greedy_search_does(
-    bundled: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bundled: Path,
+    real_sentences: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     readme = (bundled / "README.md").read_text("utf-8")
     assert "{" not in readme.split("## What goes")[1]
@@ -153,20 +134,16 @@ def test_the_readme_translates_as_greedy_search_does(
     translate = runpy.run_path(str(program))["translate"]
     assert capsys.readouterr().out == "Guten Morgen!\n"
     ours = load("en-de", engine="core")
-    whole = [  # a longer one is translated in parts
-        text
-        for text in real_sentences()
-        if len(ours.tokenizer.encode(text).ids) <= ours.known_length
-    ]
-    assert len(whole) >= len(EVERYDAY)
-    found = ours(whole, options=BeamOptions(beam=1))
-    assert translate(whole) == [one.text for one in found]
+    found = ours(real_sentences, options=BeamOptions(beam=1))
+    assert translate(real_sentences) == [one.text for one in found]
 
 
-def test_logits_of_real_sentences(bundled: Path) -> None:
+def test_logits_of_real_sentences(bundled: Path, real_sentences: list[str]) -> None:
     ours = load("en-de", engine="core")
-    sources = ours.tokenizer.encode_ids(real_sentences()[:12])
-    targets = ours.tokenizer.encode_ids(["Eine Frau und zwei Kinder gehen im Park spazieren."] * 12)
+    sources = ours.tokenizer.encode_ids(real_sentences[:12])
+    targets = ours.tokenizer.encode_ids(
+        ["Eine Frau und zwei Kinder gehen im Park spazieren."] * len(sources)
+    )
     longest = max(map(len, sources))
     source_BS = np.array([[*ids, *[0] * (longest - len(ids))] for ids in sources])
     target_BT = np.array([[1, *ids] for ids in targets])
