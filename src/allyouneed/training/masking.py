@@ -67,7 +67,9 @@ class WholeWords:
     def __init__(self, tokenizer: AnyEncoderTokenizer) -> None:
         spellings = [tokenizer.spelling(i) for i in range(len(tokenizer))]
         self._begins = np.array([not _is_letter(spelling[:1]) for spelling in spellings])
-        self._ends = np.array([not _is_letter(spelling[-1:]) for spelling in spellings])
+        self._ends = np.array(  # a space alone goes with what follows it
+            [not _is_letter(spelling[-1:]) and spelling != b" " for spelling in spellings]
+        )
 
     def __call__(self, ids: Ids, places: Ids) -> Sequence[Ids]:
         """`places` in groups, one for each word; what lies apart is not one word."""

@@ -1,0 +1,42 @@
+"""Tagged sentences: both formats, and what has not as many tags as words."""
+
+from pathlib import Path
+
+from allyouneed.data.report import DataReport
+from allyouneed.data.tagged import TaggedCorpus, TaggedText, read_tagged
+
+
+def read(path: Path, text: str) -> tuple[list[TaggedText], DataReport]:
+    path.write_text(text, encoding="utf-8")
+    report = DataReport([str(path)])
+    return list(read_tagged(TaggedCorpus(path), report)), report
+
+
+def test_a_sentence_on_a_line(tmp_path: Path) -> None:
+    found, report = read(tmp_path / "a.tsv", "EU rejects\tB-ORG O\n\nall\tO\n")
+    assert found == [
+        TaggedText(("EU", "rejects"), ("B-ORG", "O"), 1),
+        TaggedText(("all",), ("O",), 3),
+    ]
+    assert not report.left_out
+
+
+def test_a_word_on_a_line(tmp_path: Path) -> None:
+    text = "-DOCSTART- -X- O\n\nEU NNP B-ORG\nrejects VBZ O\n\n\nall\tO"
+    found, _ = read(tmp_path / "a.conll", text)
+    assert found == [
+        TaggedText(("EU", "rejects"), ("B-ORG", "O"), 3),
+        TaggedText(("all",), ("O",), 7),
+    ]
+
+
+def test_words_without_tags_are_left_out_and_counted(tmp_path: Path) -> None:
+    found, report = read(tmp_path / "a.tsv", "a b\tO\nc\tO\nd\n")
+    assert [one.line for one in found] == [2]
+    assert [e[1:] for e in report.left_out["malformed"].examples] == [
+        (1, "2 words and 1 tags"),
+        (3, "1 words and 0 tags"),
+    ]
+    found, report = read(tmp_path / "a.conll", "a O\nb\n\nc O\n")
+    assert [one.line for one in found] == [4]
+    assert report.left_out["malformed"].count == 1
