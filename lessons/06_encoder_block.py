@@ -8,8 +8,9 @@
 # network to find in it a memory with readable entries.
 #
 # *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Where Are We?", "Final
-# Feed-Forward Network", "Position-wise?" and "Encoder Block"; and NVIDIA DLI, "Transformer
-# Encoder", section 2.5, whose three steps of a block are below.
+# Feed-Forward Network", "Position-wise?" and "Encoder Block"; and the notebook "Transformer
+# Encoder" of NVIDIA's Deep Learning Institute, section 2.5 "Multi-Head Attention", whose steps of
+# a block are below.
 
 # %%
 from dataclasses import replace
@@ -316,7 +317,7 @@ lesson.exercise(read_memory, check_read_memory)
 translator = allyouneed.load("en-de", engine="core")
 pairs = [] if lesson.fast else tatoeba(every=100)
 if not pairs:
-    print("(reading the lessons' own sentences: the small size, or no data folder)")
+    print("(reading the lessons' own sentences)")
     pairs = PAIRS
 FEED_FORWARD = "decoder.layers.1.feed_forward"
 found = memories(translator, pairs, FEED_FORWARD, keep=10)

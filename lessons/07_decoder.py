@@ -8,10 +8,10 @@
 # In this lesson you measure that triangle, take it away and watch the model cheat, find a slip in
 # a published mask, and see that decoding step by step with a cache gives what a whole pass gives.
 #
-# *Grew from:* "Encoder and Decoder" of the chat robot Chloe (Chloe Robotics), whose decoder layer
-# and teacher forcing are below; "Transformer", a base model in PyTorch (a read-me without an
-# author's name), section "Transformer", the function `make_trg_mask`; and the "Basic Decoder
-# Layer" of the notebook that builds everything from scratch (author unnamed).
+# *Grew from:* the notebook "The Encoder" of the chat robot Chloe, whose decoder layer and teacher
+# forcing are below; the README "Transformer" of a base model, section "Transformer", the function
+# `make_trg_mask`; and an untitled notebook that builds a Transformer from scratch (its first
+# heading is "Embedding"), section "Basic Decoder Layer".
 
 # %%
 from dataclasses import replace
@@ -203,7 +203,7 @@ lesson.expect("without, step by step", loss_in_steps(cheat, new), 4.5, 50)
 #
 # ## A slip in a published mask
 #
-# The mask of the decoder's self-attention hides two things: the future, and padding. The read-me
+# The mask of the decoder's self-attention hides two things: the future, and padding. The README
 # of the base model builds it so (shortened):
 #
 # ```

@@ -6,10 +6,10 @@
 # is; it measures that searching *better* by the model's own score makes translations *worse*, and
 # shows what puts that right.
 #
-# *Grew from:* NVIDIA DLI, "Transformer Encoder", section 2.2, whose translation comes with a
-# score H and "the probability of this hypothesis"; and the remark that closes "Encoder and
-# Decoder" of the chat robot Chloe (Chloe Robotics), that turning vectors into words is what is
-# left to do.
+# *Grew from:* the notebook "Transformer Encoder" of NVIDIA's Deep Learning Institute, section 2.2
+# "Embedding", whose translation comes with a score H and "the probability of this hypothesis";
+# and the closing words of the notebook "The Encoder" of the chat robot Chloe: what is left is to
+# turn vectors back into words.
 
 # %%
 import math

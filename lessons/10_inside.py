@@ -7,10 +7,10 @@
 # hand, switch heads off and watch the sentence change, and see at which layer a word becomes
 # certain.
 #
-# *Grew from:* "Transformer Demystified, part 1" by Paul Golding, "Teaser: What Attention Looks
-# Like" and "Deeper Understanding"; NVIDIA DLI, "Transformer Encoder", section 2.4.2, the heat map
-# of a head; and "Encoder and Decoder" of the chat robot Chloe (Chloe Robotics), on what the
-# decoder's attention is for.
+# *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Teaser: What Attention
+# "Looks Like"" and "Deeper Understanding -- Layer 2"; the notebook "Transformer Encoder" of
+# NVIDIA's Deep Learning Institute, section 2.4.2 "Visualization of Attention"; and the notebook
+# "The Encoder" of the chat robot Chloe, on what the decoder's attention is for.
 
 # %%
 import torch

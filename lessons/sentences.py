@@ -23,10 +23,11 @@ ALIGNED = [
 
 
 def data_file(name: str) -> Path | None:
-    """A file of the data folder, or None where there is none."""
+    """A file of the data folder, or None, and a word on why, where there is none."""
     try:
         return resolve(Path(name), BESIDE)
-    except DataError:
+    except DataError as error:
+        print(f"({error})")
         return None
 
 
