@@ -1,5 +1,7 @@
 """A conversation, by a model that gives back what it is told: its window of two turns shows."""
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from allyouneed.chat import DRAWN, Chat, replies
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
-from allyouneed.errors import UsageError
+from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.insight.intervene import intervene
 from allyouneed.model_folder import save_model_folder
 from allyouneed.text.conversation import History, Turn
@@ -205,3 +207,23 @@ def test_while_the_model_is_probed_the_core_replies(copier_folder: Path) -> None
         probed = chat.reply("b a d c")
     assert probed != before
     assert chat.reply("b a d c") == before
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        ({"turns": 0, "marks": ["", ""]}, "history=0 must be at least 1"),
+        ({"turns": 1}, "history.marks=null must be a list"),
+        ({"turns": 1, "marks": ["a", "a"]}, "do not tell two speakers apart"),
+        ({"turns": 1, "marks": ["", ""], "window": 2}, "unknown key history.window"),
+        (3, "history=3 must be a table"),
+    ],
+)
+def test_a_folder_with_a_window_that_cannot_be_is_refused(
+    model_folder: Path, history: object, said: str
+) -> None:
+    file = model_folder / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**config, "history": history}), encoding="utf-8")
+    with pytest.raises(ModelFolderError, match=re.escape(said)):
+        load(model_folder)

@@ -18,7 +18,7 @@ from allyouneed.errors import RecipeError, nearest
 from allyouneed.training.encoder_schema import ClassifyRecipe, MaskedLanguageRecipe, TagRecipe
 from allyouneed.training.schema import CommonRecipe, Recipe, ReplyRecipe
 
-__all__ = ["CommonRecipe", "Recipe", "load_recipe", "packaged_recipes", "to_toml"]
+__all__ = ["CommonRecipe", "load_recipe", "packaged_recipes", "Recipe", "to_toml"]
 
 # What a recipe may say follows from its `task`; what training does with it: `tasks/table.py`.
 SCHEMAS: dict[str, type[CommonRecipe]] = {
