@@ -38,7 +38,7 @@ import { ViewState } from "./view_state.js";
 /**
  * @typedef {object} Options
  * @property {Partial<State>[]} [states]  what to begin with: one sentence, or two beside each other
- * @property {boolean} [link]  whether the page's address follows the state; it does unless told not to
+ * @property {boolean} [link]  whether the page's address follows the state; it does unless told not to, or there is none
  */
 
 const dark = () => window.matchMedia("(prefers-color-scheme: dark)");
@@ -53,7 +53,7 @@ class App {
   constructor(element, ask, about, options) {
     this.ask = ask;
     this.about = about;
-    this.link = options.link ?? true;
+    this.link = options.link ?? window.location.protocol !== "about:"; // a frame's srcdoc has no address
     this.root = make("div", { class: about.only ? "allyouneed plain" : "allyouneed" });
     this.status = make("div", { class: "status", role: "status" });
     this.main = make("main");

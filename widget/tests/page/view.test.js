@@ -189,6 +189,18 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await page.locator("h2", { hasText: "Encoder self-attention · layer 2 · head 1" }).waitFor();
   });
 
+  test("inside a page's frame, where there is no address to follow", async () => {
+    await open();
+    await page.evaluate(async () => {
+      const frame = document.createElement("iframe");
+      frame.srcdoc = await (await fetch("/")).text();
+      document.body.append(frame);
+    });
+    const frame = page.frameLocator("iframe");
+    await frame.locator(".target .token").first().waitFor();
+    expect(await frame.getByRole("button", { name: "Copy link" }).count()).toBe(0);
+  });
+
   test("a file brings the view back, and a strange one is refused in words", async () => {
     await open();
     await map("Cross-attention", "layer 0, head 3").focus();

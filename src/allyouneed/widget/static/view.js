@@ -2462,7 +2462,7 @@ var App = class {
   constructor(element, ask, about, options) {
     this.ask = ask;
     this.about = about;
-    this.link = options.link ?? true;
+    this.link = options.link ?? window.location.protocol !== "about:";
     this.root = make("div", { class: about.only ? "allyouneed plain" : "allyouneed" });
     this.status = make("div", { class: "status", role: "status" });
     this.main = make("main");
