@@ -73,6 +73,18 @@ def test_a_folder_says_what_it_is_not(encoder_folder: Path, model_folder: Path) 
         translator.load_encoder()
 
 
+def test_a_translator_with_segments_is_none(model_folder: Path) -> None:
+    document = json.loads((model_folder / "config.json").read_text())
+    document["model"]["segments"] = 2
+    (model_folder / "config.json").write_text(json.dumps(document))
+    folder = open_model_folder(model_folder)
+    for load in (folder.load_model, folder.load_arrays):
+        with pytest.raises(
+            ModelFolderError, match=r"model.segments=2 in a translator, which tells"
+        ):
+            load()
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

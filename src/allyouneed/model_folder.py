@@ -116,6 +116,11 @@ class ModelFolder:
                 f"{self.path} holds an encoder without a decoder, which cannot translate; use it "
                 "with `allyouneed predict`, `fill` or `encode`"
             )
+        if self.config.segments:
+            raise ModelFolderError(
+                f"{self.path / CONFIG}: model.segments={self.config.segments} in a translator, "
+                "which tells none apart; leave it out"
+            )
 
     def _filled(self, build: "Callable[[], Model]") -> "Model":
         from allyouneed.weights.model import WeightsLeftUnset, fill_weights, read_weights

@@ -9,6 +9,7 @@ from torch.testing import assert_close
 from allyouneed.core.config import BERT, TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.core.heads import ClassificationHead, NextSentenceHead, Pooler, TaggingHead
+from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ShapeError
 
 TINY_BERT = replace(
@@ -188,6 +189,11 @@ def test_what_cannot_be_built_is_refused() -> None:
     split = replace(TINY_BERT, source_vocabulary=9, shared_embeddings="none")
     with pytest.raises(ConfigError, match="source_vocabulary=9 has no place in an encoder alone"):
         build_encoder_only(split)
+
+
+def test_a_translator_tells_no_segments_apart(config: TransformerConfig) -> None:
+    with pytest.raises(ConfigError, match="segments=2 are told apart by an encoder alone; leave"):
+        Transformer(replace(config, segments=2))
 
 
 def test_it_learns_to_fill_in_what_was_masked() -> None:

@@ -19,6 +19,7 @@ from allyouneed.core.feed_forward import FeedForward, GatedFeedForward
 from allyouneed.core.initialisation import initialise
 from allyouneed.core.positions import LearnedPositions, Rotary, TablePositions, sinusoidal_encoding
 from allyouneed.core.residual import PostNorm, PreNorm
+from allyouneed.errors import ConfigError
 
 
 class Transformer(nn.Module):
@@ -26,11 +27,15 @@ class Transformer(nn.Module):
 
     Sentences come as ids that end in `config.end`; the decoder's input is the target shifted
     right, beginning with `config.start`; `config.pad` fills up. Raises ShapeError for ids that
-    are not BT or do not fit into `config.max_positions`.
+    are not BT or do not fit into `config.max_positions`, ConfigError for `config.segments`.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        if config.segments:
+            raise ConfigError(
+                f"segments={config.segments} are told apart by an encoder alone; leave segments out"
+            )
         self.config = config
         self.encoder = Encoder(
             embeddings(config, config.source_vocabulary or config.vocabulary, config.pad),

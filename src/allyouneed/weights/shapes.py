@@ -64,8 +64,6 @@ def _embeddings(path: str, config: TransformerConfig, vocabulary: int) -> Found:
     if config.positions in stored:
         shape = (config.max_positions, config.d_model)
         yield f"{path}.positions.{stored[config.positions]}", shape
-    if config.segments:
-        yield f"{path}.segments.weight", (config.segments, config.d_model)
     if config.normalise_embeddings:
         yield from _norm(f"{path}.norm", config)
 
