@@ -189,11 +189,8 @@ class WordCounter:
 def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
     """For each token the number of its word, words being what white space separates; -1 for white
     space itself and for tokens without text, such as the end."""
-    in_all = len(tokenizer.decode(ids).split())
-    numbers: list[int] = []
-    for count, id in enumerate(ids, 1):
-        so_far = tokenizer.decode(ids[:count])
-        blank = id in (tokenizer.PAD, tokenizer.START, tokenizer.END) or not so_far[-1:].strip()
-        # A character whose bytes are not all there yet may look like one word more.
-        numbers.append(-1 if blank else min(len(so_far.split()), in_all) - 1)
-    return numbers
+    text = tokenizer.decode(ids)
+    return [
+        len(text[:end].split()) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
+        for begin, end in tokenizer.spans(ids)
+    ]

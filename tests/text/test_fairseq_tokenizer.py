@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.interop.fairseq_dictionary import read_dictionary
+from allyouneed.segments import word_numbers
 from allyouneed.text.fairseq_tokenizer import SPECIALS, FairseqTokenizer
 from allyouneed.text.opening import open_tokenizer, read_tokenizer
 
@@ -79,6 +80,12 @@ def test_pieces_of_a_text_know_their_place_in_it() -> None:
     cut = [text[begin:end] for begin, end in JOINED.target.spans(ids)]
     assert "".join(cut) == "".join(text.split())
     assert "-" in cut
+
+
+def test_pieces_know_the_number_of_their_word() -> None:
+    ids = JOINED.encode("The boy's dog is well-known.").ids
+    numbers = [0, 1, 1, 1, 1, 2, 3, 3, *[4] * 10, -1]
+    assert word_numbers(JOINED, ids) == numbers
 
 
 def test_each_side_has_its_own() -> None:

@@ -38,9 +38,16 @@ from.
 - {source_pieces:,} source pieces, {target_pieces:,} target pieces
 - text: {text}
 
-fairseq ranks hypotheses by the mean log-probability of a token, which is `H` here too, and stops at
-as many as the beam is wide; allyouneed's own search looks further, so that now and then it finds a
-better one.
+fairseq ranks hypotheses by the mean log-probability of a token, H, and stops at as many as the beam
+is wide. allyouneed's own search ranks otherwise and looks further; fairseq's is had with
+
+```python
+from allyouneed import load
+from allyouneed.decoding.length_penalty import Average
+from allyouneed.decoding.options import BeamOptions
+options = BeamOptions(beam=5, length_penalty=Average(), stop="first")
+print(load("{name}")("Good morning!", options=options).text)
+```
 """
 
 
