@@ -103,9 +103,9 @@ def _load(path: Path) -> Any:
         ) from error
     except (ValueError, zipfile.BadZipFile, KeyError, IndexError, UnicodeDecodeError) as error:
         raise _damaged(path, error) from error
-    known = [(Inert, name) for name in names if INERT.fullmatch(name)]
+    known = [_stand_in(name) for name in names if INERT.fullmatch(name)]
     try:
-        with safe_globals([Namespace, (_a_dict, "collections.defaultdict"), *known]):
+        with safe_globals([Namespace, _a_dict, *known]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError as error:
         refused = re.search(r"GLOBAL (\S+) (was not|whose module)", str(error))
@@ -140,8 +140,17 @@ def _globals(pickle: bytes | IO[bytes]) -> Iterator[str]:
             yield f"{IMPORT_MAPPING.get(module, module)}.{name}"
 
 
+def _stand_in(dotted: str) -> type[Inert]:
+    """An inert class under this name, which is how torch finds what it may take for it."""
+    module, _, name = dotted.rpartition(".")
+    return type(name, (Inert,), {"__module__": module, "__qualname__": name})
+
+
 def _a_dict(*_: object) -> dict[object, object]:
     return {}
+
+
+_a_dict.__module__, _a_dict.__qualname__ = "collections", "defaultdict"  # it stands in for that
 
 
 def _damaged(path: Path, error: Exception) -> ModelFolderError:
