@@ -29,6 +29,7 @@ def estimated(runs: Any, model: Transformer, batches: Any = BATCHES) -> Estimate
     recipe = runs.recipe()
     outlook = Outlook(
         [],
+        "pairs",
         model,
         Survey(0, 0, 0, 0, batches),
         objective=lambda device: Objective(model, recipe.training, device),

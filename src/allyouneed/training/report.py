@@ -41,7 +41,7 @@ def write_report(run: Path) -> Path:
         _header(recipe, run, records),
         _curves(records),
         _validations(records),
-        _samples(records),
+        _samples(recipe, records),
         _data(records),
         _recipe(recipe_file.read_text(encoding="utf-8")),
         _notes(records),
@@ -191,8 +191,8 @@ def _validations(records: Records) -> Markup:
     return _section("Validations", _table(heads, rows))
 
 
-def _samples(records: Records) -> Markup:
-    """Every sample sentence with its translations, so that one sees them change."""
+def _samples(recipe: CommonRecipe, records: Records) -> Markup:
+    """Every sample with what the model made of it, so that one sees that change."""
     seen: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for record in [*_of(records, "validation"), *_of(records, "final")]:
         label = "final model" if record["event"] == "final" else f"{record['step']:,}"
@@ -201,7 +201,7 @@ def _samples(records: Records) -> Markup:
     if not seen:
         return Markup()
     return _section(
-        "Sample translations",
+        "Sample translations" if recipe.task == "translate" else "Samples",
         [
             element(
                 "article",

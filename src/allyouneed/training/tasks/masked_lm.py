@@ -39,6 +39,8 @@ from allyouneed.training.tasks.encoder import (
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.workers import Workers
 
+HELD_OUT = ("held out",)  # what the masks of validation follow from
+
 
 @dataclass(frozen=True, slots=True)
 class MaskedBatch:
@@ -142,9 +144,9 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         return MaskedObjective(model, self.recipe.training, device, self.shape.tokenizer.MASK)
 
     def batch(self, pairs: Indices, epoch: int) -> MaskedBatch:
-        return self._batch(self.train, pairs, (self.recipe.seed, "masks", epoch))
+        return self.masked(self.train, pairs, (self.recipe.seed, "masks", epoch))
 
-    def _batch(self, store: TokenStore, pairs: Indices, chance: tuple[object, ...]) -> MaskedBatch:
+    def masked(self, store: TokenStore, pairs: Indices, chance: tuple[object, ...]) -> MaskedBatch:
         """With masks that follow from `chance` and the numbers of the examples."""
         told = self.recipe.masking.next_sentence
         texts: list[Masked] = []
@@ -177,7 +179,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         """With the same masks every time."""
         sums = np.zeros(6)
         for pairs in workers.mine(self.valid_batches()):
-            batch = self._batch(self.valid, pairs, ("held out",))
+            batch = self.masked(self.valid, pairs, HELD_OUT)
             labels_P = batch.labels_P.to(device)
             states_BSD = _states(model, batch, device)
             logits_PV = _logits(model, states_BSD, batch)
@@ -215,7 +217,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         """(text with masks, what they hide, what the model says) of the first examples."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
-            batch = self._batch(self.valid, torch.tensor([number]).numpy(), ("held out",))
+            batch = self.masked(self.valid, torch.tensor([number]).numpy(), HELD_OUT)
             found_P = _logits(model, _states(model, batch, device), batch).argmax(-1)
             shown = batch.text.ids_BS[0].clone()
             shown[batch.places_P] = self.shape.tokenizer.MASK
