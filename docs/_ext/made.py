@@ -187,12 +187,6 @@ def changes() -> str:
     return (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n", 1)[1]
 
 
-def contributing() -> str:
-    """CONTRIBUTING.md without its title, its links as seen from docs/explanation."""
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("\n", 1)[1]
-    return text.replace("(src/allyouneed/PAPER.md)", "(paper.md)")
-
-
 MADE: dict[str, Callable[..., str]] = {
     "command-line": command_line,
     "recipe-keys": recipe_keys,
@@ -200,7 +194,6 @@ MADE: dict[str, Callable[..., str]] = {
     "modules": modules,
     "paper": paper,
     "changes": changes,
-    "contributing": contributing,
 }
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 REMOTE = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
 LOADING = {"src", "srcset", "poster", "data", "background"}
 LINKS_THAT_DO_NOT_LOAD = {"canonical", "alternate", "author", "license", "next", "prev", "search"}
-IN_STYLES = re.compile(r"""@import\s+["']?([^"';)]+)|url\(\s*["']?([^"')]+)""", re.IGNORECASE)
+IN_STYLES = re.compile(r"""@import\s+["']([^"']+)|url\(\s*["']?([^"')]+)""", re.IGNORECASE)
 IN_SCRIPTS = re.compile(
     r"""(?:\bimport\s*\(?|\bfrom|\bfetch\s*\(|\bimportScripts\s*\(|\.src\s*=)\s*["'](https?:[^"']+)"""
 )
