@@ -367,3 +367,17 @@ def test_a_folder_in_use_is_left(encoder_folder: Path, model_folder: Path, tmp_p
         export_bert(open_model_folder(model_folder), tmp_path / "new")
     assert isinstance(folder, ModelFolder)
     assert asdict(folder.config)["decoder_layers"] == 0
+
+
+def test_the_readme_of_an_export_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    their_folder(tmp_path / "theirs", "BertForTokenClassification")
+    folder = import_bert(tmp_path / "theirs", tmp_path / "ours", note=silent)
+    export_bert(folder, tmp_path / "back")
+    program = (tmp_path / "back" / "README.md").read_text().split("```")[1].removeprefix("python")
+    monkeypatch.chdir(tmp_path / "back")
+    names: dict[str, Any] = {}
+    exec(program, names)
+    assert names["found"].logits.shape[-1] == 3
+    assert "tags of words (O, B, I)" in (folder.path / "README.md").read_text()
