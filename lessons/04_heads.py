@@ -350,14 +350,14 @@ def stretch(weights_TS):
 
 # %%
 def check_stretch(stretch):
-    weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [1 / 3, 1 / 3, 1 / 3]])
+    weights = torch.tensor([[0.2, 0.3, 0.5], [0.7, 0.2, 0.1], [1 / 3, 1 / 3, 1 / 3]])
     kept = weights.clone()
     found = stretch(weights)
     yield torch.equal(weights, kept), "the argument has changed: make a new tensor (lesson 1)"
-    yield same(found[0], [0, 1 / 6, 1]), "the first row goes 0, 1/6, 1: each row for itself"
+    yield same(found[0], [0, 1 / 3, 1]), "0.2 0.3 0.5 becomes 0 1/3 1: each row for itself"
     yield bool(found.isfinite().all()), "a row of equal weights became NaN: 0 / 0"
     yield same(found[2], [0, 0, 0]), "a row of equal weights should be zeros"
-    yield same(found, row_min_max(weights)), "the second row goes 1, 1/3, 0"
+    yield same(found, row_min_max(weights)), "0.7 0.2 0.1 becomes 1 1/6 0"
 
 
 lesson.exercise(stretch, check_stretch)

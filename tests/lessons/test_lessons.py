@@ -3,6 +3,7 @@ in the code is there."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib import resources
@@ -30,10 +31,10 @@ def exercises_of(lesson: Path) -> list[str]:
     return re.findall(r"lesson\.exercise\((\w+),", lesson.read_text("utf-8"))
 
 
-@EACH
-def test_the_lesson_runs(lesson: Path, tmp_path: Path) -> None:
+def run(lesson: Path, pictures: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a lesson, small, in a process of its own."""
     surroundings = {**os.environ, "ALLYOUNEED_LESSONS": "fast", "OMP_NUM_THREADS": "1"}
-    surroundings["ALLYOUNEED_LESSONS_FOLDER"] = str(tmp_path)
+    surroundings["ALLYOUNEED_LESSONS_FOLDER"] = str(pictures)
     ended = subprocess.run(
         [sys.executable, "-W", "error", str(lesson)],
         cwd=lesson.parent,
@@ -42,6 +43,12 @@ def test_the_lesson_runs(lesson: Path, tmp_path: Path) -> None:
         text=True,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended
+
+
+@EACH
+def test_the_lesson_runs(lesson: Path, tmp_path: Path) -> None:
+    ended = run(lesson, tmp_path)
     assert ended.stderr == ""
     exercises = exercises_of(lesson)
     assert len(exercises) >= 2
@@ -50,6 +57,20 @@ def test_the_lesson_runs(lesson: Path, tmp_path: Path) -> None:
     pictures = list(tmp_path.glob(f"{lesson.stem}-*.png"))
     assert len(pictures) >= lesson.read_text("utf-8").count("lesson.show(")  # more in a loop
     assert pictures
+
+
+def test_a_learners_slip_is_a_hint_and_the_lesson_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "lessons"
+    shutil.copytree(ROOT / "lessons", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    lesson = folder / "03_positions.py"
+    blank = '    """PE(pos, 0) … PE(pos, d_model - 1)."""\n    ...\n'
+    text = lesson.read_text("utf-8")
+    assert blank in text
+    slip = "    return [math.sin(pos / 10000 ** (i / d_model)) for i in range(d_model)]\n"
+    lesson.write_text(text.replace(blank, slip), "utf-8")
+    said = run(lesson, tmp_path).stdout
+    assert "encoding: not yet. position 0 is 0 1 0 1: sine and cosine take turns\n" in said
+    assert re.findall(r"^(\w+): still blank", said, re.MULTILINE) == ["shift_back", "rotate"]
 
 
 @EACH
