@@ -101,7 +101,8 @@ def read_config(file: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or config.get("format") != "allyouneed":
         raise ModelFolderError(
             f"{file} is not of the format 'allyouneed'; "
-            "models of other toolkits have to be imported first"
+            "models of other toolkits have to be imported first: "
+            f"allyouneed import {file.parent} --into NEW"
         )
     version = config.get("format_version")
     if type(version) is int and version > FORMAT_VERSION:

@@ -44,12 +44,12 @@ def test_the_format_is_told_by_what_lies_there(
     assert asked == [(tmp_path / "opus", tmp_path / "new"), (model_folder, Path("x"))]
 
 
-def test_what_is_of_no_format(call: Call, bart: Path, tmp_path: Path) -> None:
+def test_what_is_of_no_format(call: Call, bart: Path, model_folder: Path, tmp_path: Path) -> None:
     refused = call("import", bart, "--into", tmp_path / "new")
     assert refused.code == 2
     assert (
-        "model_type='bart': it has learned positions and a norm over its embeddings; these are: "
-        "marian (a folder of Hugging Face's MarianMTModel"
+        "bart is of no format that can be imported (model_type='bart': it has learned positions "
+        "and a norm over its embeddings); there are: marian (a folder of Hugging Face's"
     ) in refused.err
     missing = call("import", tmp_path / "nothing", "--into", tmp_path / "new")
     assert missing.code == 2
@@ -57,7 +57,10 @@ def test_what_is_of_no_format(call: Call, bart: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("notes")
     unknown = call("import", tmp_path / "notes.txt", "--into", tmp_path / "new")
     assert unknown.code == 2
-    assert "nothing that is known" in unknown.err
+    assert "notes.txt is of no format that can be imported; there are: marian" in unknown.err
+    own = call("import", model_folder, "--into", tmp_path / "new")
+    assert own.code == 2
+    assert f"{model_folder} is a model folder already; use it with --model" in own.err
 
 
 def test_a_format_that_is_said_and_does_not_fit(call: Call, bart: Path, tmp_path: Path) -> None:

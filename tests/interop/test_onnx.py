@@ -17,6 +17,7 @@ from torch.testing import assert_close
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import ConfigError, UsageError
+from allyouneed.interop.marian_folder import import_marian
 from allyouneed.interop.onnx_folder import export_onnx
 from allyouneed.model_folder import open_model_folder, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
@@ -37,7 +38,6 @@ KINDS: dict[str, dict[str, Any]] = {
         "activation": "gelu",
         "positions": "learned",
         "normalise_embeddings": True,
-        "segments": 2,
         "scale_embeddings": False,
     },
     "as Marian": {"activation": "silu", "output_bias": True, "start": 0, "positions": "stored"},
@@ -151,6 +151,23 @@ def test_logits_of_real_sentences(bundled: Path, real_sentences: list[str]) -> N
         expected_BTV = ours.model(torch.from_numpy(source_BS), torch.from_numpy(target_BT))
     found_BTV = torch.from_numpy(step_by_step(bundled, source_BS, target_BT))
     assert_close(found_BTV, expected_BTV, rtol=1e-4, atol=1e-4)
+
+
+def test_an_imported_model(
+    marian_folder: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = import_marian(marian_folder(True), tmp_path / "ours", note=lambda text: None)
+    export_onnx(folder, tmp_path / "onnx")
+    readme = (tmp_path / "onnx" / "README.md").read_text("utf-8")
+    assert "pip install onnxruntime allyouneed" in readme
+    monkeypatch.chdir(tmp_path / "onnx")
+    program = readme.split("```python\n")[1].split("```")[0]
+    run: dict[str, Any] = {}
+    exec(program.replace("longest + 49", "12"), run)
+    texts = [">>deu<< A man rides a bike.", "The dog sleeps."]
+    options = BeamOptions(beam=1, loop_guard=False, max_length=12)
+    found = load(folder.path, engine="core")(texts, options=options)
+    assert run["translate"](texts) == [one.text for one in found]
 
 
 def test_what_cannot_be_exported(

@@ -22,11 +22,20 @@ OTHERS = {
 
 def model_type(path: Path) -> str | None:
     """What config.json of a Hugging Face folder says that it is; None: there is no such thing."""
+    return _said(path, "model_type")
+
+
+def is_model_folder(path: Path) -> bool:
+    """Whether this is a folder of this project."""
+    return _said(path, "format") == "allyouneed"
+
+
+def _said(path: Path, key: str) -> str | None:
     try:
         config: Any = json.loads((path / CONFIG).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    found = config.get("model_type") if isinstance(config, dict) else None
+    found = config.get(key) if isinstance(config, dict) else None
     return found if isinstance(found, str) else None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from allyouneed.errors import UsageError
-from allyouneed.interop.families import model_type, set_apart
+from allyouneed.interop.families import is_model_folder, model_type, set_apart
 from allyouneed.model_folder import ModelFolder
 from allyouneed.weights.file import PICKLE_STARTS
 
@@ -83,7 +83,9 @@ def format_of(source: Path) -> str:
             return name
     if not source.exists():
         raise UsageError(f"there is no {source}; give what the other toolkit saved")
+    if is_model_folder(source):
+        raise UsageError(f"{source} is a model folder already; use it with --model {source}")
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     kind = model_type(source)
-    found = f"model_type={kind!r}{set_apart(kind)}" if kind else "nothing that is known"
-    raise UsageError(f"{source} is of no format that is read, but {found}; these are: {known}")
+    found = f" (model_type={kind!r}{set_apart(kind)})" if kind else ""
+    raise UsageError(f"{source} is of no format that can be imported{found}; there are: {known}")

@@ -9,16 +9,29 @@ from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.onnx_graph import WeightsFile, onnx
 from allyouneed.interop.onnx_transformer import decoder_step_graph, encoder_graph
 from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, ModelFolder
-from allyouneed.text.opening import own_tokenizer
+from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.weights.model import check_finite
 
+OWN_TEXT = {
+    "packages": "onnxruntime tokenizers",
+    "imported": "import tokenizers",
+    "opened": 'tokenizer = tokenizers.Tokenizer.from_file("tokenizer.json")\n'
+    'tokenizer.encode_special_tokens = True  # the text "</s>" is a text',
+    "decode": "tokenizer.decode",
+}
+OTHER_TEXT = {  # of an imported model: only this project reads its tokenizer.json
+    "packages": "onnxruntime allyouneed",
+    "imported": "from allyouneed.text.opening import open_tokenizer",
+    "opened": 'tokenizer = open_tokenizer("tokenizer.json")',
+    "decode": "tokenizer.target.decode",
+}
 ENCODER, DECODER, WEIGHTS = "encoder.onnx", "decoder_step.onnx", "weights.bin"
 
 README = """\
 # {name} for ONNX runtimes
 
 Exported by allyouneed. `encoder.onnx` and `decoder_step.onnx` share their weights, `weights.bin`.
-This translates with `pip install onnxruntime tokenizers`, by greedy search:
+This translates with `pip install {packages}`, by greedy search:
 
 ```python
 import json
@@ -26,12 +39,12 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import tokenizers
+{imported}
 
 config = json.loads(Path("config.json").read_text())
 pad, start, end = config["pad"], config["start"], config["end"]
-tokenizer = tokenizers.Tokenizer.from_file("tokenizer.json")
-tokenizer.encode_special_tokens = True  # the text "</s>" is a text
+never = [id for id in (pad, start) if id != end]  # no words
+{opened}
 encoder = onnxruntime.InferenceSession("encoder.onnx")
 decoder_step = onnxruntime.InferenceSession("decoder_step.onnx")
 
@@ -52,7 +65,7 @@ def translate(texts: list[str]) -> list[str]:
     for step in range(min(longest + 49, config["max_positions"])):
         logits, *new = decoder_step.run(wanted, {{"ids": ids, **memory, **cache}})
         cache = dict(zip(sides, new))
-        logits[:, [pad, start]] = -np.inf  # no words
+        logits[:, never] = -np.inf
         if step == 0:
             logits[:, end] = -np.inf  # no translation is empty
         ids = logits.argmax(axis=1)
@@ -61,7 +74,7 @@ def translate(texts: list[str]) -> list[str]:
                 written.append(id)
         if all(end in written for written in words):
             break
-    return [tokenizer.decode(written).strip() for written in words]
+    return [{decode}(written).strip() for written in words]
 
 
 print(translate(["Good morning!"])[0])
@@ -89,10 +102,10 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
         ConfigError: a model without decoder layers.
         ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
             written.
-        UsageError: the package is not installed, a tokenizer of another toolkit, a `path` in use.
+        UsageError: the package is not installed, a `path` in use.
     """
     onnx()
-    tokenizer = own_tokenizer(folder.tokenizer, "an export to ONNX")
+    text = OWN_TEXT if isinstance(folder.tokenizer, Tokenizer) else OTHER_TEXT
     with new_folder(path) as beside:
         facts = _facts(folder.config)
         model = folder.load_model()
@@ -100,9 +113,9 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
         with WeightsFile(beside / WEIGHTS) as weights:
             encoder_graph(model, weights).save(beside / ENCODER)
             decoder_step_graph(model, weights).save(beside / DECODER)
-        tokenizer.save(beside / TOKENIZER)
+        folder.tokenizer.save(beside / TOKENIZER)
         (beside / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
-        card = README.format(name=folder.path.resolve().name, **facts)
+        card = README.format(name=folder.path.resolve().name, **facts, **text)
         (beside / CARD).write_text(card, "utf-8")
 
 

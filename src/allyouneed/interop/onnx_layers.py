@@ -29,8 +29,6 @@ def embed(g: Graph, embeddings: Embeddings, ids_BT: str, positions: str) -> str:
             x_BTD = g.op("Add", x_BTD, g.op("Gather", g.weight(table), positions))
         case LearnedPositions(weight=table):
             x_BTD = g.op("Add", x_BTD, g.op("Gather", g.weight(table), positions))
-    if embeddings.segments is not None:  # all in the first
-        x_BTD = g.op("Add", x_BTD, g.weight(embeddings.segments.weight[0].clone()))
     return normalise(g, embeddings.norm, x_BTD)
 
 
