@@ -16,8 +16,8 @@ from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.errors import DataError, RecipeError
 from allyouneed.training.recipe import Recipe, load_recipe, packaged_recipes, to_toml
-from allyouneed.training.schema import ReplyRecipe
-from allyouneed.training.sections import FiltersSection, ModelSection, ReplyCorpusSection
+from allyouneed.training.reply_schema import ReplyCorpusSection, ReplyRecipe
+from allyouneed.training.sections import FiltersSection, ModelSection
 
 MINIMAL = """
 name = "mine"

@@ -19,8 +19,8 @@ from allyouneed.text.conversation import History
 from allyouneed.training.log import read_log
 from allyouneed.training.preparation import corpora_of
 from allyouneed.training.recipe import load_recipe, to_toml
+from allyouneed.training.reply_schema import ReplyRecipe
 from allyouneed.training.run import train
-from allyouneed.training.schema import ReplyRecipe
 from allyouneed.training.tasks.table import TASKS
 from allyouneed.translator import load
 

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from allyouneed.errors import RecipeError, nearest
 from allyouneed.training.encoder_schema import ClassifyRecipe, MaskedLanguageRecipe, TagRecipe
-from allyouneed.training.schema import CommonRecipe, Recipe, ReplyRecipe
+from allyouneed.training.reply_schema import ReplyRecipe
+from allyouneed.training.schema import CommonRecipe, Recipe
 
 __all__ = ["CommonRecipe", "load_recipe", "packaged_recipes", "Recipe", "to_toml"]
 

@@ -17,8 +17,6 @@ from allyouneed.training.sections import (
     ModelSection,
     NaturalNumber,
     OptimizerSection,
-    ReplyDataSection,
-    ReplySection,
     SamplesSection,
     Section,
     TrainingSection,
@@ -103,16 +101,3 @@ class Recipe(PairsRecipe):
     """Translation: pairs of sentences."""
 
     task: Literal["translate"] = Field(default="translate", description="what is learnt")
-
-
-class ReplyRecipe(PairsRecipe):
-    """Replies: what was said in a conversation, and the next turn."""
-
-    task: Literal["reply"] = Field(default="reply", description="what is learnt")
-    data: ReplyDataSection = Field(description="the corpora")
-    reply: ReplySection = Field(default=ReplySection(), description="what a reply looks back at")
-
-    @property
-    def history(self) -> History:
-        """The window and the marks."""
-        return self.reply.as_history()

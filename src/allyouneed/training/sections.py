@@ -23,7 +23,6 @@ from allyouneed.data.corpus import Corpus, Format, Task
 from allyouneed.data.filters import Filters
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder import bundled_models
-from allyouneed.text.conversation import History
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -103,29 +102,6 @@ class TrainCorpusSection(CorpusSection):
     )
 
 
-class ReplyCorpusSection(CorpusSection):
-    """One corpus of conversations: pairs of turn and reply, or one turn a line."""
-
-    one_conversation: bool = Field(
-        default=False,
-        description="all pairs follow on one another; without it, a pair goes on only with one "
-        "whose reply is its turn",
-    )
-    turn_fields: tuple[str, str, str] | None = Field(
-        default=None,
-        description="columns of dialogue, speaker and text, of a file (tsv, csv) with one turn a "
-        "line",
-    )
-    spaced: bool = Field(
-        default=False,
-        description="words and signs are set apart by spaces in it, which are taken out",
-    )
-
-
-class TrainReplyCorpusSection(ReplyCorpusSection, TrainCorpusSection):
-    """A corpus of conversations to learn from."""
-
-
 class FiltersSection(Section):
     """Which pairs are left out, with a word about it in the report."""
 
@@ -176,41 +152,6 @@ class DataSection(Section):
     filters: FiltersSection = Field(
         default=FiltersSection(), description="what is left out of training"
     )
-
-
-class ReplyDataSection(DataSection):
-    """The corpora of conversations; paths as everywhere."""
-
-    train: tuple[TrainReplyCorpusSection, ...] = Field(
-        min_length=1, description="conversations to learn from"
-    )
-    valid: tuple[ReplyCorpusSection, ...] = Field(
-        min_length=1, description="conversations to validate on"
-    )
-
-
-class ReplySection(Section):
-    """What a reply looks back at; chatting with the model sees the same."""
-
-    history: Count = Field(
-        default=History.turns, description="turns of the source, the one to reply to among them"
-    )
-    marks: tuple[str, str] = Field(
-        default=History.marks,
-        description="what stands before the other one's turns, and before the replier's own",
-    )
-
-    @model_validator(mode="after")
-    def _tells_speakers_apart(self) -> "ReplySection":
-        try:
-            self.as_history()
-        except AllYouNeedError as error:
-            raise ValueError(str(error)) from None
-        return self
-
-    def as_history(self) -> History:
-        """The same as a value of the text layer."""
-        return History(turns=self.history, marks=self.marks)
 
 
 class VocabularySection(Section):
