@@ -57,6 +57,8 @@ class _Reader(HTMLParser):
             parts = values[name].split(",") if name == "srcset" else [values[name]]
             self.found += [part.strip() for part in parts]
         self.found += addresses_in_styles(values.get("style", ""))
+        if "srcdoc" in values:
+            self.found += addresses_loaded(values["srcdoc"])
 
     def handle_endtag(self, tag: str) -> None:
         self._inside = ""

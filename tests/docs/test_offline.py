@@ -18,6 +18,7 @@ LOADING = [
     "<style>@import 'https://fonts.example/css';</style>",
     "<style>@font-face { src: url(//fonts.example/f.woff2) }</style>",
     "<script>import('https://cdn.example/x.js')</script>",
+    '<iframe srcdoc="&lt;script src=https://cdn.example/x.js&gt;&lt;/script&gt;"></iframe>',
     '<svg><image href="https://example.org/x.png"/></svg>',
 ]
 NOT_LOADING = [
