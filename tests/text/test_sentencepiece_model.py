@@ -30,7 +30,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "no space ahead": {"add_dummy_prefix": False},
     "every space": {"remove_extra_whitespaces": False},
 }
-LETTERS = "aemnorst AEMZéüß.,'  \t\n\x00\x01\u00a0\u200b\u3000①㍿ﬁＷﾊﾟが人日本語😀e\u0301\u0323ǅ▁<s>/unk0xE6sep"
+LETTERS = "aemnorst AEMZéüß.,'  \t\n\x00\x01\u00a0\u200b\u3000▁<s>/unk0xE6sep"
+LETTERS += "①㍿ﬁＷﾊﾟが人日本語😀e\u0301\u0323ǅ"
 HARD = [
     "",
     " ",

@@ -126,7 +126,7 @@ def _tokenizer(files: _Source) -> MarianTokenizer:
         return MarianTokenizer.of_files(
             models[0], models[1], vocabulary, target_vocabulary, special
         )
-    except ValueError as error:
+    except (ValueError, ModelFolderError) as error:
         raise ModelFolderError(f"{path}: {error}; it cannot be imported") from error
 
 

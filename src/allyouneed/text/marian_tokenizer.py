@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from allyouneed.text.spelt import Spelt
 from allyouneed.text.tokenizer import Encoding, write_text
 
 KIND = "marian"
+BYTE = re.compile("<0x[0-9A-F]{2}>")
 LANGUAGE_CODE = re.compile(">>.*?<<", re.DOTALL)  # as ">>fra<< Good morning." asks for French
 
 
@@ -28,34 +30,27 @@ class MarianTokenizer(Spelt):
     text, and an id for what is unknown is shown as U+FFFD.
     """
 
-    def __init__(
-        self,
-        spm: bytes,
-        vocabulary: Mapping[str, int],
-        special: Mapping[str, str],
-        *,
-        whole: str,
-        target: "MarianTokenizer | None" = None,
-    ) -> None:
-        """`special` says how "pad", "end" and "unknown" are spelt; `whole` is the JSON of both
-        sides; without a `target` this is one.
+    def __init__(self, contents: Mapping[str, Any], side: str = "source") -> None:
+        """`contents` are those of tokenizer.json; `side` is "source" or "target".
 
         Raises:
-            ValueError: a file that cannot be read, or a table that does not fit; it says what.
+            ValueError: a table that does not fit; it says which, and why.
         """
-        if sorted(vocabulary.values()) != list(range(len(vocabulary))):
-            raise ValueError(f"its ids are not 0 to {len(vocabulary) - 1}, each once")
-        if missing := [piece for piece in special.values() if piece not in vocabulary]:
-            raise ValueError(f"its vocabulary lacks {missing[0]}")
-        self._model = SentencePieceModel(spm)
-        self._ids = dict(vocabulary)
-        self._spelt = {id: piece for piece, id in vocabulary.items()}
+        self._contents, self._side = contents, side
+        own = "vocabulary" if side == "source" else "target_vocabulary"
+        self._ids: Mapping[str, int] = contents[own] or contents["vocabulary"]
+        special: Mapping[str, str] = contents["special"]
+        if sorted(self._ids.values()) != list(range(len(self._ids))):
+            raise ValueError(f"{side} ids are not 0 to {len(self._ids) - 1}, each once")
+        if missing := [piece for piece in special.values() if piece not in self._ids]:
+            raise ValueError(f"the {side} vocabulary lacks {missing[0]}")
+        self._spelt: list[str] = sorted(self._ids, key=self._ids.__getitem__)
+        self._file = base64.b64decode(contents[side], validate=True)
         self.PAD, self.END, self.UNKNOWN = (
             self._ids[special[name]] for name in ("pad", "end", "unknown")
         )
         self.START = self.PAD  # Marian's targets begin with it
-        self._target = target
-        self._json = whole
+        self.target = self if side == "target" else MarianTokenizer(contents, "target")
 
     @classmethod
     def of_files(
@@ -67,12 +62,13 @@ class MarianTokenizer(Spelt):
         special: Mapping[str, str],
     ) -> "MarianTokenizer":
         """The tokenizer of these two `.spm` files; without a `target_vocabulary` both sides have
-        the same ids.
+        the same ids. `special` says how "pad", "end" and "unknown" are spelt.
 
         Raises:
-            ValueError: a file or a table that does not fit; it says which, and why.
+            ValueError: a table that does not fit; it says which, and why.
+            ModelFolderError: the same of a `.spm` file.
         """
-        whole = json.dumps(
+        found = cls(
             {
                 "kind": KIND,
                 "special": dict(special),
@@ -80,24 +76,26 @@ class MarianTokenizer(Spelt):
                 "target": base64.b64encode(target).decode(),
                 "vocabulary": dict(vocabulary),
                 "target_vocabulary": None if target_vocabulary is None else dict(target_vocabulary),
-            },
-            ensure_ascii=False,
-            separators=(",", ":"),
+            }
         )
-        try:
-            theirs = vocabulary if target_vocabulary is None else target_vocabulary
-            side = cls(target, theirs, special, whole=whole)
-        except ValueError as error:
-            raise ValueError(f"target.spm: {error}") from error
-        try:
-            return cls(source, vocabulary, special, whole=whole, target=side)
-        except ValueError as error:
-            raise ValueError(f"source.spm: {error}") from error
+        for side in (found.target, found):
+            side.check()
+        return found
 
-    @property
-    def target(self) -> "MarianTokenizer":
-        """The side of the translations."""
-        return self._target or self
+    def check(self) -> None:
+        """Reads this side's `.spm` file, which else the first text does.
+
+        Raises:
+            ModelFolderError: it is damaged, or of a kind that is not read.
+        """
+        self._model  # noqa: B018
+
+    @cached_property
+    def _model(self) -> SentencePieceModel:
+        try:
+            return SentencePieceModel(self._file)
+        except ValueError as error:
+            raise ModelFolderError(f"{self._side}.spm: {error}") from error
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -140,13 +138,12 @@ class MarianTokenizer(Spelt):
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        try:
-            return self._spelt[id].replace(SPACE, " ")
-        except KeyError:
+        if not 0 <= id < len(self):
             raise UsageError(
                 f"id {id} is outside this vocabulary of {len(self)} pieces; "
                 "use the tokenizer.json of the model that wrote it"
-            ) from None
+            )
+        return self._spelt[id].replace(SPACE, " ")
 
     def spelling(self, id: int) -> bytes:
         """What one piece adds to a text, in UTF-8; none for padding and end.
@@ -159,24 +156,23 @@ class MarianTokenizer(Spelt):
             return b""
         if id == self.UNKNOWN:
             return "\ufffd".encode()
-        byte = self._model.byte_pieces.get(readable)
-        return readable.encode() if byte is None else bytes([byte])
+        if BYTE.fullmatch(readable) and readable in self._model.byte_pieces:
+            return bytes([self._model.byte_pieces[readable]])
+        return readable.encode()
 
     def files(self) -> dict[str, bytes]:
         """The files of `transformers.MarianTokenizer` by name, without its configuration."""
-        contents = json.loads(self._json)
         tables = {"vocab.json": "vocabulary", "target_vocab.json": "target_vocabulary"}
         written = {
-            name: json.dumps(contents[key], ensure_ascii=False, indent=2).encode()
+            name: json.dumps(self._contents[key], ensure_ascii=False, indent=2).encode()
             for name, key in tables.items()
-            if contents[key] is not None
+            if self._contents[key] is not None
         }
-        models = {f"{side}.spm": base64.b64decode(contents[side]) for side in ("source", "target")}
-        return written | models
+        return {**written, "source.spm": self._file, "target.spm": self.target._file}
 
     def to_json(self) -> str:
         """Both sides, as JSON."""
-        return self._json
+        return json.dumps(self._contents, ensure_ascii=False, separators=(",", ":"))
 
     def save(self, path: str | Path) -> None:
         """Writes `tokenizer.json`, beside first and then renamed.
@@ -184,11 +180,11 @@ class MarianTokenizer(Spelt):
         Raises:
             OSError: no room or no permission; a file that was there stays as it was.
         """
-        write_text(path, self._json)
+        write_text(path, self.to_json())
 
     def fingerprint(self) -> str:
         """SHA-256 of the JSON, in hexadecimal."""
-        return hashlib.sha256(self._json.encode()).hexdigest()
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
 def read_marian_tokenizer(contents: Mapping[str, Any], origin: str) -> MarianTokenizer:
@@ -198,13 +194,7 @@ def read_marian_tokenizer(contents: Mapping[str, Any], origin: str) -> MarianTok
         ModelFolderError: it is damaged.
     """
     try:
-        return MarianTokenizer.of_files(
-            base64.b64decode(contents["source"], validate=True),
-            base64.b64decode(contents["target"], validate=True),
-            contents["vocabulary"],
-            contents["target_vocabulary"],
-            contents["special"],
-        )
+        return MarianTokenizer(contents)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelFolderError(
             f"{origin} is no tokenizer of Marian's: {error}; import the model again"
