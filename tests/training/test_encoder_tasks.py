@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -327,3 +328,50 @@ def test_next_sentences_are_learnt_beside_words(encoders: Encoders) -> None:
     assert (heads.masked_words, heads.next_sentence, heads.pooler) == (True, True, True)
     (final,) = encoders.records("run", "final")
     assert 0 <= final["next_sentence"] <= 1
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_of_no_text_the_loss_is_nothing_for_every_weight(finished: Encoders, task: str) -> None:
+    """A worker to which nothing falls of an update takes part in it all the same."""
+    recipe = finished.recipe(task)
+    prepared = task_of(recipe).prepared(recipe, _start(finished.root / task))
+    batch = prepared.batch(np.zeros(0, dtype=np.uint32), 0)
+    assert batch.target_tokens == 0
+    model = prepared.new_model(1)
+    loss = prepared.objective(model, torch.device("cpu"))(batch)
+    loss.backward()
+    assert float(loss.detach()) == 0
+    assert all(weight.grad is not None and not weight.grad.any() for weight in model.parameters())
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_r_drop_without_dropout_costs_what_one_pass_does(finished: Encoders, task: str) -> None:
+    """Two passes that agree: on the road with both, and on that with one."""
+    losses = []
+    for alpha in (0.0, 3.0):
+        recipe = finished.recipe(task, "model.dropout=0.0", f"training.r_drop={alpha}")
+        prepared = task_of(recipe).prepared(recipe, _start(finished.root / task))
+        batch = prepared.batch(np.arange(8, dtype=np.uint32), 0)
+        model = prepared.new_model(1)
+        losses.append(float(prepared.objective(model, torch.device("cpu"))(batch).detach()))
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+
+
+def test_masks_and_pairs_follow_from_seed_epoch_and_number(finished: Encoders) -> None:
+    recipe = finished.recipe("masked-lm", "masking.next_sentence=true")
+    task = task_of(recipe).prepared(recipe, _start(finished.root / "pairs"))
+    pairs = np.arange(20, dtype=np.uint32)
+    first, again, later = (task.batch(pairs, epoch) for epoch in (0, 0, 1))
+    assert torch.equal(first.text.ids_BS, again.text.ids_BS)
+    assert torch.equal(first.elsewhere_B, again.elsewhere_B)
+    assert not torch.equal(first.text.ids_BS, later.text.ids_BS)
+    assert not torch.equal(first.elsewhere_B, later.elsewhere_B)
+    alone = task.batch(pairs[7:8], 0)  # whatever stands beside it in a batch
+    width = alone.text.ids_BS.size(1)
+    assert torch.equal(alone.text.ids_BS[0], first.text.ids_BS[7, :width])
+    often = torch.cat([task.batch(pairs, epoch).elsewhere_B for epoch in range(30)])
+    assert float(often.float().mean()) == pytest.approx(0.5, abs=0.1)
+    segments = first.text.segments_BS[7].tolist()
+    ids = first.text.ids_BS[7].tolist()
+    assert segments[: ids.index(2) + 1] == [0] * (ids.index(2) + 1)
+    assert sum(segments) == len([i for i in ids if i]) - ids.index(2) - 1
