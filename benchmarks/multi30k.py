@@ -7,6 +7,7 @@ their tokens are compared as `multi-bleu.perl` does. Cased sacreBLEU, which take
 another figure, stands beside it; never set one beside the other.
 
     python benchmarks/multi30k.py [--model FOLDER] [--set test_2016_flickr] [--beam 5]
+        [--length-penalty 0.6]
     python benchmarks/multi30k.py --translations FILE
 
 Needs sacremoses, and the data: `allyouneed fetch multi30k`, or the folder in $ALLYOUNEED_DATA.
@@ -24,6 +25,8 @@ import sacrebleu
 
 from allyouneed.data.lines import read_lines
 from allyouneed.data.root import resolve
+from allyouneed.decoding.length_penalty import Wu
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import DataError
 from allyouneed.evaluation.metrics import bleu, chrf
 from allyouneed.model_folder import open_model_folder
@@ -39,10 +42,13 @@ def main() -> None:
     sources, references = (lines(arguments.set, side) for side in ("en", "de"))
     if arguments.translations is None:
         translator = load(arguments.model, engine=arguments.engine)
-        found = translator(sources, beam=arguments.beam)
+        penalty = Wu(arguments.length_penalty)
+        options = BeamOptions(beam=arguments.beam, length_penalty=penalty)
+        found = translator(sources, options=options)
         translations = [translation.text for translation in found]
         about: dict[str, Any] = {
             "beam": arguments.beam,
+            "length_penalty": arguments.length_penalty,
             "engine": translator.engine.description,
             **trained(arguments.model),
         }
@@ -54,7 +60,8 @@ def main() -> None:
         print(f"{figure['score']:6.2f}  {figure['metric']}  {figure['signature']}")
     if arguments.set in PUBLISHED:
         print(f"{PUBLISHED[arguments.set]:6.2f}  published, to be set beside the first")
-    path = arguments.results / f"multi30k-{about['name']}-{arguments.set}.json"
+    how = f"-beam-{arguments.beam}-alpha-{arguments.length_penalty:g}" if "beam" in about else ""
+    path = arguments.results / f"multi30k-{about['name']}-{arguments.set}{how}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"written: {path}", file=sys.stderr)
@@ -69,6 +76,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--translations", type=Path, help="a file to score instead, line by line")
     parser.add_argument("--set", default="test_2016_flickr", help="(%(default)s)")
     parser.add_argument("--beam", type=int, default=5, help="(%(default)s)")
+    parser.add_argument(
+        "--length-penalty", type=float, default=0.6, help="Wu's alpha (%(default)s)"
+    )
     parser.add_argument("--engine", default="auto", help="(%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
     if not find_spec("sacremoses"):

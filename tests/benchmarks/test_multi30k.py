@@ -105,8 +105,8 @@ def test_it_writes_its_figures(from_file: bool, tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    name = "mine" if from_file else "en-de-seed-1"
-    document = json.loads((tmp_path / f"multi30k-{name}-test_2016_flickr.json").read_text())
+    name, how = ("mine", "") if from_file else ("en-de-seed-1", "-beam-2-alpha-0.6")
+    document = json.loads((tmp_path / f"multi30k-{name}-test_2016_flickr{how}.json").read_text())
     scores = {figure["metric"]: figure for figure in document["scores"]}
     assert list(scores) == [
         "BLEU lower-cased, normalised, tokenised",
