@@ -408,6 +408,23 @@ def test_weights_that_cannot_be_adopted() -> None:
         from_marian(state | shorter, config)
 
 
+def test_everything_that_does_not_fit_is_listed() -> None:
+    theirs = marian()
+    config, state = theirs.config.to_dict(), theirs.state_dict()
+    strange = {f"strange.{n}": torch.ones(1) for n in range(7)}
+    short = {name: w for name, w in state.items() if "encoder.layers.0.fc1" not in name}
+    with pytest.raises(ConfigError) as refused:
+        from_marian(short | strange, config)
+    said = str(refused.value)
+    assert said.count("is no weight of a Marian model") == 7
+    assert "'model.encoder.layers.0.fc1.bias' is missing" in said
+    assert said.endswith("; and 1 more")
+    with pytest.raises(ShapeError) as refused_shapes:
+        from_marian(state, {**config, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8})
+    assert "fc1.bias' has the shape (24,); with this config it is (8,)" in str(refused_shapes.value)
+    assert str(refused_shapes.value).endswith("; and 7 more")
+
+
 def test_giving_leaves_our_weights_alone() -> None:
     ours = Transformer(replace(OURS, output_bias=True))
     randomise(ours)

@@ -165,6 +165,20 @@ def test_the_card_says_how_to_search_as_they_do(marian_folder: MakeFolder, tmp_p
     assert run["options"].no_repeat_ngram == 3
 
 
+def test_what_a_tokenizer_asks_for_beyond_its_files_is_said(
+    marian_folder: MakeFolder, tmp_path: Path
+) -> None:
+    source = marian_folder()
+    known, unknown = {"content": "<unk>"}, {"content": "<ent>"}
+    other("tokenizer_config.json", added_tokens_decoder={"1": known, "99": unknown})(source)
+    other("tokenizer_config.json", sp_model_kwargs={"enable_sampling": True})(source)
+    _, notes = imported(source, tmp_path / "ours")
+    assert notes[:2] == [
+        "tokenizer_config.json adds '<ent>', which vocab.json lacks; it is read as other text is",
+        "tokenizer_config.json asks for sp_model_kwargs={'enable_sampling': True}: not followed",
+    ]
+
+
 def test_it_goes_back_byte_for_byte(marian_folder: MakeFolder, tmp_path: Path) -> None:
     source = marian_folder(True)
     folder, _ = imported(source, tmp_path / "ours")

@@ -73,22 +73,38 @@ def from_marian(
     theirs = dict(weights.state_dict() if isinstance(weights, nn.Module) else weights)
     model = Transformer(_adopt_config(config))
     ours, tied = model.state_dict(), model.tied_weights()
-    unknown = theirs.keys() - {_marian_name(name) for name in ours} - {"model.shared.weight"}
-    if unknown:
-        raise ConfigError(f"{min(unknown)!r} is no weight of a Marian model with this config")
+    names = {name: _marian_name(tied.get(name, name)) for name in ours}
+    known = {_marian_name(name) for name in ours} | {"model.shared.weight"}
+    unknown = [
+        f"{name!r} is no weight of a Marian model with this config"
+        for name in sorted(theirs.keys() - known)
+    ]
     theirs = _derived_weights(theirs, model.config) | theirs
+    if "final_logits_bias" in theirs:
+        theirs["final_logits_bias"] = theirs["final_logits_bias"].squeeze(0)
+    missing = [
+        f"{name!r} is missing; a Marian model with this config has it"
+        for name in sorted(set(names.values()) - theirs.keys())
+    ]
+    if unknown or missing:
+        raise ConfigError(_listed(unknown + missing))
+    misshapen = {
+        f"{theirs_here!r} has the shape {tuple(theirs[theirs_here].shape)}; "
+        f"with this config it is {tuple(ours[name].shape)}": None
+        for name, theirs_here in names.items()
+        if theirs[theirs_here].shape != ours[name].shape
+    }
+    if misshapen:
+        raise ShapeError(_listed(list(misshapen)))
     for name, weight in ours.items():
-        their_name = _marian_name(tied.get(name, name))
-        if their_name not in theirs:
-            raise ConfigError(f"{their_name!r} is missing; a Marian model with this config has it")
-        theirs_here = theirs[their_name].squeeze(0) if name == "output.bias" else theirs[their_name]
-        if theirs_here.shape != weight.shape:
-            raise ShapeError(
-                f"{their_name!r} has the shape {tuple(theirs_here.shape)}; "
-                f"with this config it is {tuple(weight.shape)}"
-            )
-        weight.copy_(theirs_here)
+        weight.copy_(theirs[names[name]])
     return model
+
+
+def _listed(complaints: list[str], most: int = 8) -> str:
+    """Complaints in one line, and how many there are beyond what can be read."""
+    more = [f"and {len(complaints) - most} more"] if len(complaints) > most else []
+    return "; ".join(complaints[:most] + more)
 
 
 def to_marian(model: Transformer) -> tuple[dict[str, Any], dict[str, Tensor]]:

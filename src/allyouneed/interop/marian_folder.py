@@ -69,7 +69,7 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
         except (ConfigError, ShapeError) as error:
             raise type(error)(f"{source}: {error}") from error
         _check_ids(source, model.config, tokenizer)
-        for said in files.generation.not_followed(model.config.pad):
+        for said in files.generation.not_followed(model.config.pad) + _not_read(files, tokenizer):
             note(said)
         if files.generation.said:
             note("its generation settings are in README.md, with the options that mean the same")
@@ -128,6 +128,20 @@ def _tokenizer(files: _Source) -> MarianTokenizer:
         )
     except (ValueError, ModelFolderError) as error:
         raise ModelFolderError(f"{path}: {error}; it cannot be imported") from error
+
+
+def _not_read(files: _Source, tokenizer: MarianTokenizer) -> list[str]:
+    """What tokenizer_config.json asks for and is not done here, in words."""
+    pieces = {tokenizer.piece(id) for id in range(len(tokenizer))}
+    added = files.tokenizer_config.get("added_tokens_decoder") or {}
+    said = [
+        f"{TOKENIZER_CONFIG} adds {piece!r}, which {VOCABULARY} lacks; it is read as other text is"
+        for piece in map(_special, added.values())
+        if piece not in pieces
+    ]
+    if settings := files.tokenizer_config.get("sp_model_kwargs"):
+        said.append(f"{TOKENIZER_CONFIG} asks for sp_model_kwargs={settings!r}: not followed")
+    return said
 
 
 def _table(file: Path) -> dict[str, int]:

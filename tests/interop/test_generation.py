@@ -1,0 +1,47 @@
+"""Wishes about the search: which are followed, which are said not to be, and where they are read."""
+
+import pytest
+
+from allyouneed.interop.generation import Generation
+
+PAD = 9
+
+
+def test_wishes_come_from_their_own_file_or_else_the_config() -> None:
+    config = {"num_beams": 6, "max_length": 512, "d_model": 512, "bad_words_ids": [[PAD]]}
+    assert Generation(config, {}, "config.json").said == {
+        "num_beams": 6,
+        "max_length": 512,
+        "bad_words_ids": [[PAD]],
+    }
+    assert Generation(config, {"num_beams": 4}, "generation_config.json").said == {"num_beams": 4}
+    assert Generation({}, {}, "config.json").card() == ""
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"num_beams": 4, "max_length": 80, "no_repeat_ngram_size": 3}, None),
+        ({"length_penalty": 1.0}, None),
+        ({"length_penalty": 0.0}, None),
+        ({"bad_words_ids": [[PAD]]}, None),
+        ({"do_sample": False}, None),
+        ({"length_penalty": 2.0}, "length_penalty=2.0"),
+        ({"bad_words_ids": [[PAD], [4]]}, "bad_words_ids=[[9], [4]]"),
+        ({"do_sample": True}, "do_sample=True"),
+        ({"early_stopping": True}, "early_stopping=True"),
+    ],
+    ids=str,
+)
+def test_wishes_that_no_search_follows_are_said(wish: dict[str, object], said: str | None) -> None:
+    found = Generation({}, wish, "generation_config.json").not_followed(PAD)
+    expected = f"generation_config.json asks for {said}, which no search here follows"
+    assert found == ([expected] if said else [])
+
+
+def test_the_card_has_the_options_that_mean_the_same() -> None:
+    wishes = {"num_beams": 5, "length_penalty": 0.0, "no_repeat_ngram_size": 2}
+    card = Generation({}, wishes, "generation_config.json").card()
+    assert "    num_beams=5, length_penalty=0.0, no_repeat_ngram_size=2\n" in card
+    assert "BeamOptions(beam=5, length_penalty=NoPenalty(), no_repeat_ngram=2, loop_guard" in card
+    assert "import NoPenalty\n" in card
