@@ -1,4 +1,4 @@
-"""Wishes about the search: which are followed, which are said not to be, and where they are read."""
+"""Wishes about the search: which are followed, which are not, and where they are read."""
 
 import pytest
 
@@ -29,7 +29,8 @@ def test_wishes_come_from_their_own_file_or_else_the_config() -> None:
         ({"length_penalty": 2.0}, "length_penalty=2.0"),
         ({"bad_words_ids": [[PAD], [4]]}, "bad_words_ids=[[9], [4]]"),
         ({"do_sample": True}, "do_sample=True"),
-        ({"early_stopping": True}, "early_stopping=True"),
+        ({"early_stopping": True}, None),
+        ({"repetition_penalty": 1.2}, "repetition_penalty=1.2"),
     ],
     ids=str,
 )
@@ -40,8 +41,16 @@ def test_wishes_that_no_search_follows_are_said(wish: dict[str, object], said: s
 
 
 def test_the_card_has_the_options_that_mean_the_same() -> None:
-    wishes = {"num_beams": 5, "length_penalty": 0.0, "no_repeat_ngram_size": 2}
+    wishes = {
+        "num_beams": 5,
+        "length_penalty": 0.0,
+        "no_repeat_ngram_size": 2,
+        "early_stopping": True,
+    }
     card = Generation({}, wishes, "generation_config.json").card()
-    assert "    num_beams=5, length_penalty=0.0, no_repeat_ngram_size=2\n" in card
-    assert "BeamOptions(beam=5, length_penalty=NoPenalty(), no_repeat_ngram=2, loop_guard" in card
+    assert (
+        "    num_beams=5, length_penalty=0.0, no_repeat_ngram_size=2, early_stopping=True\n" in card
+    )
+    assert "BeamOptions(beam=5, length_penalty=NoPenalty(), no_repeat_ngram=2, " in card
+    assert 'stop="first", loop_guard=False)' in card
     assert "import NoPenalty\n" in card

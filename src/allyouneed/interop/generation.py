@@ -18,6 +18,7 @@ WISHES: dict[str, Any] = {  # with what `generate` does where a folder says noth
     "suppress_tokens": None,
     "min_length": 0,
 }
+STOPS = {True: "first", "never": "exact"}  # early_stopping; else as here without a word
 PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # divides by the length to the power of 0, of 1
 
 GENERATION = """
@@ -60,6 +61,8 @@ class Generation:
             differing.pop(name, None)
         if self._penalty in PENALTIES:
             differing.pop("length_penalty", None)
+        if differing.get("early_stopping") in STOPS:
+            del differing["early_stopping"]
         if differing.get("bad_words_ids") == [[pad]]:
             del differing["bad_words_ids"]
         return [
@@ -76,6 +79,8 @@ class Generation:
         options = [f"beam={self.said.get('num_beams', 1)}", f"length_penalty={penalty}()"]
         if ngram := self.said.get("no_repeat_ngram_size"):
             options.append(f"no_repeat_ngram={ngram}")
+        if self.said.get("early_stopping") in STOPS:
+            options.append(f'stop="{STOPS[self.said["early_stopping"]]}"')
         return GENERATION.format(wishes=wishes, options=", ".join(options), penalty=penalty)
 
     @property
