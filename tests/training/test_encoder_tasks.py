@@ -151,6 +151,10 @@ def test_a_toy_of_labels_is_learnt_wholly(finished: Encoders) -> None:
     folder = open_model_folder(finished.root / "classify" / "model")
     assert folder.heads is not None
     assert folder.heads.labels == ("bad", "good")
+    assert folder.trained_length == max(
+        len(folder.tokenizer.encode_ids([line.partition("\t")[0]])[0]) + 1
+        for line in reviews(200, 1).splitlines()[1:]
+    )
     facts = json.loads((finished.root / "classify" / "model" / "training.json").read_text())
     assert facts["validation_accuracy"] == 1.0
     card = (finished.root / "classify" / "model" / "README.md").read_text()

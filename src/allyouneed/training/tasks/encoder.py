@@ -201,11 +201,16 @@ class EncoderTask(Task[E]):
             self.shape.tokenizer,
             heads=self.heads,
             languages=languages,
-            trained_length=int(np.quantile(self.train.lengths()[0], 0.999)),
+            trained_length=self._longest(),
             card=card,
             training=facts,
             dtype=dtype,
         )
+
+    def _longest(self) -> int:
+        """Tokens of the longest training text: a longer one is read in parts."""
+        source, target = self.train.lengths()
+        return int((source + target).max() if self.heads.next_sentence else source.max())
 
     def collated(self, texts: Sequence[Sequence[int] | NDArray[Any]]) -> TextBatch:
         """Ids with [CLS] and [SEP] as a padded batch."""
