@@ -64,7 +64,7 @@ def select_vocabulary(
     Writes vocabulary_selection.safetensors into the model folder. `translate
     --vocabulary-selection` then computes the output layer over the selected pieces alone: faster
     where the vocabulary is large, not with 8,000 pieces, and it can miss a word. "Covered" is the
-    share of the reference's pieces that are selected; every 100th pair is held out to measure it on.
+    share of the reference's pieces that are selected; every 100th pair is held out for that.
     """
     from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
     from allyouneed.evaluation.comparison import compare
