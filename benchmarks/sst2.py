@@ -3,8 +3,9 @@
 The bag of words is logistic regression over the one- and two-word sequences of a text, each counted
 once, with an L2 penalty: of the usual strength (C = 1, that is 1 / texts), and of the strengths
 around it the one that is best on the validation texts themselves, which is more than it is due.
-It takes minutes, and is measured once: what the results file says of it is kept. Encoders predict by
-the road that a user takes, `allyouneed.load(folder).predict(texts)`.
+It takes minutes, and is measured once: what the results file says of it is kept.
+
+Encoders predict by the road that a user takes, `allyouneed.load(folder).predict(texts)`.
 
     python benchmarks/sst2.py --models from-nothing=runs/sst2/model [NAME=FOLDER ...]
 
