@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(allyouneed.__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
+LESSON = re.compile(r"\[([^\]]+)\]\((?:\.\./)?lessons/(\d\d_\w+)\.py\)")
 MARK = re.compile(r"^% made: (\S+)(?: (.+))?$", re.MULTILINE)
 
 
@@ -198,12 +199,13 @@ MADE: dict[str, Callable[..., str]] = {
 
 
 def filled(text: str) -> str:
-    """A page's text with what its marks stand for."""
+    """A page with what its marks stand for, and links to lessons that lead to their pages."""
 
     def made(found: re.Match[str]) -> str:
         return MADE[found[1]](*([found[2]] if found[2] else []))
 
-    return MARK.sub(made, text)
+    # docs/lessons leads elsewhere, where the builder looks for no pages
+    return LESSON.sub(r"{doc}`\1 </lessons/\2>`", MARK.sub(made, text))
 
 
 def _fill(app: "Sphinx", docname: str, source: list[str]) -> None:

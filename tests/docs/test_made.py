@@ -66,6 +66,7 @@ def test_symbols_of_the_paper_lead_to_what_the_reference_describes() -> None:
 def test_marks_give_way_and_unknown_ones_are_errors() -> None:
     assert filled("a\n% made: changes\nb").startswith("a\n\nWhat changed for people")
     assert filled("100 % made: by hand") == "100 % made: by hand"
+    assert filled("[3 · A](../lessons/03_a.py)") == "{doc}`3 · A </lessons/03_a>`"
     with pytest.raises(KeyError):
         filled("% made: nothing")
 
