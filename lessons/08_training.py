@@ -342,7 +342,7 @@ lesson.exercise(least_loss, check_least_loss)
 #
 # The same program with everything that a long run needs (subwords, batches of like length,
 # checkpoints, validation, a report) is `allyouneed train`. Here it trains the recipe `multi30k`,
-# 29,000 image captions in English and German, with the norms in front, and three epochs in the
+# 29,000 image captions in English and German, with the norms in front, and two epochs in the
 # place of forty; the learning rate is still on its way up then. All random choices follow from
 # the recipe's seed, so the loss can be expected.
 #
@@ -357,9 +357,9 @@ files = {
 }
 captions = all(files.values())
 if captions:
-    recipe, expected = "multi30k", (4.5, 4.9)
+    recipe, expected = "multi30k", (5.2, 5.5)
     overrides = [f"{key}={path}" for key, path in files.items()]
-    overrides += ["training.epochs=3", "training.average_last=0", "model.residual=pre-norm"]
+    overrides += ["training.epochs=2", "training.average_last=0", "model.residual=pre-norm"]
 else:
     print("made pairs in the place of Multi30k")
     recipe, expected = "reverse", (0.0, 2.6)
@@ -397,9 +397,10 @@ assert trained[-1]["loss"] < trained[0]["loss"] - 1
 # %% [markdown]
 # The left picture is what to look at while a training runs: both losses fall, and validation (a
 # dot at each measurement, unsmoothed) does not turn upwards while training goes on falling, which
-# would be overfitting. Three epochs teach what captions are like: the model writes of a man and
-# of something he sits on, whatever it is given. That it has to look at the source it learns next,
-# at a loss of about 4; and forty epochs later it translates: `allyouneed train multi30k`.
+# would be overfitting. Two epochs are not many: the model stammers of a man, in a, on a, whatever
+# it is given. With the third it makes whole sentences that have nothing to do with the source
+# (loss 4.7). That it has to look at the source it learns after that; and forty epochs later it
+# translates: `allyouneed train multi30k`.
 #
 # ## What to remember
 #
