@@ -9,13 +9,13 @@ from pathlib import Path
 
 from allyouneed.core.config import BASE, TransformerConfig
 from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
-from allyouneed.text.tokenizer import SMALLEST_VOCABULARY, Tokenizer
+from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.text.tokenizer_file import BYTE_ALPHABET, SPECIALS
 
 BASE_SHAPE = replace(BASE, vocabulary=32_000, max_positions=512)
 TINY_SHAPE = replace(
     BASE_SHAPE,
-    vocabulary=SMALLEST_VOCABULARY + 40,
+    vocabulary=len(SPECIALS) + len(BYTE_ALPHABET) + 40,
     d_model=32,
     heads=2,
     d_ff=64,

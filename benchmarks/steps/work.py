@@ -38,6 +38,7 @@ class Shape:
             [
                 f"vocabulary.size={self.vocabulary}",
                 f'model.preset="{self.preset}"',
+                'model.residual="post-norm"',  # Marian knows no other
                 f"model.dropout={dropout}",
                 f"training.batch_tokens={self.batch_tokens}",
                 f'training.precision="{precision}"',
