@@ -18,6 +18,24 @@ EVERYDAY = {
 }
 
 
+SHORT = {
+    "Hello.": "Hallo.",
+    "Hello": "Hallo",
+    "Yes": "Ja",
+    "No.": "Nein.",
+    "Monday": "Montag",
+    "42": "42",
+    "1789": "1789",
+    "1,000": "1.000",
+    "2026-11-21": "2026-11-21",
+    "Thanks": "Danke",
+    "Good morning": "Guten Morgen",
+    "apple": "Apfel",
+    "Anna": "Anna",
+    "?": "?",
+}
+
+
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return load("en-de")
@@ -28,6 +46,12 @@ def test_everyday_sentences_come_out_as_german(translator: Translator) -> None:
     assert [translation.text for translation in found] == [*EVERYDAY.values()]
     assert all(translation.probability > 0.5 for translation in found)
     assert not any(translation.notes for translation in found)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_words_and_numbers_by_themselves_come_out_right(beam: int, translator: Translator) -> None:
+    found = translator([*SHORT], beam=beam)
+    assert {source: t.text for source, t in zip(SHORT, found, strict=True)} == SHORT
 
 
 def test_nonsense_is_less_probable_than_a_translation(translator: Translator) -> None:
