@@ -215,7 +215,7 @@ lesson.exercise(two_probabilities, check_two_probabilities)
 # (Empty translations are allowed too, which the package does not do unless it is told to.)
 
 # %%
-pairs = PAIRS[: lesson.size(16, fast=6)]
+pairs = PAIRS[22:28] if lesson.fast else PAIRS
 sources, references = [a for a, _ in pairs], [b for _, b in pairs]
 beams = [1, 4, 16] if lesson.fast else [1, 4, 16, 64]
 words_wanted = sum(len(text.split()) for text in references)
@@ -252,7 +252,9 @@ lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.08, 0.6)
 lesson.expect("what it loses in BLEU", scores[0] - scores[-1], 3, 40)
 
 # %%
-example = 3
+example = sources.index(
+    "The doctor told him to drink more water, to eat less meat and to go to bed earlier."
+)
 for beam, (found, *_) in zip(beams, rows, strict=True):
     one = found[example]
     print(f"{beam:3}  log P {one.log_probability:6.2f}  {one.text}")
@@ -261,9 +263,9 @@ assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
 
 # %% [markdown]
-# *The teacher explained the exercise twice, but most of the children still did not understand
-# it.* The wide beam has found the more probable translation: it leaves the second half out. Each
-# word costs probability, and the price of ending too early is paid only once. The greedy search
+# *The doctor told him to drink more water, to eat less meat and to go to bed earlier.* The wide
+# beam has found the more probable translation: it leaves two of the three things out. Each word
+# costs probability, and the price of ending too early is paid only once. The greedy search
 # would never see that bargain, since at no single step is the end the likeliest token. A narrow
 # beam was not a mere economy; it kept the model from getting what it asked for.
 #
@@ -280,10 +282,10 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.1, 0.7)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.25, 0.7)
 
 # %% [markdown]
-# For a third of these sentences the model finds saying nothing more probable than what greedy
+# For almost half of these sentences the model finds saying nothing more probable than what greedy
 # search says. (Stahlberg & Byrne, 2019, searched a good model exactly and found the empty
 # translation on top for half of all sentences.) The model is not stupid: it was trained on next
 # words, and nobody ever asked it to compare sentences of different lengths.

@@ -37,24 +37,24 @@ assert len(names) == 4 * 4 + 2 * 4 + 2 * 4
 # %% [markdown]
 # ## Where it looks
 #
-# *Yesterday I bought a red car.* German puts the verb at the end: *Gestern habe ich ein rotes
-# Auto gekauft.* If cross-attention (lesson 7) does what one hopes, the step that writes *gekauft*
-# looks at *bought*, four words back.
+# *Yesterday I saw a big dog.* German puts the verb at the end: *Gestern habe ich einen großen
+# Hund gesehen.* If cross-attention (lesson 7) does what one hopes, the step that writes *gesehen*
+# looks at *saw*, four words back.
 
 # %%
-sentence = "Yesterday I bought a red car."
+sentence = "Yesterday I saw a big dog."
 translation = translator(sentence, beam=1)
 print(translation.text)
 source, target, weights_TS = translator.attention(sentence, translation.text)
 figure = heatmap(weights_TS, target, source, axes=("step that writes", "looks at"))
 lesson.show(
-    figure, "cross", "Heat map: Gestern looks at Yesterday, gekauft at bought, the rest in order"
+    figure, "cross", "Heat map: Gestern looks at Yesterday, gesehen at saw, the rest in order"
 )
 
 looks_at = dict(zip(target, (source[place] for place in weights_TS.argmax(dim=1)), strict=True))
 print(looks_at)
-assert translation.text == "Gestern habe ich ein rotes Auto gekauft."
-assert looks_at[" gekauft"] == " bought"
+assert translation.text == "Gestern habe ich einen großen Hund gesehen."
+assert looks_at[" gesehen"] == " saw"
 assert same(weights_TS.sum(dim=1), torch.ones(len(target)), within=1e-4)
 
 # %% [markdown]
@@ -122,8 +122,8 @@ together = alignment_error_rate(map(mean_of_heads, sources, targets), gold)
 print("layer 0:", [f"{error:.2f}" for error in errors_LH[0].tolist()])
 print("layer 1:", [f"{error:.2f}" for error in errors_LH[1].tolist()])
 lesson.expect("error of links in order", in_order, 0.35, 0.41)
-lesson.expect("error of the best single head", errors_LH.min(), 0.1, 0.16)
-lesson.expect("error of the last layer's heads together", together, 0.05, 0.11)
+lesson.expect("error of the best single head", errors_LH.min(), 0.12, 0.19)
+lesson.expect("error of the last layer's heads together", together, 0.06, 0.13)
 assert errors_LH[1].max() < in_order < errors_LH[0].min()
 
 # %% [markdown]
@@ -163,13 +163,17 @@ for name in names:
         changed[name] = text
         print(f"{name:36} {text}")
 
-assert changed["decoder.layers.1.cross_attention[2]"] == "Ich habe gestern ein rotes Auto gekauft."
-lesson.expect("heads without which the sentence changes, of 32", len(changed), 4, 12)
+last = "decoder.layers.1.cross_attention"
+assert changed[f"{last}[2]"] == "Ich habe gestern einen großen Hund gesehen."
+assert changed[f"{last}[3]"] == "Gestern hat ich einen großen Hund gesehen."
+assert all(name.startswith(last) for name in changed)
+lesson.expect("heads without which the sentence changes, of 32", len(changed), 2, 6)
 
 # %% [markdown]
-# Most heads can go and nothing happens: the others do their work too. With head 2 of the last
-# cross-attention off the sentence begins with *Ich* and is as right as before. With head 3 off
-# the verb no longer agrees with its subject (*hat ich*). And with all of cross-attention off?
+# Nearly every head can go and nothing happens: the others do its work too. Those that are missed
+# here are in the last cross-attention. With its head 2 off the sentence begins with *Ich* and is
+# as right as before. With head 3 off the verb no longer agrees with its subject (*hat ich*). And
+# with all of cross-attention off?
 
 # %%
 no_source = ["decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
@@ -263,10 +267,11 @@ for kind, grid in ends.items():
     print(f"{kind:8} {', '.join(f'{share:.2f}' for share in grid.flatten().tolist())}")
 even = sum(1 / len(tokenizer.encode(text).ids) for text in sources) / len(sources)
 lesson.expect("what the end would get from even attention", even, 0.08, 0.16)
-lesson.expect("the most that a head of the encoder gives it", ends["encoder"].max(), 0.2, 1.0)
+lesson.expect("the most that a head of the encoder gives it", ends["encoder"].max(), 0.18, 1.0)
+lesson.expect("the most that a head of cross-attention gives it", ends["cross"].max(), 0.18, 1.0)
 
 # %% [markdown]
-# Some heads give the end token twice its share and more. It has no meaning of its own; a head
+# A few heads give the end token about twice its share. It has no meaning of its own; a head
 # that finds nothing to fetch has to put its weight somewhere, since softmax always sums to one. A
 # strong link to `</s>` or to a full stop is often just that: rest.
 #
@@ -311,9 +316,10 @@ lesson.expect("in the end", end, 0.75, 0.95)
 
 # %% [markdown]
 # Read the printed lines downwards. The embeddings say the *input* over again, since input and
-# output share one matrix. In the middle the model guesses German endings and little words. The
-# cross-attention of the last layer brings the words of this sentence, and the memory of lesson 6
-# behind it settles them: *gestern* becomes *Gestern*, for it stands at the beginning.
+# output share one matrix. Before the last cross-attention the model guesses: *einen kleinen …
+# getroffen* is good German and another sentence. The cross-attention of the last layer brings the
+# words of this one, and the memory of lesson 6 behind it settles them: *gestern* becomes
+# *Gestern*, for it stands at the beginning.
 #
 # ### Exercise 3: a lens of your own
 #
@@ -348,7 +354,7 @@ lesson.exercise(through_the_lens, check_through_the_lens)
 # once:
 
 # %%
-lesson.live_view("car", sentence)
+lesson.live_view("dog", sentence)
 
 # %% [markdown]
 # ## What to remember
