@@ -22,11 +22,11 @@ LARGEST = 127  # -128 is left out, so that x and -x quantise alike
 
 
 class Int8Transformer:
-    """A model with int8 weights, one scale per output channel, and int8 activations, one scale per
-    row. It speaks the decoding protocol.
+    """A model with int8 weights, one scale per output channel, and int8 activations, one scale and
+    one zero point per row. It speaks the decoding protocol.
 
-    A sentence's logits do not depend on the others in its batch, nor on padding: a row's scale
-    and its products are its own, and attention is computed in float64, which hides the order in
+    A sentence's logits do not depend on the others in its batch, nor on padding: a row's scale,
+    zero point and products are its own, and attention is computed in float64, which hides the order in
     which sums of another length are taken. (A float32 that differs in its last bit can round to
     the next int8, a hundred thousand times as far away.)
 
