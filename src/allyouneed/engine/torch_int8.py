@@ -26,8 +26,8 @@ class Int8Transformer:
     one zero point per row. It speaks the decoding protocol.
 
     A sentence's logits do not depend on the others in its batch, nor on padding: a row's scale,
-    zero point and products are its own, and attention is computed in float64, which hides the order in
-    which sums of another length are taken. (A float32 that differs in its last bit can round to
+    zero point and products are its own, and attention is computed in float64, which hides the order
+    in which sums of another length are taken. (A float32 that differs in its last bit can round to
     the next int8, a hundred thousand times as far away.)
 
     Raises:
