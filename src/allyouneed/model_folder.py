@@ -185,7 +185,8 @@ def save_model_folder(
 
     Of tied weights the file holds the one that the model's `tied_weights` points to. `heads` say
     what an `EncoderOnly` has and what its labels are called. `card` is the README, `training` the
-    content of training.json, `dtype` that of the stored weights (float32 where it is None).
+    content of training.json, `dtype` that of the stored weights (float32 where it is None; of
+    matrices in int8 every row has a scale).
     Files in an older folder that are no part of a model are kept.
 
     Raises:
@@ -196,7 +197,7 @@ def save_model_folder(
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    from allyouneed.weights.model import check_heads, untied_weights
+    from allyouneed.weights.model import check_heads, stored, untied_weights
 
     path = Path(path).resolve()
     check_fit(model.config, tokenizer, path)
@@ -211,8 +212,7 @@ def save_model_folder(
         "model": asdict(model.config),
         **({} if heads is None else {"heads": asdict(heads)}),
     }
-    kind = dtype or torch.float32
-    weights = {name: w.to(kind).contiguous() for name, w in untied_weights(model).items()}
+    weights = stored(untied_weights(model), dtype or torch.float32)
     beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         _tidy(path)

@@ -17,7 +17,9 @@ from allyouneed.weights.arrays import read_arrays
 Make = Callable[..., Transformer]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int8]
+)
 def test_arrays_are_the_models_weights(
     dtype: torch.dtype, small_model: Make, small_tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
@@ -96,6 +98,20 @@ def test_other_dtypes_are_named(model_folder: Path) -> None:
     save_file(weights, file)
     with pytest.raises(ModelFolderError, match=r"W_K\.bias is stored as I32, .* F16, BF16"):
         open_model_folder(model_folder).load_arrays()
+
+
+@pytest.mark.parametrize("scale", [None, torch.ones(3), torch.ones(1, 16)])
+def test_int8_without_a_scale_for_each_row_is_refused(
+    scale: torch.Tensor | None, small_model: Make, small_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    save_model_folder(tmp_path / "m", small_model(), small_tokenizer, dtype=torch.int8)
+    file, name = tmp_path / "m" / "model.safetensors", "encoder.layers.0.self_attention.W_Q.weight"
+    weights = load_file(file)
+    del weights[name + ".scale"]
+    save_file(weights if scale is None else {**weights, name + ".scale": scale}, file)
+    said = refused(tmp_path / "m")
+    assert f"{name} is stored as int8 and needs {name}.scale" in said
+    assert "save the model again" in said
 
 
 def test_what_is_not_aligned_in_the_file_is_copied(model_folder: Path) -> None:

@@ -16,9 +16,8 @@ from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.cache import Cache
 from allyouneed.core.encoder import Memory
 from allyouneed.core.transformer import Transformer
+from allyouneed.weights.int8 import LARGEST, quantise
 from allyouneed.weights.model import check_finite
-
-LARGEST = 127  # -128 is left out, so that x and -x quantise alike
 
 
 class Int8Transformer:
@@ -98,16 +97,6 @@ class Int8Linear(nn.Module):
         if self.bias_O is not None:
             y_MO += self.bias_O
         return y_MO.view(*x.shape[:-1], -1).to(self.dtype)
-
-
-def quantise(x_MI: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights: each row as int8 times a scale: x ≈ values · scale, the error at most half a scale.
-
-    scale = max|row| / 127, values = x / scale, rounded half to even. Returns MI int8 and M1.
-    """
-    smallest = torch.finfo(x_MI.dtype).tiny  # a row of zeros has to be divided by something
-    scale_M1 = (x_MI.abs().amax(dim=1, keepdim=True) / LARGEST).clamp_(min=smallest)
-    return (x_MI / scale_M1).round_().to(torch.int8), scale_M1
 
 
 def quantise_centred(x_MI: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -34,7 +34,8 @@ from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Start, Task
 from allyouneed.training.validation import Measured, validate
 from allyouneed.training.workers import Workers, gathered, launcher, own_device, started_again
-from allyouneed.weights.model import fill_weights, read_weights
+from allyouneed.weights.int8 import from_int8
+from allyouneed.weights.model import fill_weights, read_weights, stored
 
 RECIPE = "recipe.toml"
 
@@ -216,11 +217,10 @@ def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
     that has the lower validation loss. It is measured as it is stored."""
     recipe, folder, workers = run.recipe, run.folder, run.workers
     model = workers.complete(loop.model)
-    stored: torch.dtype = getattr(torch, recipe.training.stored_precision)
+    precision: torch.dtype = getattr(torch, recipe.training.stored_precision)
 
     def measure(weights: Mapping[str, Tensor]) -> Measured:
-        rounded = {name: tensor.to(stored) for name, tensor in weights.items()}
-        fill_weights(model, rounded, folder)
+        fill_weights(model, from_int8(stored(weights, precision)), folder)
         return validate(model, task, loop.device, workers)
 
     last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
@@ -244,7 +244,7 @@ def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
         "recipe": json.loads(recipe.model_dump_json(exclude_none=True)),
     }
     path, card = folder / "model", model_card(recipe, facts)
-    workers.from_first(lambda: task.save(model, path, card, facts, stored))
+    workers.from_first(lambda: task.save(model, path, card, facts, precision))
     return validation
 
 

@@ -287,8 +287,9 @@ class TrainingSection(Section):
         default=5,
         description="updates in a row left out for a loss that is not finite; one more ends it",
     )
-    stored_precision: Literal["float32", "bfloat16", "float16"] = Field(
-        default="float32", description="of the weights in the final model folder"
+    stored_precision: Literal["float32", "bfloat16", "float16", "int8"] = Field(
+        default="float32",
+        description="of the weights in the final model folder; int8 with one scale per row",
     )
     average_last: NaturalNumber = Field(
         default=5, description="checkpoints averaged into the final model (section 6.1); 0 for none"

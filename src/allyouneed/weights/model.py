@@ -17,7 +17,8 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ModelFolderError
 from allyouneed.model_config import Heads
 from allyouneed.weights.file import reading
-from allyouneed.weights.shapes import Shape, check_shapes
+from allyouneed.weights.int8 import from_int8, to_int8
+from allyouneed.weights.shapes import Shape, check_scales, check_shapes
 
 AnyModel = Transformer | EncoderOnly
 
@@ -29,13 +30,24 @@ def untied_weights(model: AnyModel) -> dict[str, Tensor]:
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Tensors of a safetensors file, as stored.
+    """Tensors of a safetensors file, as stored; int8 times its scales, in float32.
 
     Raises:
-        ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short.
+        ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short; int8
+            without scales.
     """
     with reading(path):
-        return load_file(path)
+        found = load_file(path)
+    int8 = [name for name, tensor in found.items() if tensor.dtype is torch.int8]
+    check_scales(int8, {name: tuple(tensor.shape) for name, tensor in found.items()}, path)
+    return from_int8(found)
+
+
+def stored(weights: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Weights as a file holds them; `dtype` may be int8, which `read_weights` undoes."""
+    if dtype is torch.int8:
+        return to_int8(weights)
+    return {name: tensor.to(dtype).contiguous() for name, tensor in weights.items()}
 
 
 def fill_weights(model: AnyModel, weights: Mapping[str, Tensor], source: Path) -> None:

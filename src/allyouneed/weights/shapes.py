@@ -3,13 +3,14 @@
 V vocabulary · D d_model · F d_ff · W heads times head width · P positions
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ModelFolderError
 
 Shape = tuple[int, ...]
+SCALE = ".scale"  # weights NAME in int8 have NAME.scale beside them: a row is its values times that
 
 
 def weight_shapes(config: TransformerConfig) -> dict[str, Shape]:
@@ -37,6 +38,17 @@ def check_shapes(own: Mapping[str, Shape], given: Mapping[str, Shape], source: P
                 f"{source} does not fit its config: {name} has the shape "
                 f"{given[name]}, the config needs {shape}; "
                 "config and weights must come from one model"
+            )
+
+
+def check_scales(int8: Iterable[str], given: Mapping[str, Shape], source: Path) -> None:
+    """Raises ModelFolderError where weights that are `int8` in the file `source` lack a scale for
+    each row."""
+    for name in int8:
+        if given.get(name + SCALE) != given[name][:1]:
+            raise ModelFolderError(
+                f"{source}: {name} is stored as int8 and needs {name}{SCALE}, one scale for each "
+                "row; save the model again with allyouneed"
             )
 
 
