@@ -1,9 +1,10 @@
-"""Makes src/allyouneed/recipes/short.en-de.tsv: words, numbers, phrases that stand by themselves.
+"""Makes short.en-de.tsv and short.de-en.tsv: words, numbers, phrases that stand by themselves.
 
 Tatoeba has sentences, hardly a word alone, so a model that learns from it alone answers "Monday"
 with a sentence. The pairs are written by hand (words.tsv, phrases.tsv), found in Tatoeba's training
 pairs (words that are each other's likeliest translation by IBM Model 1, both ways), or made from a
 seed (numbers, dates and addresses, which stay what they are; decimals and thousands change sides).
+From German every text has one translation too, the first: "apple" for "Apfel", not "Apple".
 
     python tools/short_pairs.py ../shared/data/tatoeba/train.en-de.tsv.gz
 """
@@ -13,13 +14,13 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from allyouneed.engine.lexical_translation import learn_lexical_translation
 
 HERE = Path(__file__).parent
-RESULT = HERE.parent / "src/allyouneed/recipes/short.en-de.tsv"
+RECIPES = HERE.parent / "src/allyouneed/recipes"
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 SURE = 0.4  # both ways, of a pair of words
 SEEN = 6  # times, each of them
@@ -32,7 +33,7 @@ NAMES = """
 
 
 def main() -> None:
-    """Writes the file and says how many pairs of each kind it holds."""
+    """Writes the files and says how many pairs of each kind they hold."""
     corpus = read(Path(sys.argv[1]))
     generator = random.Random(1)
     kinds = {
@@ -47,9 +48,18 @@ def main() -> None:
         for source, target in new:
             pairs.setdefault(source, target)  # what is written by hand comes first, and stays
         print(f"{kind}: {len(pairs) - before:,}")
+    write("short.en-de.tsv", pairs)
+    back: dict[str, str] = {}
+    for english, german in pairs.items():
+        back.setdefault(german, english)
+    write("short.de-en.tsv", back)
+
+
+def write(name: str, pairs: Mapping[str, str]) -> None:
+    """One of the two files."""
     text = "".join(f"{source}\t{target}\n" for source, target in pairs.items())
-    RESULT.write_text(text, encoding="utf-8")
-    print(f"{RESULT}: {len(pairs):,} pairs, {len(text.encode()):,} bytes")
+    (RECIPES / name).write_text(text, encoding="utf-8")
+    print(f"{name}: {len(pairs):,} pairs, {len(text.encode()):,} bytes")
 
 
 def read(path: Path) -> list[tuple[str, str]]:
