@@ -4,6 +4,9 @@ PYTHON ?= python3
 # Where the CPU build of torch is looked for first: it is a small part of the CUDA build's size.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
+# What make bench runs: those of benchmarks/ that measure speed. The others measure quality.
+BENCHMARKS ?= start roads look decode train corpus
+
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt
@@ -29,11 +32,10 @@ check: $(READY_DEV) ## Format, lint, types, tests
 	$(BIN)/mypy --strict src
 	$(BIN)/pytest -W error
 
-bench: $(READY_DEV) ## Run every script in benchmarks/
-	@found=0; for script in benchmarks/*.py; do \
-		[ -e "$$script" ] || continue; found=1; \
-		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
-	done; [ $$found = 1 ] || echo "benchmarks/ holds no script yet"
+bench: $(READY_DEV) ## Measure speed (two hours or so); make bench BENCHMARKS=decode runs one script
+	@for name in $(BENCHMARKS); do \
+		echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; \
+	done
 
 lessons: $(READY_DEV) ## Run every lesson whole, with its time
 	@$(BIN)/python lessons

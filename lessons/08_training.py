@@ -343,7 +343,7 @@ lesson.exercise(least_loss, check_least_loss)
 # The same program with everything that a long run needs (subwords, batches of like length,
 # checkpoints, validation, a report) is `allyouneed train`. Here it trains the recipe `multi30k`,
 # 29,000 image captions in English and German, with the norms in front, and two epochs in the
-# place of forty; the learning rate is still on its way up then. All random choices follow from
+# place of sixty; the learning rate is still on its way up then. All random choices follow from
 # the recipe's seed, so the loss can be expected.
 #
 # Multi30k does not come with the package (`allyouneed fetch multi30k` brings it). Where it is not
@@ -399,7 +399,7 @@ assert trained[-1]["loss"] < trained[0]["loss"] - 1
 # dot at each measurement, unsmoothed) does not turn upwards while training goes on falling, which
 # would be overfitting. Two epochs are not many: the model stammers of a man, in a, on a, whatever
 # it is given. With the third it makes whole sentences that have nothing to do with the source
-# (loss 4.7). That it has to look at the source it learns after that; and forty epochs later it
+# (loss 4.7). That it has to look at the source it learns after that; and sixty epochs later it
 # translates: `allyouneed train multi30k`.
 #
 # ## What to remember

@@ -108,6 +108,10 @@ BROKEN = {
     "number for a truth": (in_model(bias=1), "model.bias=1 must be true or false"),
     "null width": (in_model(d_model=None), "model.d_model=null must be a whole number"),
     "head width": (in_model(head_width="x"), 'head_width="x" must be a whole number or null'),
+    "no trained length": (
+        at_top(trained_length=-5),
+        "trained_length=-5 must be 2 or more, or null",
+    ),
     "trained length": (at_top(trained_length="40"), 'trained_length="40" must be a whole number'),
     "heads": (in_model(heads=3), "config.json: heads=3 do not divide d_model=16.*15, 18"),
     "choice": (in_model(residual="mid-norm"), "residual='mid-norm' is not one of 'post-norm', 'pr"),

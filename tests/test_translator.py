@@ -13,7 +13,7 @@ import allyouneed
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.engine.torch_engine import TorchEngine, core_engine
-from allyouneed.errors import DataError, ShapeError
+from allyouneed.errors import DataError, ShapeError, UsageError
 from allyouneed.segments import Segmenter
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translator import (
@@ -333,6 +333,21 @@ def test_scores_come_in_order_whatever_the_batch(babbler: Translator) -> None:
         assert alone.tokens == score.tokens
         assert alone.log_probability == pytest.approx(score.log_probability, abs=1e-4)
     assert babbler.score([], []) == []
+
+
+def test_a_single_text_is_not_taken_for_its_letters(babbler: Translator) -> None:
+    for ask in (
+        lambda: babbler.score("ab", "cd"),
+        lambda: babbler.score(["ab"], "c"),
+        lambda: babbler.translate_lines("ab cd"),
+    ):
+        with pytest.raises(UsageError, match="put a single one in brackets"):
+            ask()
+
+
+def test_texts_may_come_from_a_generator(babbler: Translator) -> None:
+    texts = ["ab cd", "e"]
+    assert babbler(text for text in texts) == babbler(texts)
 
 
 def test_score_names_the_pair_that_is_too_long(copier: Translator) -> None:

@@ -148,7 +148,7 @@ class Translator:
             AllYouNeedError: memory too short for a single sentence.
         """
         wishes = Wishes(_options(beam, n_best, options), prefix, alignments)
-        texts = [text] if isinstance(text, str) else text
+        texts = [text] if isinstance(text, str) else list(text)
         job = self._searched(Job.of(texts, wishes, self._segmenter))
         found = job.translations(self._segmenter)
         return found[0] if isinstance(text, str) else found
@@ -170,8 +170,9 @@ class Translator:
         Lines are read and tokenised, decoded, and given out at the same time, in threads.
 
         Raises:
-            UsageError: options, a prefix or a `read_ahead` that cannot be used.
+            UsageError: options, a prefix or a `read_ahead` that cannot be used; a single text.
         """
+        _check_many("translate_lines", lines)
         if read_ahead < 1:
             raise UsageError(f"read_ahead={read_ahead} must be at least 1")
         options, remaining = _options(beam, n_best, options), iter(lines)
@@ -217,11 +218,12 @@ class Translator:
         around texts is left out.
 
         Raises:
-            UsageError: lists of different lengths.
+            UsageError: lists of different lengths; single texts.
             DataError: a pair that does not fit into the model's positions, by its number.
         """
         from allyouneed.teacher_forcing import token_scores
 
+        _check_many("score", sources, targets)
         if len(sources) != len(targets):
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
@@ -351,6 +353,12 @@ def load(
     )
     translator.notes += chosen.notes
     return translator
+
+
+def _check_many(method: str, *texts: Iterable[str]) -> None:
+    """Raises UsageError for a text in the place of several: Python would take its letters."""
+    if any(isinstance(one, str) for one in texts):
+        raise UsageError(f"{method} takes lists of texts; put a single one in brackets")
 
 
 def _options(beam: int, n_best: int, options: Options | None) -> Options:

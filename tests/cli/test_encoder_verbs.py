@@ -136,6 +136,7 @@ def test_encode_to_a_file(call, encoder_folder: Path, model: EncoderModel, tmp_p
         (["--pooling", "max"], "--pooling max is neither mean nor first"),
         (["--output", "x.txt"], "--output x.txt: vectors go into one .npy file, or as lines"),
         (["--output", "x.npy", "--json"], "--output x.npy --json: vectors go into one"),
+        (["--output", "no/x.npy"], "--output no/x.npy: there is no folder no"),
     ],
 )
 def test_encode_says_what_it_cannot(

@@ -96,6 +96,8 @@ def test_a_spoilt_file(call, toy: DataSet, file_server, home: Path) -> None:
         (["multi30"], "did you mean multi30k?"),
         (["?"], "known: multi30k"),
         (["multi30k", "--from", "here"], "here is no address to fetch from"),
+        (["multi30k", "--from", "http://127.0.0.1/ä"], "is no address"),
+        (["multi30k", "--from", "http://127.0.0.1:x/m"], "is no address"),
     ],
 )
 def test_what_cannot_be_fetched(call, arguments: list[str], said: str) -> None:

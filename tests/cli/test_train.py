@@ -92,6 +92,20 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
     assert planned["estimated_seconds"] == pytest.approx(3 * planned["seconds_per_step"])
 
 
+def test_a_dry_run_counts_updates_as_training_does(
+    call, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five batches in groups of four are two updates, the second of one batch."""
+    monkeypatch.setattr(estimate, "MEASURED_S", 0.01)
+    (here / "pairs.tsv").write_text("".join(f"{n}\t{n}\n" for n in range(5)))
+    small = ["training.epochs=3", "training.batch_tokens=3", "training.accumulate=4"]
+    made = ['data.train=[{source="pairs.tsv"}]', 'data.valid=[{source="pairs.tsv"}]']
+    done = call("train", "reverse", *made, *small, "--dry-run", "--json")
+    assert done.code == 0, done.err
+    planned = json.loads(done.out)
+    assert (planned["steps_per_epoch"], planned["steps"]) == (2, 6)
+
+
 @pytest.mark.parametrize(
     ("name", "steps"), [("wmt14-base", 100_000), ("wmt14-big", 300_000), ("iwslt14", 50_000)]
 )

@@ -43,6 +43,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"attention_dropout": -0.1}, "attention_dropout=-0.1 must lie in [0, 1)"),
     ({"activation_dropout": float("nan")}, "activation_dropout=nan must lie in [0, 1)"),
     ({"norm_epsilon": 0.0}, "norm_epsilon=0.0 must be positive, such as 1e-5"),
+    ({"norm_epsilon": float("nan")}, "norm_epsilon=nan must be positive, such as 1e-5"),
     ({"pad": 37_000}, "pad=37000 is no id of a vocabulary of 37000"),
     ({"start": -1}, "start=-1 is no id of a vocabulary of 37000"),
     (

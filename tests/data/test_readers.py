@@ -295,3 +295,13 @@ def test_a_row_that_is_no_csv_is_left_out(tmp_path):
     report = DataReport(["pairs"])
     assert list(read_pairs(Corpus(path), report)) == [Pair("d", "e", 3)]
     assert "is not CSV" in report.left_out["malformed"].examples[0][2]
+
+
+def test_a_quote_too_many_says_which_lines_it_swallowed(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text('source,target\na,"b\nb"\nc,"d\n' + "e,f\n" * 9, encoding="utf-8")
+    report = DataReport(["pairs"])
+    assert list(read_pairs(Corpus(path), report)) == [Pair("a", "b\nb", 2)]
+    [(_, line, said)] = report.left_out["malformed"].examples
+    assert line == 4
+    assert said.startswith("to line 13 is not CSV")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allyouneed.errors import DataError
+from allyouneed.text import byte_pair_codes
 from allyouneed.text.byte_pair_codes import BytePairCodes
 
 GOLDEN = Path(__file__).parents[1] / "interop" / "fairseq"
@@ -20,6 +21,14 @@ def test_words_are_cut_as_by_subword_nmt(version: str) -> None:
     codes = BytePairCodes({"0.1": SAID["old_rules"], "0.2": CODES}[version])
     for word, line in SAID["words"][version].items():
         assert "@@ ".join(codes.split(word)) == line, word
+
+
+def test_what_is_remembered_of_words_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(byte_pair_codes, "REMEMBERED", 3)
+    codes = BytePairCodes(CODES)
+    words = ["walking", "house", "green", "blue", "walking"]
+    assert [codes.split(word) for word in words] == [BytePairCodes(CODES).split(w) for w in words]
+    assert len(codes._known) <= 3
 
 
 def test_the_two_versions_differ() -> None:

@@ -22,6 +22,7 @@ from allyouneed.training import checkpoint, stored
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import (
     RunLock,
+    checkpoint_step,
     checkpoints,
     latest_checkpoint,
     load_checkpoint,
@@ -182,6 +183,7 @@ def test_no_moment_without_a_whole_checkpoint(
                 save(run, 1, keep_last=1, seed=2)
         newest = latest_checkpoint(run)
         assert newest is not None
+        assert checkpoint_step(newest) == 1
         seed = json.loads((newest / "state.json").read_text())["state"]["seed"]
         assert seed == (1 if stop_at == 1 else 2)
         save(run, 1, keep_last=1, seed=3)

@@ -88,6 +88,14 @@ def test_words_are_hidden_at_the_rate_and_marks_never() -> None:
     assert not torch.equal(word_dropout(ids_BT, 0.2), hidden_BT)
 
 
+def test_another_tokenizers_marks_are_not_hidden() -> None:
+    """BERT's [CLS], [SEP] and [MASK] are 101, 102 and 103, and its words begin at 104."""
+    ids_BT = torch.tensor([[101, 3, 2054, 102, 0]]).repeat(50, 1)
+    hidden_BT = word_dropout(ids_BT, 0.9, hidden=103, special=(0, 101, 102, 100))
+    assert torch.equal(hidden_BT[:, [0, 3, 4]], ids_BT[:, [0, 3, 4]])
+    assert (hidden_BT[:, [1, 2]] == 103).float().mean() > 0.7
+
+
 def test_without_word_dropout_nothing_is_drawn() -> None:
     before = torch.get_rng_state()
     ids_BT = batch().source_BS

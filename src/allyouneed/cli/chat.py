@@ -64,12 +64,18 @@ def chat(
     ] = None,
     first: Annotated[
         int | None,
-        typer.Option(min=1, help="So many turns of it (all).", rich_help_panel=EVALUATION),
+        typer.Option(
+            min=1,
+            help="Only the first so many turns of the --evaluate file.",
+            rich_help_panel=EVALUATION,
+        ),
     ] = None,
     spaced: Annotated[
         bool,
         typer.Option(
-            "--spaced", help="Its signs are set apart by spaces.", rich_help_panel=EVALUATION
+            "--spaced",
+            help="In the --evaluate file spaces stand around punctuation; take them out.",
+            rich_help_panel=EVALUATION,
         ),
     ] = False,
     json: Json = False,

@@ -32,7 +32,7 @@ def answer(chat: "Chat", line: str) -> Answer:
         UsageError: no such command, or not with this value.
         Leave: it was `/quit`.
     """
-    name, *words = line.removeprefix("/").split()[:2] or [""]
+    name, *words = line.removeprefix("/").split() or [""]
     if name not in COMMANDS:
         close = nearest(name, COMMANDS)
         raise UsageError(
@@ -41,6 +41,8 @@ def answer(chat: "Chat", line: str) -> Answer:
             + f" There are {', '.join(f'/{known}' for known in COMMANDS)}"
         )
     command, _ = COMMANDS[name]
+    if len(words) > 1:
+        raise UsageError(f"/{name} takes one value, not {' '.join(words)!r}")
     return command(chat, words[0] if words else "")
 
 

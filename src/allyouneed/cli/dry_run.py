@@ -1,5 +1,6 @@
 """What a training run would be, without running it: nothing is written."""
 
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,8 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
     progress("measuring an update", 0, None)
     measured = estimate(recipe, outlook, place)
     training = recipe.training
-    epoch_updates = max(1.0, epoch.epoch_batches / training.accumulate)
-    update_seconds = measured.update_seconds(training.accumulate)
+    epoch_updates = max(1, math.ceil(epoch.epoch_batches / training.accumulate))
+    update_seconds = measured.update_seconds(epoch.epoch_batches / epoch_updates)
     ends = [training.steps, training.epochs and training.epochs * epoch_updates]
     steps = min((end for end in ends if end), default=None)
     seconds = [steps and steps * update_seconds, training.max_minutes and 60 * training.max_minutes]
@@ -53,7 +54,7 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         "pairs": epoch.pairs,
         "kept_pairs": epoch.kept,
         "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
-        "steps_per_epoch": round(epoch_updates),
+        "steps_per_epoch": epoch_updates,
         "steps": steps and round(steps),
         "device": str(place),
         "seconds_per_step": update_seconds,

@@ -52,6 +52,8 @@ def encode(
             f"--output {output}{' --json' if json else ''}: vectors go into one .npy file, or as "
             "lines of JSON to standard output"
         )
+    if output is not None and not output.parent.is_dir():
+        raise UsageError(f"--output {output}: there is no folder {output.parent}")
     encoder = opened_encoder(model, device, threads, "masked-lm")
     rows: list[NDArray[np.float32]] = []
     for chunk, places in numbered_chunks(texts, note):

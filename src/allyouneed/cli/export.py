@@ -22,7 +22,7 @@ def export(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a model as a folder that another toolkit loads, with the same results.
+    """Write a model as a folder that another toolkit loads, with the same weights.
 
     **Examples**
 

@@ -23,7 +23,10 @@ def fetch(
     name: Annotated[str, typer.Argument(help="The data set: multi30k.")],
     into: Annotated[
         Path | None,
-        typer.Option(help="The folder of data; without it the one that recipes look into."),
+        typer.Option(
+            help="The folder of data; without it $ALLYOUNEED_DATA, or else "
+            "~/.local/share/allyouneed, where recipes look too."
+        ),
     ] = None,
     mirror: Annotated[
         str | None,

@@ -55,7 +55,8 @@ def translate(
         bool,
         typer.Option(
             "--vocabulary-selection",
-            help="Only words that the source can need, as learned by select-vocabulary: faster.",
+            help="Only pieces that the source can need, as learned by select-vocabulary: "
+            "faster where the vocabulary is large, not with 8,000.",
             rich_help_panel=SEARCH,
         ),
     ] = False,

@@ -1,5 +1,6 @@
 """The shape of a Transformer: a frozen value, checked when it is made."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -136,7 +137,7 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)} must lie in [0, 1)")
-        if self.norm_epsilon <= 0:
+        if not 0 < self.norm_epsilon < math.inf:
             raise ConfigError(f"norm_epsilon={self.norm_epsilon} must be positive, such as 1e-5")
 
     def _check_ids(self) -> None:

@@ -57,6 +57,7 @@ class DecoderLayer(nn.Module):
         return self.feed_forward_residual(x_R1D, self.feed_forward)
 
     def _look_back(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        # No causal mask (section 3.2.3): the cache holds the past and nothing else.
         new = self.self_attention.keys_values(x_R1D, cache.length)
         k_RHTK, v_RHTK = layer.append(*new, cache.length, cache.capacity)
         return self.self_attention.attend(

@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from http import HTTPStatus
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
 from typing import IO
 from urllib.error import HTTPError, URLError
@@ -145,6 +145,8 @@ def _opened(request: Request) -> HTTPResponse:
         response: HTTPResponse = urlopen(request, timeout=TIMEOUT_S)
     except HTTPError:
         raise
+    except (ValueError, InvalidURL) as error:  # before any connection: the address is none
+        raise UsageError(f"{request.full_url!r} is no address ({error}); correct --from") from error
     except (URLError, HTTPException, ConnectionError, TimeoutError) as error:
         reason = getattr(error, "reason", None) or error
         raise BrokenTransferError(f"no connection ({reason})") from error

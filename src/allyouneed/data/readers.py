@@ -140,12 +140,13 @@ def _csv_records(reading: Reading, fields: tuple[str, ...]) -> Iterator[tuple[in
     rows = csv.reader((f"{line}\n" for line in reading.lines(path)), strict=True)
     names: list[str] = []
     while True:
+        begin = rows.line_num + 1  # a record may go over many lines, by mistake too
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            reading.malformed(rows.line_num, f"is not CSV: {error}")
+            reading.malformed(begin, f"to line {rows.line_num} is not CSV: {error}")
             continue
         if not names:
             names = row
@@ -153,9 +154,9 @@ def _csv_records(reading: Reading, fields: tuple[str, ...]) -> Iterator[tuple[in
                 if field not in names:
                     raise DataError(f'{path}: has no column "{field}"{_hint(field, names)}')
         elif len(row) == len(names):
-            yield rows.line_num, dict(zip(names, row, strict=True))
+            yield begin, dict(zip(names, row, strict=True))
         else:
-            reading.malformed(rows.line_num, f"has {len(row)} columns, not {len(names)}")
+            reading.malformed(begin, f"has {len(row)} columns, not {len(names)}")
 
 
 def read_jsonl(reading: Reading) -> Iterator[Pair]:

@@ -6,6 +6,7 @@ import itertools
 from allyouneed.errors import DataError
 
 END_OF_WORD = "</w>"
+REMEMBERED = 1 << 16  # words whose pieces are kept at hand
 
 
 class BytePairCodes:
@@ -22,7 +23,6 @@ class BytePairCodes:
         Raises:
             DataError: no codes, a version that is not known, or a line that is no pair.
         """
-        self.text = text
         version, lines = _versioned(text, origin)
         self._ranks: dict[tuple[str, str], int] = {}
         counted = 0
@@ -41,6 +41,8 @@ class BytePairCodes:
     def split(self, word: str) -> tuple[str, ...]:
         """The pieces of one word, which joined are the word."""
         if word not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
             self._known[word] = self._split(word)
         return self._known[word]
 

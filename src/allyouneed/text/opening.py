@@ -40,6 +40,7 @@ READERS: dict[str, Reader] = {
     "marian": _marian,
     "wordpiece": _word_piece,
 }
+_HAS_KIND = re.compile(r'\s*\{\s*"kind"\s*:')  # its writers put it first
 _HAS_MASK = re.compile(r'"content":\s*"\[MASK\]"')  # among the special pieces: no piece is a text
 
 
@@ -58,7 +59,7 @@ def read_tokenizer(text: str, origin: str = "the tokenizer") -> AnyTokenizer:
     Raises:
         ModelFolderError: it is damaged, or of a kind that is not known.
     """
-    if not text.startswith('{"kind":'):
+    if not _HAS_KIND.match(text):
         own = EncoderTokenizer if _HAS_MASK.search(text) else Tokenizer
         return own.from_json(text, origin)
     try:
@@ -66,7 +67,7 @@ def read_tokenizer(text: str, origin: str = "the tokenizer") -> AnyTokenizer:
     except (ValueError, RecursionError) as error:
         raise ModelFolderError(f"{origin} is damaged: {error}; import the model again") from error
     kind = contents["kind"]
-    if kind not in READERS:
+    if not isinstance(kind, str) or kind not in READERS:
         guess = nearest(str(kind), READERS)
         raise ModelFolderError(
             f"{origin} is of the kind {kind!r}, which this version does not read"

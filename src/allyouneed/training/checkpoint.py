@@ -89,7 +89,13 @@ def save_checkpoint(
     except TrainingError as error:
         why = str(error)
         raise workers.from_first(lambda: _not_written(run, step, beside, why)) from error
-    workers.from_first(lambda: _discard_all(checkpoints(run)[:-keep_last]))
+    try:
+        _in_words(workers, lambda: _discard_all(checkpoints(run)[:-keep_last]))
+    except TrainingError as error:
+        raise TrainingError(
+            f"the checkpoint of step {step} is written, but an older one could not be removed: "
+            f"{error}"
+        ) from error
     return place
 
 
@@ -134,7 +140,7 @@ def latest_checkpoint(run: Path, note: Callable[[str], None] = silent) -> Path |
 
 def checkpoint_step(path: Path) -> int:
     """The step after which a checkpoint was written."""
-    return int(path.name.removeprefix("step-"))
+    return int(path.name.removeprefix("step-").removesuffix(AGAIN))
 
 
 def load_checkpoint(path: Path, model: AnyModel, optimizer: Optimizer) -> dict[str, Any]:

@@ -34,8 +34,8 @@ class Estimate:
     needed_bytes: int
     available_bytes: int | None
 
-    def update_seconds(self, batches: int) -> float:
-        """An update over so many batches."""
+    def update_seconds(self, batches: float) -> float:
+        """An update over so many batches, on average."""
         return batches * self.batch_seconds + self.optimizer_seconds
 
 

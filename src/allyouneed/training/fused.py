@@ -31,7 +31,7 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class AttentionShape:
-    """Heads, how wide they are, whether queries see the future, and the dropout of weights."""
+    """Heads, how wide they are, whether the future is hidden (`causal`), the dropout of weights."""
 
     heads: int
     width: int

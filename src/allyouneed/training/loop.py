@@ -187,7 +187,8 @@ class Loop:
 
     def _ending(self) -> Ending | None:
         if self._stopped_by:
-            return Ending(f"stopped by {Signals(self._stopped_by).name}", complete=False)
+            stopped = Signals(self._stopped_by)
+            return Ending(f"stopped by {stopped.name}", signal=stopped)
         return ending(self.recipe.training, self.state)
 
     def _plan(self) -> None:

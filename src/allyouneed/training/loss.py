@@ -18,9 +18,11 @@ from allyouneed.training.fused import smoothed_in_place
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
     """Cross-entropy against labels of which `smoothing` (epsilon_ls) is spread over the vocabulary.
 
-    The true token keeps 1 - epsilon of the probability, and epsilon / V goes to every token
-    (Szegedy et al. 2016). Nats, summed over the positions that are not `pad`; with smoothing 0 it
-    is the negative log-likelihood. Narrower numbers than float32 are widened first.
+    The true token y keeps 1 - epsilon of the probability, and epsilon / V goes to every token k:
+    q(k) = (1 - epsilon) [k = y] + epsilon / V (Szegedy et al. 2016). Training takes `fused_loss`,
+    which is the same without the table of logits. Nats, summed over the positions that are not
+    `pad`; with smoothing 0 it is the negative log-likelihood. Narrower numbers than float32 are
+    widened first.
     """
     log_probabilities_PV = logits_PV.to(_wide(logits_PV.dtype)).log_softmax(dim=-1)
     true_P = log_probabilities_PV.gather(-1, labels_P[:, None])[:, 0]

@@ -72,8 +72,9 @@ FREE_ON_RESUME: dict[str, Any] = {
 class TrainingResult:
     """Where the model is, why the run ended, and how good the model is on the validation pairs.
 
-    `model` is None when the run was stopped before its end; `--resume` goes on from there. `first`
-    is whether this process is the one that writes; of several workers there is one such.
+    `model` is None when the run was stopped before its end, by the `signal` of that number (0:
+    none); `--resume` goes on from there. `first` is whether this process is the one that writes;
+    of several workers there is one such.
     """
 
     folder: Path
@@ -81,6 +82,7 @@ class TrainingResult:
     reason: str
     steps: int
     validation: Measured | None
+    signal: int = 0
     first: bool = True
 
 
@@ -181,7 +183,13 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
         write_report(folder)
     model = folder / "model" if ending.complete else None
     return TrainingResult(
-        folder, model, ending.reason, loop.state.step, validation, first=workers.first
+        folder,
+        model,
+        ending.reason,
+        loop.state.step,
+        validation,
+        signal=ending.signal,
+        first=workers.first,
     )
 
 

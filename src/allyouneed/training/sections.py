@@ -71,8 +71,11 @@ class CorpusSection(Section):
     format: Format | None = Field(
         default=None, description="how the file is read; without it, by its suffix"
     )
-    source_field: str = Field(default="source", description="column of the source (jsonl, parquet)")
-    target_field: str = Field(default="target", description="column of the target (jsonl, parquet)")
+    source_field: str = Field(
+        default="source",
+        description='column of the source: its name (csv, jsonl, parquet), or from "1" on (tsv)',
+    )
+    target_field: str = Field(default="target", description="column of the target, likewise")
     weight: Positive = Field(
         default=1.0, description="how often an epoch sees each pair, on average"
     )
@@ -260,7 +263,7 @@ class TrainingSection(Section):
     steps: Count | None = Field(default=None, description="stop after so many updates")
     max_minutes: Positive | None = Field(default=None, description="stop after so many minutes")
     patience: Count | None = Field(
-        default=None, description="stop after so many validations without a lower loss"
+        default=None, description="stop after so many validations without a better one"
     )
     batch_tokens: Count = Field(
         default=4096, description="most tokens on a side of a batch, padding counted"

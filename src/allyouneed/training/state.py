@@ -50,10 +50,15 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a run ended; it is not `complete` when a signal stopped it."""
+    """Why a run ended, and the number of the signal that stopped it before its end (0: none)."""
 
     reason: str
-    complete: bool = True
+    signal: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end."""
+        return not self.signal
 
 
 def ending(training: TrainingSection, state: State) -> Ending | None:

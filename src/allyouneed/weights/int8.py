@@ -41,5 +41,5 @@ def from_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     found = {name: w for name, w in weights.items() if name.removesuffix(SCALE) not in int8}
     for name in int8:
         values = weights[name].float()
-        found[name] = (values.flatten(1) * weights[name + SCALE][:, None]).view_as(values)
+        found[name] = values * weights[name + SCALE].view(-1, *[1] * (values.dim() - 1))
     return found

@@ -100,7 +100,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
         return cls(recipe, shape, labels, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "ClassifyObjective":
-        return ClassifyObjective(model, self.recipe.training, device, self.shape.tokenizer.MASK)
+        return ClassifyObjective(model, self.recipe.training, device, self.shape.tokenizer)
 
     def batch(self, pairs: Indices, epoch: int) -> LabelledBatch:
         return self._batch(self.train, pairs, epoch if self._bpe_dropout is not None else None)

@@ -280,7 +280,11 @@ class EncoderObjective(Minimised):
     side by side; word dropout puts masks in the place of tokens."""
 
     def __init__(
-        self, model: EncoderOnly, training: TrainingSection, device: torch.device, mask: int
+        self,
+        model: EncoderOnly,
+        training: TrainingSection,
+        device: torch.device,
+        tokenizer: AnyEncoderTokenizer,
     ) -> None:
         super().__init__(model)
         self.model: EncoderOnly = model
@@ -290,14 +294,15 @@ class EncoderObjective(Minimised):
         self._word_dropout = training.word_dropout
         self._narrow = training.precision == "bf16"
         self._device = device
-        self._mask = mask
+        self._mask = tokenizer.MASK
+        self._special = (tokenizer.PAD, tokenizer.START, tokenizer.END, tokenizer.UNKNOWN)
 
     def forward(self, batch: Any) -> Tensor:
         """The loss of a batch, or of none."""
         if batch is None or not batch.target_tokens:
             return self.nothing()
         ids_BS = batch.text.ids_BS.to(self._device).repeat(self.passes, 1)
-        ids_BS = word_dropout(ids_BS, self._word_dropout, self._mask)
+        ids_BS = word_dropout(ids_BS, self._word_dropout, self._mask, self._special)
         segments_BS = segments_for(self.model, batch.text, self._device)
         if segments_BS is not None:
             segments_BS = segments_BS.repeat(self.passes, 1)

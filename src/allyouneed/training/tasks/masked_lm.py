@@ -141,7 +141,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         return cls(recipe, shape, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "MaskedObjective":
-        return MaskedObjective(model, self.recipe.training, device, self.shape.tokenizer.MASK)
+        return MaskedObjective(model, self.recipe.training, device, self.shape.tokenizer)
 
     def batch(self, pairs: Indices, epoch: int) -> MaskedBatch:
         return self.masked(self.train, pairs, (self.recipe.seed, "masks", epoch))
@@ -155,8 +155,8 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             rng = np.random.Generator(np.random.PCG64(number_from(*chance, number)))
             ids, second = store.pair(number)
             if told:
-                other = rng.random() < 0.5
-                if other and len(store) > 1:
+                other = len(store) > 1 and rng.random() < 0.5
+                if other:
                     away = int(rng.integers(1, len(store)))
                     _, second = store.pair((number + away) % len(store))
                 ids = np.concatenate([ids, second])

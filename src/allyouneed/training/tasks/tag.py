@@ -103,7 +103,7 @@ class Tag(EncoderTask[TagRecipe]):
         return cls(recipe, shape, tags, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "TagObjective":
-        return TagObjective(model, self.recipe.training, device, self.shape.tokenizer.MASK)
+        return TagObjective(model, self.recipe.training, device, self.shape.tokenizer)
 
     def batch(self, pairs: Indices, epoch: int) -> TaggedBatch:
         return self._batch(self.train, pairs)

@@ -31,7 +31,7 @@ class Batch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a run begins with: its recipe, folder and device, who takes part, and whom to tell."""
+    """What a run begins with: its folder and device, who takes part, and whom to tell."""
 
     folder: Path
     device: torch.device
