@@ -14,7 +14,7 @@ the fused kernel of Adam, which is the fastest that they can be had.
     python benchmarks/train.py [--shapes tiny,small] [--precision bf16] [--rounds N] [--threads N]
 
 Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Takes about
-25 minutes on two cores. Absolute times mean nothing on shared machines; look at the ratios.
+35 minutes on two cores. Absolute times mean nothing on shared machines; look at the ratios.
 """
 
 import argparse
