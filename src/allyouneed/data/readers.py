@@ -82,7 +82,7 @@ def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[Spoke
     """
     if reading.corpus.resolved_format == "csv":
         for number, record in _csv_records(reading, fields):
-            dialogue, speaker, text = (clean(record[field])[0] for field in fields)
+            dialogue, speaker, text = (record[field] for field in fields)
             yield SpokenLine(dialogue, speaker, text, number)
         return
     columns = [int(field) - 1 for field in fields]
