@@ -65,6 +65,15 @@ def test_the_window_is_what_the_model_sees(noise: Translator) -> None:
     assert alone == after
 
 
+def test_a_reply_without_words_is_no_turn(noise: Translator) -> None:
+    """Training has none, and the window has better uses for its place."""
+    chat = Chat(noise, GREEDY, in_a_row=0)
+    chat.turns = [Turn("The dog sleeps.", own=False), Turn("", own=True)]
+    after = chat.reply("A man rides a bike.")
+    chat.turns = [Turn("The dog sleeps.", own=False)]
+    assert chat.reply("A man rides a bike.") == after
+
+
 def test_reset_forgets(noise: Translator) -> None:
     chat = Chat(noise, GREEDY)
     chat.turns = [Turn("The dog sleeps.", own=False), Turn("Two women.", own=True)]

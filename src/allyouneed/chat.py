@@ -114,7 +114,8 @@ class Chat:
 
     def _source(self, turns: Sequence[Turn], notes: list[str]) -> list[int]:
         """The ids of as many turns as the window has and the model knows."""
-        window = turns[-self.history.turns :]
+        said = [turn for turn in turns if turn.text.strip()]  # training has no empty turns either
+        window = said[-self.history.turns :]
         positions, known = self.translator.config.max_positions, self.translator.known_length
         for first in range(len(window)):
             [ids] = self.translator.tokenizer.encode_ids([self.history.source(window[first:])])

@@ -1,7 +1,7 @@
 """A text as the parts that a model sees at once, and their translations as one text again."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -189,8 +189,12 @@ class WordCounter:
 def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
     """For each token the number of its word, words being what white space separates; -1 for white
     space itself and for tokens without text, such as the end."""
-    text = tokenizer.decode(ids)
+    return words_at(tokenizer.decode(ids), tokenizer.spans(ids))
+
+
+def words_at(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
+    """The same for places (begin, end) of a text."""
     return [
         len(text[:end].split()) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
-        for begin, end in tokenizer.spans(ids)
+        for begin, end in spans
     ]

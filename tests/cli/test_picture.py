@@ -30,3 +30,8 @@ def test_long_sources_are_numbered_and_listed() -> None:
 def test_pieces_that_a_screen_cannot_show_take_up_their_place() -> None:
     lines = attention_picture([" ", "\n", "\x1b[31m"], ["a"], [[1.0, 1.0, 1.0]]).split("\n")
     assert lines == ["  ␣   ·   ·[31m", "a ███ ███ █████"]
+
+
+def test_wide_characters_do_not_move_the_columns() -> None:
+    lines = attention_picture(["日本", "b"], ["語", "abc"], [[1.0, 0.0], [0.0, 1.0]]).split("\n")
+    assert lines == ["    日本 b", "語  ████", "abc      ███"]

@@ -68,6 +68,15 @@ def test_rollout_by_hand() -> None:
     assert_close(found.source[1], half / 4 + half / 2)
 
 
+def test_rollout_past_cross_attention_that_is_off() -> None:
+    """All goes past what adds nothing."""
+    off = [torch.zeros(2, 4, 5, dtype=torch.float64)] * 2
+    found = rollout(weights(1, 5, 5), weights(2, 4, 4, causal=True), off)
+    for source, target in zip(found.source, found.target, strict=True):
+        assert not source.any()
+        assert_close(target.sum(-1), torch.ones(4, dtype=torch.float64).expand_as(target.sum(-1)))
+
+
 def test_rollout_of_an_encoder_alone_is_the_product() -> None:
     layers = weights(2, 5, 5)
     (_, last) = rollout(layers).encoder
@@ -231,3 +240,16 @@ def test_calls_that_are_wrong(model: Transformer) -> None:
     with pytest.raises(UsageError, match="training mode"):
         gradient_times_input(model, SOURCE, TARGET, 0)
     model.eval()
+
+
+def test_gradients_where_a_modules_weights_were_replaced(
+    model: Transformer, pair: tuple[Tensor, Tensor]
+) -> None:
+    """Uniform weights come from no other, and log P has a gradient by them all the same."""
+    source_BS, shifted_BT = pair
+    target_BT = shifted_BT[:, 1:]
+    name = "decoder.layers.0.cross_attention"
+    with intervene(model, edit={name: "uniform"}):
+        found = gradient_times_attention(model, source_BS, target_BT)
+    assert found.keys() == attentions(model).keys()
+    assert found[name].any()

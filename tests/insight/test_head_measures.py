@@ -107,3 +107,15 @@ def test_one_sentence_by_itself() -> None:
     assert found.keys() == MEASURES.keys() - {"start"}
     assert found["rare"] == pytest.approx(weights_HTS[:, :, 1].mean(-1).tolist())
     assert found["self"] == pytest.approx(weights_HTS.diagonal(dim1=1, dim2=2).mean(-1).tolist())
+
+
+def test_a_head_that_looks_at_nothing_has_no_measures() -> None:
+    """A head that is switched off is not one that looks at a single token."""
+    ids = [5, 6, 7, 2]
+    weights_HTS = torch.stack([torch.zeros(3, 4), torch.full((3, 4), 0.25)])
+    found = sentence_measures(weights_HTS, ids, CONFIG, causal=False)
+    alone = sentence_measures(weights_HTS[1:], ids, CONFIG, causal=False)
+    for name, values in found.items():
+        assert math.isnan(values[0])
+        assert values[1] == alone[name][0]
+    assert sentence_measures(weights_HTS[:1], ids, CONFIG, causal=False) == {}

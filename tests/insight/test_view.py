@@ -110,6 +110,13 @@ def test_tokens_that_are_none() -> None:
         attention_view([1, 2, 3, 4, 5], ENGLISH, weights(1))  # type: ignore[list-item]
 
 
+def test_sides_that_cannot_be_drawn() -> None:
+    with pytest.raises(UsageError, match="tokens_y is empty; there is nothing to draw"):
+        attention_view(GERMAN, [], [torch.zeros(2, len(GERMAN), 0)])
+    half_a_character = [*ENGLISH[:-1], "\ud83d"]
+    assert attention_view(GERMAN, half_a_character, weights(1)).tokens_y[-1] == "\ufffd"
+
+
 def test_a_layer_or_head_that_is_not_there() -> None:
     view = attention_view(GERMAN, ENGLISH, weights(2))
     with pytest.raises(UsageError, match="layer 2: there are 0 … 1"):

@@ -102,7 +102,7 @@ def test_two_models(sent, translator: Translator, other_translator: Translator) 
 def test_a_model_by_name_runs_on_the_core(sent, model_folder) -> None:
     widget = look(TEXT, model=str(model_folder))
     assert [t.engine.name for t in widget.session.translators] == ["core"]
-    assert [*widget.session.names] == [model_folder.name]
+    assert [*widget.session.names] == [model_folder.parent.name]
 
 
 def test_without_anywidget_it_says_how_to_get_it(

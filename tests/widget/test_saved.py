@@ -127,6 +127,29 @@ def test_two_sentences_are_whole_though_a_session_keeps_few(
 
 
 @pytest.mark.usefixtures("one_head")
+def test_the_same_sentence_twice_is_held_once(
+    translator: Translator,
+    start: Start,
+    tmp_path: Path,
+    read_saved: Callable[[Path], SavedPage],
+) -> None:
+    files = []
+    for texts in ([TEXT], [TEXT, TEXT]):
+        save(Session([translator], ["small"]), Start.of(texts, 1, 1), tmp_path / "view.html")
+        files.append(read_saved(tmp_path / "view.html"))
+    [state] = start.states
+    for asked in ({"kind": "cross", "lens": "raw"}, {"kind": "encoder", "lens": "raw"}):
+        once, twice = (
+            file.ask(
+                "maps",
+                {"id": file.ask("translate", {"state": state.to_json()})[0]["id"], **asked},
+            )[1]["maps"]
+            for file in files
+        )
+        assert (once == twice).all()
+
+
+@pytest.mark.usefixtures("one_head")
 def test_attention_stops_where_the_room_does(
     session: Session,
     start: Start,

@@ -16,7 +16,7 @@ from allyouneed.insight.trace import trace
 from allyouneed.translator import Translator
 from allyouneed.widget.maps import small
 from allyouneed.widget.packing import Answer
-from allyouneed.widget.session import KEPT, Session
+from allyouneed.widget.session import KEPT, Session, told_apart
 
 TEXT = "Two women are talking."
 LAYERS = {"encoder": 2, "decoder": 3, "cross": 3}
@@ -41,6 +41,21 @@ def all_layers(session: Session, id: str, kind: str, lens: str) -> list[torch.Te
 def refused(answer: Answer) -> str:
     assert answer.json.keys() == {"error"}
     return str(answer.json["error"])
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["en-de"], ["en-de"]),
+        (["runs/a/model", "runs/b/model"], ["a", "b"]),
+        (["runs/a/model/", "en-de"], ["a", "en-de"]),
+        (["one/same", "two/same"], ["same (1)", "same (2)"]),
+        (["model", "model"], ["model (1)", "model (2)"]),
+        (["/"], ["/"]),
+    ],
+)
+def test_models_are_told_apart(names: list[str], shown: list[str]) -> None:
+    assert told_apart(names) == shown
 
 
 def test_about(session: Session) -> None:

@@ -68,7 +68,7 @@ def look(
         raise UsageError("--port and --no-browser are for the page, not for --html; leave them out")
     translators = [opened(name, "core", device, threads, debug) for name in names]
     on_failure = traceback.print_exception if debug else lambda error: None
-    session = Session(translators, [Path(name).name for name in names], on_failure)
+    session = Session(translators, names, on_failure)
     if html is not None:
         _save(session, start, html)
     else:

@@ -5,6 +5,7 @@ T target length · S source length
 
 from collections.abc import Sequence
 
+from allyouneed.cli.columns import cell_len, padded
 from allyouneed.text.shown import shown
 
 SHADES = " ░▒▓█"
@@ -24,14 +25,14 @@ def attention_picture(
     """
     names = [shown(piece.strip() or piece) for piece in source]
     rows = [shown(piece.strip() or piece) for piece in target]
-    margin = max(map(len, rows), default=0) + 1
-    listed = margin + sum(len(name) + 1 for name in names) > width
+    margin = max(map(cell_len, rows), default=0) + 1
+    listed = margin + sum(cell_len(name) + 1 for name in names) > width
     heads = [str(number) for number in range(1, len(names) + 1)] if listed else names
-    columns = [max(len(head), 1 if listed else LEAST_WIDTH) for head in heads]
-    lines = [" " * margin + " ".join(h.ljust(c) for h, c in zip(heads, columns, strict=True))]
+    columns = [max(cell_len(head), 1 if listed else LEAST_WIDTH) for head in heads]
+    lines = [" " * margin + " ".join(map(padded, heads, columns))]
     for row, weights in zip(rows, weights_TS, strict=True):
         cells = [_shade(w, max(weights)) * c for w, c in zip(weights, columns, strict=True)]
-        lines.append(row.ljust(margin) + " ".join(cells))
+        lines.append(padded(row, margin) + " ".join(cells))
     if listed:
         lines.append("  ".join(f"{number} {name}" for number, name in enumerate(names, start=1)))
     return "\n".join(line.rstrip() for line in lines)

@@ -47,8 +47,8 @@ class TrainingProgress:
             self.console.print(text, markup=False)
 
     def preparing(self, stage: str, done: int, total: int | None) -> None:
-        """How far something before the first step is, in pairs."""
-        doing = f"{stage}: {done:,} pairs" if done else stage
+        """How far something before the first step is, in whatever it counts."""
+        doing = f"{stage}: {done:,}" if done else stage
         self._progress.update(
             self._task, completed=done / total if total else 0.0, description=doing
         )

@@ -23,11 +23,16 @@ def print_result(table: Table, scores: Iterable["MetricScore"]) -> None:
     """A table of scores on standard output, and below it the signature of each."""
     terminal = sys.stdout.isatty()
     console = Console(
-        file=sys.stdout, highlight=False, soft_wrap=not terminal, width=None if terminal else WIDE
+        file=sys.stdout,
+        highlight=False,
+        markup=False,  # what people wrote may hold brackets and colons
+        emoji=False,
+        soft_wrap=not terminal,
+        width=None if terminal else WIDE,
     )
     console.print(table)
     for score in scores:
-        console.print(f"{score.metric}: {score.signature}", markup=False, soft_wrap=True)
+        console.print(f"{score.metric}: {score.signature}", soft_wrap=True)
 
 
 def evaluation_table(evaluation: "Evaluation", title: str) -> Table:

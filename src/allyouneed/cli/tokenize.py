@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from allyouneed.cli.columns import cell_len, padded
 from allyouneed.cli.lines import arriving_lines, standard_input
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Json, Model
 from allyouneed.cli.output import as_json, note, result
@@ -64,12 +65,12 @@ def piece_table(pieces: Sequence[str], ids: Sequence[int], width: int) -> Iterat
     above: list[str] = []
     below: list[str] = []
     for piece, id in zip(pieces, ids, strict=True):
-        column = max(len(shown(piece)), len(str(id)))
-        if above and len(" ".join(above)) + 1 + column > width:
+        column = max(cell_len(shown(piece)), len(str(id)))
+        if above and cell_len(" ".join(above)) + 1 + column > width:
             yield " ".join(above).rstrip()
             yield " ".join(below).rstrip()
             above, below = [], []
-        above.append(shown(piece).ljust(column))
+        above.append(padded(shown(piece), column))
         below.append(str(id).ljust(column))
     yield " ".join(above).rstrip()
     yield " ".join(below).rstrip()

@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.attention import MultiHeadAttention, Site
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.scoring import teacher_input
 from allyouneed.errors import ShapeError, UsageError
 from allyouneed.insight.capture import capture
+from allyouneed.insight.clock import add_probe
 from allyouneed.insight.names import attentions
 
 ROWS_AT_ONCE = 16  # points of the path that integrated gradients takes together
@@ -64,8 +65,11 @@ def rollout(
         kept, looked = _half_kept(own.mean(dim=-3)), _whole_rows(across.mean(dim=-3))
         target = kept @ of_target[-1] if of_target else kept
         source = kept @ of_source[-1] if of_source else torch.zeros_like(looked)
-        of_target.append(target / 2)
-        of_source.append((source + (looked @ of_encoder[-1] if of_encoder else looked)) / 2)
+        # What went past cross-attention is half of the sum, or all where nothing was looked at.
+        past_T1 = 1 / (1 + looked.sum(dim=-1, keepdim=True))
+        added = looked @ of_encoder[-1] if of_encoder else looked
+        of_target.append(target * past_T1)
+        of_source.append((source + added) * past_T1)
     return Rollout(tuple(of_encoder), tuple(of_source), tuple(of_target))
 
 
@@ -124,7 +128,10 @@ def gradient_times_attention(
     """
     with torch.inference_mode(False), torch.enable_grad():
         source_BS, target_BT = source_BS.clone(), target_BT.clone()
-        with capture(model, names=list(attentions(model))) as tape:
+        with ExitStack() as stack:
+            for part in attentions(model).values():
+                add_probe(part, _with_a_gradient, stack)
+            tape = stack.enter_context(capture(model, names=list(attentions(model))))
             logits_BTV = model(source_BS, teacher_input(model, source_BS, target_BT))
         log_p_BTV = logits_BTV.log_softmax(dim=-1)
         log_p_BT = log_p_BTV.gather(2, target_BT[..., None])[..., 0]
@@ -281,6 +288,11 @@ def _embedded(model: Transformer, source_BSD: Tensor, target_BTD: Tensor) -> Ite
             hook = side.embeddings.tokens.register_forward_hook(lambda *_, given=given: given)
             stack.callback(hook.remove)
         yield
+
+
+def _with_a_gradient(weights_BHTS: Tensor, _: Site) -> Tensor:
+    """Weights that were put in the place of a whole module's own do not come from its weights."""
+    return weights_BHTS if weights_BHTS.requires_grad else weights_BHTS.clone().requires_grad_()
 
 
 def _half_kept(weights_TT: Tensor) -> Tensor:

@@ -42,52 +42,61 @@ class Columns:
 class HeadSums:
     """Sums over rows for the heads of one attention module, batch by batch; at the end, means.
 
-    `causal` says that a row looks at no later column, as in the decoder's own attention.
+    `causal` says that a row looks at no later column, as in the decoder's own attention. A row of
+    zeros, as of a head that is switched off, looks at nothing and is not counted.
     """
 
     config: TransformerConfig
     causal: bool
     _sums_H: dict[str, Tensor] = field(default_factory=dict)
-    _rows: dict[str, int] = field(default_factory=dict)
+    _rows_H: dict[str, Tensor] = field(default_factory=dict)
 
     def add(self, weights_BHTS: Tensor, rows_BT: Tensor, columns: Columns) -> None:
         """Counts those rows of `weights_BHTS` that `rows_BT` (boolean) names."""
         weights_BHTS = weights_BHTS.detach().double()
-        self._add("entropy", torch.special.entr(weights_BHTS).sum(-1), rows_BT)
+        rows_BHT = rows_BT[:, None] & (weights_BHTS > 0).any(dim=-1)
+        self._add("entropy", torch.special.entr(weights_BHTS).sum(-1), rows_BHT)
         row_T1 = torch.arange(weights_BHTS.size(2), device=weights_BHTS.device)[:, None]
         ahead_TS = torch.arange(weights_BHTS.size(3), device=weights_BHTS.device) - row_T1
-        self._add("distance", (weights_BHTS * ahead_TS.abs()).sum(-1), rows_BT)
+        self._add("distance", (weights_BHTS * ahead_TS.abs()).sum(-1), rows_BHT)
         for name, offset in OFFSETS.items():
             t_P, s_P = (ahead_TS == offset).nonzero(as_tuple=True)
             if not (self.causal and offset > 0):
-                there_BP = rows_BT[:, t_P] & columns.real_BS[:, s_P]
-                self._add(name, weights_BHTS[:, :, t_P, s_P], there_BP)
+                there_BHP = rows_BHT[:, :, t_P] & columns.real_BS[:, None, s_P]
+                self._add(name, weights_BHTS[:, :, t_P, s_P], there_BHP)
         for name, id in (("start", self.config.start), ("end", self.config.end)):
             special_BS = (columns.ids_BS == id) & columns.real_BS
             weight_BHT = (weights_BHTS * special_BS[:, None, None]).sum(-1)
-            self._add(name, weight_BHT, rows_BT & special_BS.any(dim=1, keepdim=True))
-        self._add_rare(weights_BHTS, rows_BT, columns.rarity_BS.masked_fill(~columns.real_BS, -1))
+            self._add(name, weight_BHT, rows_BHT & special_BS.any(dim=1)[:, None, None])
+        rarity_BS = columns.rarity_BS.masked_fill(~columns.real_BS, -1)
+        self._add_rare(weights_BHTS, rows_BHT, rarity_BS)
 
     def means(self) -> dict[str, list[float]]:
-        """A value for each head, by the measure's name; without those that no row was there for,
-        such as the weight of the end token in the decoder's own attention."""
+        """A value for each head, by the measure's name, not a number where that head has no row;
+        without the measures that no row was there for, such as the weight of the end token in the
+        decoder's own attention."""
         return {
-            name: (self._sums_H[name] / rows).tolist() for name, rows in self._rows.items() if rows
+            name: (self._sums_H[name] / rows_H).tolist()
+            for name, rows_H in self._rows_H.items()
+            if rows_H.any()
         }
 
-    def _add_rare(self, weights_BHTS: Tensor, rows_BT: Tensor, rarity_BS: Tensor) -> None:
+    def _add_rare(self, weights_BHTS: Tensor, rows_BHT: Tensor, rarity_BS: Tensor) -> None:
         if self.causal:  # the rarest so far
             rarest_BT, column_BT = rarity_BS.cummax(dim=1)
         else:
-            rarest_BT, column_BT = (x_B[:, None].expand_as(rows_BT) for x_B in rarity_BS.max(dim=1))
+            each_BT = rows_BHT[:, 0]
+            rarest_BT, column_BT = (x_B[:, None].expand_as(each_BT) for x_B in rarity_BS.max(dim=1))
         column_BHT1 = column_BT[:, None, :, None].expand(*weights_BHTS.shape[:3], 1)
         weight_BHT = weights_BHTS.gather(3, column_BHT1)[..., 0]
-        self._add("rare", weight_BHT, rows_BT & (rarest_BT >= 0))
+        self._add("rare", weight_BHT, rows_BHT & (rarest_BT >= 0)[:, None])
 
-    def _add(self, name: str, values_BHT: Tensor, counted_BT: Tensor) -> None:
-        sums_H = (values_BHT * counted_BT[:, None]).sum(dim=(0, 2)).cpu()
-        self._sums_H[name] = self._sums_H.get(name, torch.zeros(())) + sums_H
-        self._rows[name] = self._rows.get(name, 0) + int(counted_BT.sum())
+    def _add(self, name: str, values_BHT: Tensor, counted_BHT: Tensor) -> None:
+        for found, added_BHT in (
+            (self._sums_H, values_BHT * counted_BHT),
+            (self._rows_H, counted_BHT),
+        ):
+            found[name] = found.get(name, torch.zeros(())) + added_BHT.sum(dim=(0, 2)).cpu()
 
 
 def rarity(config: TransformerConfig, counts: Mapping[int, int]) -> Tensor:

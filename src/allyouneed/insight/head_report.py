@@ -180,7 +180,11 @@ def _measured(model: Transformer, pairs: Pairs, progress: Progress) -> dict[str,
             one.add(tape[name], rows.real_BS, columns)
     means = {name: one.means() for name, one in sums.items()}
     return {
-        f"{name}[{head}]": {measure: values[head] for measure, values in means[name].items()}
+        f"{name}[{head}]": {
+            measure: values[head]
+            for measure, values in means[name].items()
+            if math.isfinite(values[head])
+        }
         for name, part in attentions(model).items()
         for head in range(part.heads)
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from allyouneed.segments import word_numbers
+from allyouneed.segments import words_at
 from allyouneed.text.protocol import AnyTokenizer
 
 Span = tuple[int, int]
@@ -42,15 +42,33 @@ class Alternative:
 
 def tokens_of(tokenizer: AnyTokenizer, ids: Sequence[int], offset: int = 0) -> tuple[Token, ...]:
     """Ids as tokens of their text without white space around it, which begins at `offset`."""
-    text = tokenizer.decode(ids)
+    text, spans = tokenizer.decode(ids), tokenizer.spans(ids)
     blank, length = len(text) - len(text.lstrip()), len(text.strip())
     inside = [
         (min(max(begin - blank, 0), length), min(max(end - blank, 0), length))
-        for begin, end in tokenizer.spans(ids)
+        for begin, end in spans
     ]
+    return _tokens(tokenizer, ids, inside, words_at(text, spans), offset)
+
+
+def tokens_of_text(tokenizer: AnyTokenizer, text: str, offset: int = 0) -> tuple[Token, ...]:
+    """The tokens of a text that begins at `offset`, where they stand in it: `decode` may give back
+    less of it, where a piece is unknown or characters were normalised."""
+    encoding = tokenizer.encode(text)
+    words = words_at(text, encoding.spans)
+    return _tokens(tokenizer, encoding.ids, encoding.spans, words, offset)
+
+
+def _tokens(
+    tokenizer: AnyTokenizer,
+    ids: Sequence[int],
+    spans: Sequence[Span],
+    words: Sequence[int],
+    offset: int,
+) -> tuple[Token, ...]:
     return tuple(
         Token(id, tokenizer.piece(id), (begin + offset, end + offset), word)
-        for id, (begin, end), word in zip(ids, inside, word_numbers(tokenizer, ids), strict=True)
+        for id, (begin, end), word in zip(ids, spans, words, strict=True)
     )
 
 

@@ -20,7 +20,7 @@ from allyouneed.errors import UsageError
 from allyouneed.insight.beam_tree import BeamTree, TreeWatch
 from allyouneed.insight.capture import Tape, capture
 from allyouneed.insight.lens import logit_lens
-from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of
+from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of, tokens_of_text
 from allyouneed.job import ids_of_prefix
 from allyouneed.segments import CUT_OFF, Segment
 from allyouneed.text.clean import clean
@@ -153,7 +153,7 @@ def trace(
     return Trace(
         source_text=text,
         text=segment.before + tokenizer.target.decode(best.ids).strip() + segment.after,
-        source=tokens_of(tokenizer, ids, len(segment.before)),
+        source=tokens_of_text(tokenizer, segment.text, len(segment.before)),
         target=tokens_of(tokenizer.target, best.ids, len(segment.before)),
         score=best.score,
         log_probability=best.log_probability,

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from allyouneed.errors import ShapeError, UsageError
+from allyouneed.text.clean import clean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,6 +68,8 @@ def attention_view(
     for side, tokens in (("tokens_x", tokens_x), ("tokens_y", tokens_y)):
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
             raise UsageError(f"{side} must be a list of strings, one for each token")
+        if not len(tokens):
+            raise UsageError(f"{side} is empty; there is nothing to draw")
     if isinstance(weights, Tensor) and weights.dim() == 3:
         raise ShapeError(
             f"weights of the shape {tuple(weights.shape)} are one layer's; give a list: [weights]"
@@ -75,7 +78,8 @@ def attention_view(
         raise UsageError("no layers; give the weights HTS of each layer, in a list")
     sizes = (len(tokens_x), len(tokens_y))
     layers = tuple(_layer(number, one, sizes) for number, one in enumerate(weights))
-    return AttentionView(tuple(tokens_x), tuple(tokens_y), layers)
+    shown_x, shown_y = (tuple(clean(one)[0] for one in side) for side in (tokens_x, tokens_y))
+    return AttentionView(shown_x, shown_y, layers)
 
 
 def _layer(number: int, weights: Any, sizes: tuple[int, int]) -> Tensor:

@@ -129,7 +129,8 @@ def metrics(trace: Trace, config: TransformerConfig) -> dict[str, Any]:
             _by_head(
                 sentence_measures(
                     trace.attention(kind, layer), looked_at[kind], config, causal=kind == "decoder"
-                )
+                ),
+                config.heads,
             )
             for layer in range(layers_of(config, kind))
         ]
@@ -137,8 +138,7 @@ def metrics(trace: Trace, config: TransformerConfig) -> dict[str, Any]:
     }
 
 
-def _by_head(measures: dict[str, list[float]]) -> list[dict[str, float]]:
-    heads = len(next(iter(measures.values())))
+def _by_head(measures: dict[str, list[float]], heads: int) -> list[dict[str, float]]:
     return [
         {name: values[head] for name, values in measures.items() if math.isfinite(values[head])}
         for head in range(heads)

@@ -6,7 +6,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from allyouneed.errors import AllYouNeedError
-from allyouneed.model_folder import bundled_models
 from allyouneed.widget.packing import half
 from allyouneed.widget.page import Start, static
 from allyouneed.widget.session import Session
@@ -38,7 +37,8 @@ def look(
     """
     widget = _widget_class()
     models = [model] if second_model is None else [model, second_model]
-    session = Session([_opened(one) for one in models], [_name(one) for one in models])
+    names = [one if isinstance(one, str) else "model" for one in models]
+    session = Session([_opened(one) for one in models], names)
     return widget(session, Start.of(texts, beam, len(models)))
 
 
@@ -46,12 +46,6 @@ def _opened(model: "str | Translator") -> "Translator":
     from allyouneed.translator import load
 
     return load(model, engine="core") if isinstance(model, str) else model
-
-
-def _name(model: "str | Translator") -> str:
-    if not isinstance(model, str):
-        return "model"
-    return model if model in bundled_models() else model.rstrip("/").rpartition("/")[2]
 
 
 @cache

@@ -45,16 +45,20 @@ class Collected:
         """
         if "error" in answer.json:
             raise AllYouNeedError(answer.json["error"])
-        places = {name: f"{len(self._found)}/{name}" for name in answer.arrays}
+        places = {name: self._place(name) for name in answer.arrays}
         self._arrays |= {places[name]: array for name, array in answer.arrays.items()}
         self._keep(kind, payload, answer.json, {name: [places[name], None] for name in places})
 
     def add_layers(self, payload: dict[str, Any], maps: Answer) -> None:
         """Keeps small maps, and each layer's attention as what it is: one of them."""
-        place = f"{len(self._found)}/maps"
+        place = self._place("maps")
         self.add("maps", payload, maps)
         for layer in range(len(maps.arrays["maps"])):
             self._keep("attention", {**payload, "layer": layer}, {}, {"weights": [place, layer]})
+
+    def _place(self, name: str) -> str:
+        """What the next array is kept as; no other has this name."""
+        return f"{len(self._arrays)}/{name}"
 
     def packed(self) -> bytes:
         """All of it."""
@@ -71,10 +75,11 @@ class Saving:
     """Asks a session what the view may ask about a few states, and collects the answers."""
 
     def __init__(self, session: Session, states: Sequence[State], progress: Progress) -> None:
-        self.session, self.states, self._progress = session, states, progress
+        self.session, self._progress = session, progress
+        self.states = [state for n, state in enumerate(states) if state not in states[:n]]
         self.collected = Collected()
         self._room = BUDGET
-        self._done, self._of = 0, sum(1 + len(self._heads(state)) for state in states)
+        self._done, self._of = 0, sum(1 + len(self._heads(state)) for state in self.states)
 
     def collect(self) -> bytes:
         """Everything, packed. Raises AllYouNeedError for a state that cannot be translated."""

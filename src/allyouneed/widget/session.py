@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePath
 from threading import Lock
 from typing import Any
 
@@ -56,6 +57,15 @@ class Kept:
     lenses: dict[str, Layers] = field(default_factory=dict)
 
 
+def told_apart(names: Sequence[str]) -> list[str]:
+    """The ends of paths; of a run's folder "model" the run's name; numbered where all is one."""
+    parts = [PurePath(name).parts or (name,) for name in names]
+    short = [one[-2] if one[-1] == "model" and len(one) > 1 else one[-1] for one in parts]
+    if len({*short}) == len(short):
+        return short
+    return [f"{name} ({number})" for number, name in enumerate(short, start=1)]
+
+
 class Session:
     """Answers every kind of question of the view, one at a time, whatever thread asks.
 
@@ -70,10 +80,11 @@ class Session:
         names: Sequence[str],
         on_failure: Callable[[Exception], None] = lambda error: None,
     ) -> None:
-        """`names` are what the view calls the translators; `on_failure` is told of errors that
-        nobody raised on purpose, which the view shows in one line."""
+        """`names` are those of the models or their folders, by the ends of which the view calls
+        them; `on_failure` is told of errors that nobody raised on purpose, which the view shows
+        in one line."""
         self.on_failure = on_failure
-        self.translators, self.names = translators, names
+        self.translators, self.names = translators, told_apart(names)
         self._busy = Lock()
         self._newest: dict[int, dict[int, int]] = {}  # request of each pane of each page
         self._kept: OrderedDict[str, Kept] = OrderedDict()

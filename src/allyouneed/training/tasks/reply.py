@@ -37,11 +37,11 @@ class Reply(Translate):
         """The loss over all held-out replies; variety and samples over the first of them."""
         loss = self._held_out_loss(model, device, workers)
         written = self._translations(model, workers)
-        if not any(map(str.split, written)):
-            return RepliesValidation(loss, None, None, ())
-        found = variety(written)
         samples = [
             (source, reference, text)
             for (source, reference), text in zip(self.material.valid_pairs, written, strict=True)
         ][: self.recipe.validation.samples]
+        if not any(map(str.split, written)):
+            return RepliesValidation(loss, None, None, samples)
+        found = variety(written)
         return RepliesValidation(loss, None, None, samples, found.distinct_1, found.distinct_2)
