@@ -12,7 +12,7 @@ import { fromHash, toHash } from "./link.js";
 import { KINDS } from "./names.js";
 import { oneHead, chosenWords } from "./one_head.js";
 import { positionsPart } from "./positions.js";
-import { needsLiveModel } from "./protocol.js";
+import { lookCommand, needsLiveModel } from "./protocol.js";
 import { Section } from "./section.js";
 import { sentenceInput, tokenRows } from "./sentence.js";
 import { newState, sameState } from "./state.js";
@@ -111,6 +111,7 @@ class App {
   open(states) {
     const old = this.contexts;
     this.contexts = states.map((state, i) => (old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state, i)));
+    for (const context of old) if (!this.contexts.includes(context)) context.study.close();
     this.#build();
     for (const context of this.contexts) if (!old.includes(context)) context.study.start();
   }
@@ -173,7 +174,7 @@ class App {
     const failed = this.contexts.map(({ study }) => study.error).find(Boolean);
     if (!failed) return this.status.dataset.error ? this.say("") : undefined;
     const text = this.contexts[0].study.shown.text;
-    this.say(needsLiveModel(failed) ? `${failed.message} Run: allyouneed look "${text}"` : failed.message);
+    this.say(needsLiveModel(failed) ? `${failed.message} Run: ${lookCommand(text)}` : failed.message);
     this.status.dataset.error = "true";
     return undefined;
   }
@@ -187,6 +188,7 @@ class App {
   close() {
     this.media?.removeEventListener("change", this.redraw);
     window.removeEventListener("hashchange", this.follow);
+    for (const { study } of this.contexts) study.close();
     this.root.remove();
   }
 }

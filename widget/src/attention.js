@@ -10,10 +10,15 @@ import { groupText, label, singly, wordGroups } from "./tokens.js";
  * @typedef {{title: string, labels: string[], groups: number[][]}} Axis
  */
 
-/** One head out of [H, T, S]; a tensor of one head stands for all. @param {Tensor} weights @param {number} head @returns {Matrix} */
+/**
+ * One head out of [H, T, S]; a tensor of one head stands for all. Of two models beside each other,
+ * one may have fewer heads than what is looked at.
+ * @param {Tensor} weights @param {number} head @returns {Matrix}
+ */
 export function headMatrix({ shape, data }, head) {
   const [heads, rows, columns] = shape;
-  const start = Math.min(head, heads - 1) * rows * columns;
+  if (heads > 1 && head >= heads) throw new Error(`There is no head ${head} here: this model has heads 0 … ${heads - 1}.`);
+  const start = (heads === 1 ? 0 : head) * rows * columns;
   return { rows, columns, data: data.subarray(start, start + rows * columns) };
 }
 
@@ -80,6 +85,12 @@ export function axes(kind, { source, target }, words) {
     return { rows: axis("source word that looks", source, words), columns: axis("source word looked at", source, words) };
   const rows = axis("word being written", target, words);
   return { rows, columns: kind === "cross" ? axis("source word looked at", source, words) : writtenAxis(target, words) };
+}
+
+/** The largest absolute value: what the strongest line and the deepest shade stand for. @param {ArrayLike<number>} data */
+export function largest(data) {
+  const { least, most } = range(data);
+  return Math.max(most, -least);
 }
 
 /** Smallest and largest number. @param {ArrayLike<number>} data */

@@ -1,7 +1,7 @@
 // The beam's tree: every hypothesis by its tokens, how it scored, and where it died.
 import { make, number, percent, put } from "./dom.js";
 import { newState } from "./state.js";
-import { pathText, visible } from "./tokens.js";
+import { HALF_CHARACTER, pathText, visible } from "./tokens.js";
 
 /** @typedef {import("./app.js").Context} Context */
 /** @typedef {import("./protocol.js").Node} Node */
@@ -115,12 +115,15 @@ export function beamTree({ study }) {
     const path = pathTo(nodes, node);
     const ended = node.fate === "finished" || (node.fate === "best" && !nodes.some(({ parent }) => parent === node.number));
     const text = pathText(ended ? path.slice(0, -1) : path); // the end itself is no text
+    const half = text === null;
     const say = () => {
       const share = node.log_probability === null ? "" : ` · ${percent(Math.exp(node.log_probability))}`;
-      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+      put(said, make("bdi", {}, half ? "(half a character)" : text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
-    const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
-    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
+    const force = () => {
+      if (text !== null) study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
+    };
+    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, disabled: half, title: half ? HALF_CHARACTER : undefined, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
       make("bdi", {}, nodeText(node)), node.fate !== "best" || ended ? SIGNS[node.fate] : "");
   };
 

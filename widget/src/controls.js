@@ -1,5 +1,5 @@
 // What the grids and the chosen heads are seen through.
-import { button, checkbox, choice, make, put } from "./dom.js";
+import { button, checkbox, choice, make, put, showChoice } from "./dom.js";
 import { KINDS } from "./names.js";
 import { LENSES } from "./view_state.js";
 
@@ -32,7 +32,7 @@ export function gridControls(contexts, setSwitching) {
   const update = () => {
     const { lens: chosen, order: by } = view.look;
     const wanted = chosen === "effect" || by === "effect";
-    for (const input of lens.querySelectorAll("input")) input.checked = input.value === chosen;
+    showChoice(lens, chosen);
     order.value = by;
     const asked = contexts.reduce((sum, { study: one }) => sum + one.effectsAsked, 0);
     const done = contexts.reduce((sum, { study: one }) => sum + one.effects.size, 0);
@@ -53,11 +53,12 @@ export function headControls([context]) {
   const layerChoice = make("select", { "aria-label": "Layer" });
   const kindChoice = make("select", { "aria-label": "Kind of attention" });
   const merge = choice("Join heads by", [["average", "average"], ["maximum", "maximum"]], view.look.merge, (chosen) => view.set({ merge: chosen }));
+  const numbers = checkbox("numbers in every cell", view.look.numbers, (on) => view.set({ numbers: on }));
   const element = make("div", { class: "controls" },
     make("div", { class: "control" }, kindChoice, layerChoice),
     make("div", { class: "control" }, make("span", { class: "control-name" }, "heads"), chips),
     make("div", { class: "control" }, make("span", { class: "control-name" }, "joined by"), merge),
-    checkbox("numbers in every cell", view.look.numbers, (numbers) => view.set({ numbers })),
+    numbers,
   );
   put(kindChoice, make("option", { value: "encoder" }, "encoder"), make("option", { value: "decoder" }, "decoder"), make("option", { value: "cross" }, "cross"));
   const layers = () => {
@@ -78,6 +79,8 @@ export function headControls([context]) {
   const update = () => {
     const { config } = context.model();
     const { heads, kind } = view.look;
+    showChoice(merge, view.look.merge);
+    /** @type {HTMLInputElement} */ (numbers.firstChild).checked = view.look.numbers;
     const chosenLayers = [...new Set(heads.map(([layer]) => layer))];
     put(layerChoice, ...Array.from({ length: layers() }, (_, layer) => make("option", { value: layer }, `layer ${layer}`)), make("option", { value: "all" }, "all layers"));
     if (chosenLayers.length > 1 && heads.length < layers() * config.heads) layerChoice.append(make("option", { value: "some", disabled: true }, "several layers"));

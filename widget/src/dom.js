@@ -56,6 +56,11 @@ export function choice(name, choices, chosen, choose) {
   return row;
 }
 
+/** Follows what was chosen elsewhere. @param {Element} row  a `choice` @param {string} chosen */
+export function showChoice(row, chosen) {
+  for (const input of row.querySelectorAll("input")) input.checked = input.value === chosen;
+}
+
 /** @param {string} words @param {boolean} on @param {(on: boolean) => void} change */
 export function checkbox(words, on, change) {
   const input = make("input", { type: "checkbox", onchange: () => change(input.checked) });

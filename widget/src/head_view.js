@@ -1,5 +1,5 @@
 // Lines between the tokens of one side and those they look at.
-import { range } from "./attention.js";
+import { largest } from "./attention.js";
 import { isolated, make, number, put } from "./dom.js";
 import { paint } from "./scene.js";
 
@@ -8,7 +8,7 @@ import { paint } from "./scene.js";
 /** @typedef {{side: "rows" | "columns", index: number} | null} Focus */
 
 const STEP = 24; // pixels from token to token
-const FAINT = 0.04; // lines below this share of the largest weight are left out
+const FAINT = 0.04; // lines below this share of the largest absolute weight are left out
 const GAP = 6;
 
 /** @param {Selection} selection @param {Focus} focus @param {number} row @param {number} column */
@@ -25,8 +25,7 @@ function inFocus({ rows }, focus, row, column) {
  */
 export function linesScene(selection, focus, width, palette) {
   const { matrix, rows, columns } = selection;
-  const { most, least } = range(matrix.data);
-  const widest = Math.max(most, -least) || 1;
+  const widest = largest(matrix.data) || 1;
   /** @type {import("./scene.js").Mark[]} */
   const marks = [];
   for (let row = 0; row < matrix.rows; row++)
@@ -85,14 +84,15 @@ export function headView(palette) {
     const focus = hovered ?? pinned;
     paint(canvas, linesScene(selection, focus, Math.max(60, middle.clientWidth), palette()));
     const { matrix } = selection;
-    const { most } = range(matrix.data);
+    const widest = largest(matrix.data) || 1;
     for (const [side, list] of /** @type {const} */ ([["rows", left], ["columns", right]]))
       Array.from(list.children).forEach((item, i) => {
         const token = /** @type {HTMLElement} */ (item.firstElementChild);
         const other = focus && focus.side !== side;
         const weight = !other ? 0 : side === "columns" ? matrix.data[focus.index * matrix.columns + i] : matrix.data[i * matrix.columns + focus.index];
-        token.style.setProperty("--w", String(Math.abs(weight) / (most || 1)));
-        token.dataset.weight = other && Math.abs(weight) >= FAINT * most ? number(weight) : "";
+        const share = Math.abs(weight) / widest;
+        token.style.setProperty("--w", String(share));
+        token.dataset.weight = other && share >= FAINT ? number(weight) : "";
         token.classList.toggle("focus", Boolean(focus && focus.side === side && focus.index === i));
         token.setAttribute("aria-pressed", String(Boolean(pinned && pinned.side === side && pinned.index === i)));
       });

@@ -35,8 +35,14 @@ export function header(app) {
     const address = location.href.split("#")[0] + toHash(app.saved());
     await navigator.clipboard.writeText(address).then(() => app.say("The link is on the clipboard."), () => app.say(address));
   };
-  const svg = () => saveSVG("attention", picture(app), app.palette());
-  const png = () => savePNG("attention", picture(app), app.palette()).catch((error) => app.say(error.message));
+  /** @param {typeof saveSVG | typeof savePNG} keep */
+  const draw = async (keep) => {
+    try {
+      await keep("attention", picture(app), app.palette());
+    } catch (error) {
+      app.say(/** @type {Error} */ (error).message);
+    }
+  };
   const element = make("header", { class: "top" },
     make("div", { class: "title" }, make("h1", {}, "Look inside"), about),
     make("div", { class: "tools", role: "group", "aria-label": "Take along" },
@@ -45,8 +51,8 @@ export function header(app) {
       button("Save state", save, { title: "A file that brings this view back" }),
       button("Open state", () => file.click()),
       file,
-      button("SVG", svg, { title: "A picture of the chosen head as it is shown now" }),
-      button("PNG", png, { title: "A picture of the chosen head as it is shown now" }),
+      button("SVG", () => draw(saveSVG), { title: "A picture of the chosen head as it is shown now" }),
+      button("PNG", () => draw(savePNG), { title: "A picture of the chosen head as it is shown now" }),
       theme,
     ),
   );

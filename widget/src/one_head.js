@@ -5,6 +5,7 @@ import { matrixView } from "./matrix.js";
 import { headName, TITLES } from "./names.js";
 import { selection } from "./selection.js";
 import { edited, isOff, toggled, unedited } from "./state.js";
+import { headsOf } from "./view_state.js";
 
 /** @typedef {import("./app.js").Context} Context */
 /** @typedef {import("./matrix.js").Marked} Marked */
@@ -49,13 +50,11 @@ export function oneHead(context) {
     cells = chosen;
     actions();
   });
-  const element = make("div", { class: "one-head" },
-    whole, problem,
-    make("div", { class: "two-views" },
-      make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
-      make("figure", { class: "matrix-figure" }, matrix.element, some),
-    ),
+  const drawings = make("div", { class: "two-views" },
+    make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
+    make("figure", { class: "matrix-figure" }, matrix.element, some),
   );
+  const element = make("div", { class: "one-head" }, whole, problem, drawings);
 
   /** Token positions behind the chosen cells; what lies in the decoder's future is no cell. @returns {[number, number][]} */
   const positions = () => {
@@ -87,8 +86,9 @@ export function oneHead(context) {
       button("Force", force, { disabled: !count, title: "All weight of the row goes to these cells (f)" }));
   };
   const headActions = () => {
-    const names = view.names();
     const { config } = context.model();
+    if (headsOf(view.look, config).length < view.look.heads.length) return put(whole); // nothing can be done to a head that is not there
+    const names = view.names();
     const off = names.every((name) => isOff(study.state, name));
     const changed = names.some((name) => study.state.edits.some(({ head }) => head === name));
     const effect = names.length === 1 && study.effects.get(names[0]);
@@ -99,7 +99,7 @@ export function oneHead(context) {
       study.change(state, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
     };
     const restore = () => study.change(names.reduce(unedited, study.state), "weights restored");
-    put(whole,
+    return put(whole,
       button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
       button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
       button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
@@ -119,11 +119,14 @@ export function oneHead(context) {
       if (mine !== stamp) return;
       shown = found;
       problem.hidden = true;
+      drawings.hidden = false;
       lines.update(shown);
       matrix.update(shown, markedCells(study.state, view.names(), shown), view.look.numbers);
       actions();
     } catch (error) {
       if (mine !== stamp) return;
+      shown = null; // what was drawn for another head would pass for this one
+      drawings.hidden = true;
       put(problem, /** @type {Error} */ (error).message);
       problem.hidden = false;
     }

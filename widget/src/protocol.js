@@ -85,6 +85,11 @@ export class NeedsLiveModel extends Error {
   }
 }
 
+/** What opens the live view on a text, quoted for a shell. @param {string} text */
+export function lookCommand(text) {
+  return `allyouneed look '${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** @param {unknown} error @returns {boolean} */
 export function needsLiveModel(error) {
   return Boolean(error && /** @type {{needsLiveModel?: boolean}} */ (error).needsLiveModel);

@@ -5,9 +5,8 @@
  * @typedef {{mark: "line", x1: number, y1: number, x2: number, y2: number, stroke: string, width?: number, opacity?: number, dash?: number[]}} Line
  * @typedef {{mark: "curve", x1: number, y1: number, x2: number, y2: number, stroke: string, width?: number, opacity?: number}} Curve  leaves and arrives level
  * @typedef {{mark: "path", points: [number, number][], stroke: string, width?: number, dash?: number[]}} Path
- * @typedef {{mark: "circle", x: number, y: number, radius: number, fill?: string, stroke?: string}} Circle
  * @typedef {{mark: "text", x: number, y: number, text: string, fill: string, size: number, anchor?: "start" | "middle" | "end", turn?: number, bold?: boolean}} Text  turn in degrees; y is the middle
- * @typedef {Rect | Line | Curve | Path | Circle | Text} Mark
+ * @typedef {Rect | Line | Curve | Path | Text} Mark
  * @typedef {{width: number, height: number, marks: Mark[]}} Scene
  */
 
@@ -32,7 +31,6 @@ function paintText(context, mark) {
 function trace(context, mark) {
   context.beginPath();
   if (mark.mark === "rect") context.roundRect(mark.x, mark.y, mark.width, mark.height, mark.radius ?? 0);
-  else if (mark.mark === "circle") context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
   else if (mark.mark === "path")
     mark.points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
   else {
@@ -103,8 +101,6 @@ function spelledMark(mark) {
       const { x, y, width, height, fill = "none", stroke, radius } = mark;
       return `<rect${spelled({ x, y, width, height, fill, stroke, rx: radius, "stroke-dasharray": dash })}/>`;
     }
-    case "circle":
-      return `<circle${spelled({ cx: mark.x, cy: mark.y, r: mark.radius, fill: mark.fill ?? "none", stroke: mark.stroke })}/>`;
     case "text": {
       const { x, y, size, fill, anchor, turn, bold } = mark;
       const place = { transform: turn ? `rotate(${turn} ${x} ${y})` : undefined, "text-anchor": anchor };

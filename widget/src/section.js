@@ -10,16 +10,15 @@ export class Section {
   /**
    * @param {string} title
    * @param {(context: Context) => Part} makePart
-   * @param {{controls?: HTMLElement | null, hint?: string, folded?: boolean}} [options]  folded: on demand
+   * @param {{controls?: HTMLElement | null, folded?: boolean}} [options]  folded: on demand
    */
-  constructor(title, makePart, { controls = null, hint = "", folded = false } = {}) {
+  constructor(title, makePart, { controls = null, folded = false } = {}) {
     this.makePart = makePart;
     this.panes = make("div", { class: "panes" });
-    const about = hint ? make("p", { class: "hint" }, hint) : null;
     this.folded = folded;
     this.element = folded
-      ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), about, controls, this.panes)
-      : make("section", { class: "section" }, title ? make("h2", {}, title) : null, about, controls, this.panes);
+      ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), controls, this.panes)
+      : make("section", { class: "section" }, title ? make("h2", {}, title) : null, controls, this.panes);
     if (folded) this.element.addEventListener("toggle", () => this.update());
   }
 

@@ -2,7 +2,7 @@
 import { button, checkbox, isolated, make, number, percent, put } from "./dom.js";
 import { withPopover } from "./popover.js";
 import { withReplaced, withText, newState } from "./state.js";
-import { groupText, continues, prefixWith, singly, visible, wordGroups } from "./tokens.js";
+import { groupText, continues, HALF_CHARACTER, prefixWith, singly, visible, wordGroups } from "./tokens.js";
 
 /** @typedef {import("./app.js").Context} Context */
 /** @typedef {import("./protocol.js").Translation} Translation */
@@ -174,11 +174,14 @@ function alternatives(study, { text, target, steps }, position) {
   for (const { id, text: piece, log_probability } of rows) {
     const share = Math.exp(log_probability);
     const end = target[target.length - 1].id === id;
-    const force = () =>
-      study.change(newState({ ...study.state, prefix: prefixWith(text, target, position, piece) }), `“${visible(piece)}” forced`);
+    const prefix = prefixWith(text, target, position, piece);
+    const why = end ? "The end cannot be forced" : prefix === null ? HALF_CHARACTER : "";
+    const force = () => {
+      if (prefix !== null) study.change(newState({ ...study.state, prefix }), `“${visible(piece)}” forced`);
+    };
     list.append(
       make("li", {},
-        button("", force, { class: `alternative${id === token.id ? " chosen" : ""}`, disabled: end, style: `--p:${share.toFixed(4)}`, title: end ? "The end cannot be forced" : "Go on from here with this token" }),
+        button("", force, { class: `alternative${id === token.id ? " chosen" : ""}`, disabled: why !== "", style: `--p:${share.toFixed(4)}`, title: why || "Go on from here with this token" }),
       ),
     );
     const last = /** @type {HTMLElement} */ (list.lastElementChild?.firstElementChild);

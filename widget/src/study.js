@@ -50,6 +50,13 @@ export class Study {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Ends what is under way: no answer counts any more, nothing is told, and nothing further is asked. */
+  close() {
+    this.#request = nextRequest();
+    this.#listeners.clear();
+    this.ask = () => new Promise(() => {});
+  }
+
   /** Translates the first state. */
   start() {
     this.history = [{ state: this.state, label: "the sentence" }];

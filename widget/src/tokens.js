@@ -52,21 +52,46 @@ export function singly(tokens) {
   return tokens.map((_, i) => [i]);
 }
 
+/** Why some pieces cannot be forced. */
+export const HALF_CHARACTER = "half a character cannot be forced";
+
+/** How a piece names a byte that is no whole character. */
+const BYTE = /(<0x[0-9A-F]{2}>)/;
+
+/** A piece in UTF-8. @param {string} piece @returns {number[]} */
+function bytesOf(piece) {
+  return piece.split(BYTE).flatMap((part, i) => (i % 2 ? [Number(part.slice(1, -1))] : [...new TextEncoder().encode(part)]));
+}
+
+/** The text of some pieces; null where it is not made of whole characters. @param {string[]} pieces @returns {string | null} */
+function spelled(pieces) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(pieces.flatMap(bytesOf)));
+  } catch {
+    return null;
+  }
+}
+
 /**
  * The translation up to a target token, and then another piece: what to force, to see what follows.
- * Spans count code points, as Python does; JavaScript's own strings do not.
+ * Spans count code points, as Python does; JavaScript's own strings do not. A character whose bytes
+ * are several tokens lies in the span of each, so bytes are put together anew. Null: half a character.
  * @param {string} text  the translation
  * @param {Token[]} target
  * @param {number} position  of the token that the piece replaces
  * @param {string} piece
+ * @returns {string | null}
  */
 export function prefixWith(text, target, position, piece) {
-  const end = position > 0 ? target[position - 1].end : 0;
-  const before = Array.from(text).slice(0, end).join("");
-  return before + (position > 0 ? piece : piece.replace(/^ /, ""));
+  let whole = position;
+  while (whole > 0 && BYTE.test(target[whole - 1].text)) whole--;
+  if (whole === 0) return pathText([...target.slice(0, position), { text: piece }]);
+  const before = Array.from(text).slice(0, target[whole - 1].end).join("");
+  const rest = spelled([...target.slice(whole, position).map((token) => token.text), piece]);
+  return rest === null ? null : before + rest;
 }
 
-/** The path from the root to a node of the beam tree, as text. @param {import("./protocol.js").Node[]} path */
+/** The path from the root to a node of the beam tree, as text; null where it ends in half a character. @param {{text: string}[]} path */
 export function pathText(path) {
-  return path.map((node) => node.text).join("").replace(/^ /, "");
+  return spelled(path.map(({ text }) => text))?.replace(/^ /, "") ?? null;
 }

@@ -50,7 +50,14 @@ export function readLook(value) {
   if (LENSES.some(([lens]) => lens === given.lens)) look.lens = given.lens;
   if (typeof given.words === "boolean") look.words = given.words;
   if (typeof given.order === "string") look.order = given.order;
+  if (typeof given.numbers === "boolean") look.numbers = given.numbers;
   return look;
+}
+
+/** Those of the heads looked at that a model has. @param {Look} look @param {import("./protocol.js").Config} config */
+export function headsOf({ kind, heads }, config) {
+  const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
+  return heads.filter(([layer, head]) => layer < layers && head < config.heads);
 }
 
 export class ViewState {
@@ -86,7 +93,7 @@ export class ViewState {
   /** Keeps only heads that the model has. @param {import("./protocol.js").Config} config */
   fit(config) {
     const layers = this.look.kind === "encoder" ? config.encoder_layers : config.decoder_layers;
-    const heads = this.look.heads.filter(([layer, head]) => layer < layers && head < config.heads);
+    const heads = headsOf(this.look, config);
     this.look.heads = heads.length ? heads : [[layers - 1, 0]];
   }
 

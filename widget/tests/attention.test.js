@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { axes, grouped, headMatrix, merged, range } from "../src/attention.js";
+import { axes, grouped, headMatrix, largest, merged, range } from "../src/attention.js";
 import { inkOn, PALETTES, scale } from "../src/colour.js";
 import { sorted } from "../src/grid.js";
 import { between, cellsScene, layout } from "../src/matrix.js";
@@ -16,6 +16,12 @@ test("heads are taken out, averaged, and compared", () => {
   expect([...merged(both, "average").data]).toEqual([0.625, 0.375]);
   expect([...merged(both, "maximum").data]).toEqual([1, 0.75]);
   expect([...headMatrix({ shape: [1, 1, 2], data: Float32Array.from([3, 4]) }, 7).data]).toEqual([3, 4]);
+  expect(() => headMatrix(weights, 7)).toThrow("this model has heads 0 … 1");
+});
+
+test("the strongest weight is the deepest shade, whatever its sign", () => {
+  expect(largest([0.25, -0.75, 0.5])).toBe(0.75);
+  expect(largest([0.25, -0.5, 0.75])).toBe(0.75);
 });
 
 test("words joined, every row still sums to one", () => {

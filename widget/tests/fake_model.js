@@ -7,6 +7,7 @@ import { headName, KINDS, parseName } from "../src/names.js";
 /** @typedef {import("../src/state.js").State} State */
 
 export const CONFIG = { encoder_layers: 3, decoder_layers: 2, heads: 4, d_model: 32 };
+const CONFIGS = [CONFIG, { ...CONFIG, heads: 2 }];
 const K = CONFIG.d_model / CONFIG.heads;
 /** @type {Record<string, string>} */
 const WORDS = {
@@ -186,15 +187,16 @@ export function fakeModel({ delay = 0, live = true, models = 2 } = {}) {
   /** @type {Record<string, (payload: any) => {json: any, arrays: Record<string, {shape: number[], data: ArrayBuffer}>}>} */
   const answers = {
     about: () => ({
-      json: { models: ["made-up", "made-up, small letters"].slice(0, models).map((name) => ({ name, engine: "core", config: CONFIG })), version: "0", live, asks: Object.keys(answers) },
+      json: { models: ["made-up", "made-up, small letters"].slice(0, models).map((name, i) => ({ name, engine: "core", config: CONFIGS[i] })), version: "0", live, asks: Object.keys(answers) },
       arrays: {},
     }),
     translate: ({ state }) => ({ json: translate(state), arrays: {} }),
     attention: ({ id, kind, layer, lens }) => {
       const [T, S] = sizes(kind, id);
       const sign = lens === "gradient" ? -0.5 : 0;
-      const data = Array.from({ length: CONFIG.heads }, (_, head) => [...weightsOf(kind, layer, head, T, S)].map((w, i) => w + sign * chance(head, i))).flat();
-      return { json: {}, arrays: { weights: array([CONFIG.heads, T, S], data) } };
+      const { heads } = CONFIGS[/** @type {{state: State}} */ (known.get(id)).state.model];
+      const data = Array.from({ length: heads }, (_, head) => [...weightsOf(kind, layer, head, T, S)].map((w, i) => w + sign * chance(head, i))).flat();
+      return { json: {}, arrays: { weights: array([heads, T, S], data) } };
     },
     maps: ({ id, kind }) => {
       const [T, S] = sizes(kind, id).map((size) => Math.min(size, 32));

@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { canonical, question } from "../src/canonical.js";
 import { fromFile, fromHash, toFile, toHash } from "../src/link.js";
 import { parseName, spoken } from "../src/names.js";
+import { lookCommand } from "../src/protocol.js";
 import { disturbed, edited, isOff, newState, readState, sameState, toggled, undisturbed, unedited, withReplaced, withText } from "../src/state.js";
-import { readLook } from "../src/view_state.js";
+import { headsOf, readLook, ViewState } from "../src/view_state.js";
+import { CONFIG } from "./fake_model.js";
 
 const text = "A man.";
 const cross = (/** @type {number} */ layer, /** @type {number | null} */ head) => /** @type {const} */ ({ kind: "cross", layer, head });
@@ -75,13 +77,25 @@ test.each([
 
 test("a link and a file bring everything back", () => {
   const state = newState({ text: 'He said "</script>" \u202e& 100 %', switchedOff: ["encoder.layers.0.self_attention"], replaced: { 1: "#'" } });
-  const saved = { states: [state, newState({ text })], look: readLook({ kind: "encoder", heads: [[1, 2]], lens: "effect", order: "entropy", words: true, merge: "maximum" }) };
+  const saved = { states: [state, newState({ text })], look: readLook({ kind: "encoder", heads: [[1, 2]], lens: "effect", order: "entropy", words: true, merge: "maximum", numbers: false }) };
+  expect(saved.look.numbers).toBe(false);
   expect(fromHash(toHash(saved))).toEqual(saved);
   expect(fromFile(toFile(saved))).toEqual(saved);
   expect(fromHash("#elsewhere")).toBeNull();
   expect(() => fromHash("#view=%7B%7D")).toThrow("no state that can be read");
   expect(() => fromFile("{}")).toThrow("allyouneed view 1");
-  expect(readLook({ kind: "x", heads: [], lens: 7, order: {} })).toEqual({});
+  expect(readLook({ kind: "x", heads: [], lens: 7, order: {}, numbers: "no" })).toEqual({});
+});
+
+test("of the heads looked at, a model may lack some", () => {
+  const { look } = new ViewState({ kind: "cross", heads: [[0, 3], [1, 7], [2, 0]] });
+  expect(headsOf(look, CONFIG)).toEqual([[0, 3]]);
+  expect(headsOf({ ...look, kind: "encoder" }, CONFIG)).toEqual([[0, 3], [2, 0]]);
+});
+
+test("a command in a shell takes a text as it is", () => {
+  expect(lookCommand('a $(man) `did` "it" !')).toBe("allyouneed look 'a $(man) `did` \"it\" !'");
+  expect(lookCommand("it's")).toBe("allyouneed look 'it'\\''s'");
 });
 
 test("questions are spelled without who asks and when", () => {

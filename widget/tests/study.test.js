@@ -112,3 +112,24 @@ test("heads that cannot be measured are said so, once", async () => {
   await study.change(without(0), "off");
   expect(study.effectsProblem).toBe("");
 });
+
+test("a closed study measures no further, shows no late answer, and asks nothing", async () => {
+  const { ask, asked } = fakeModel();
+  const study = new Study(ask, first, 0);
+  await study.start();
+  let told = 0;
+  study.subscribe(() => told++);
+  const measuring = study.measureEffects(CONFIG);
+  study.close();
+  await measuring;
+  expect(asked.filter(({ kind }) => kind === "effects")).toHaveLength(1);
+  study.change(without(0), "off");
+  study.metrics();
+  expect(asked).toHaveLength(2);
+  expect([study.effects.size, told]).toEqual([0, 0]);
+  const late = new Study(ask, first, 0);
+  const starting = late.start();
+  late.close();
+  await starting;
+  expect(late.translation).toBeNull();
+});

@@ -60,3 +60,23 @@ test("a path through the beam is its text", () => {
   const nodes = ["", " Ein", " Mann"].map((piece, number) => ({ number, parent: number ? number - 1 : null, step: number, id: 5, text: piece, log_probability: 0, score: 0, fate: /** @type {const} */ ("alive") }));
   expect(pathText(nodes)).toBe("Ein Mann");
 });
+
+test("bytes are forced as the character they spell, and half a character not at all", () => {
+  const path = (/** @type {string[]} */ ...pieces) => pathText(pieces.map((text) => ({ text })));
+  expect(path(" Ein", " <0xF0>", "<0x9F>", "<0x98>", "<0x80>", " Mann")).toBe("Ein 😀 Mann");
+  expect(path("<0xF0>", "<0x9F><0x98>", "<0x80>!")).toBe("😀!");
+  expect(path(" Ein", " <0xF0>", "<0x9F>")).toBeNull();
+  expect(path("<0xF0>", " Mann")).toBeNull();
+  expect(path("<0xEF>", "<0xBB>", "<0xBF>", "a")).toBe("\ufeffa");
+  expect(path("<", "0xF0>")).toBe("<0xF0>"); // letters that only look like a byte
+  const text = "Ein 😀 da";
+  const pieces = ["Ein", " <0xF0>", "<0x9F>", "<0x98>", "<0x80>", " da"];
+  const spans = [[0, 3], [3, 5], [4, 5], [4, 5], [4, 5], [5, 8]]; // every byte touches the whole character
+  const target = pieces.map((piece, i) => ({ text: piece, id: i, begin: spans[i][0], end: spans[i][1], word: i }));
+  expect(prefixWith(text, target, 5, " Mann")).toBe("Ein 😀 Mann");
+  expect(prefixWith(text, target, 4, "<0x8E>")).toBe("Ein 😎");
+  expect(prefixWith(text, target, 3, "<0x98>")).toBeNull();
+  expect(prefixWith(text, target, 2, " Mann")).toBeNull();
+  expect(prefixWith(text, target, 1, " Mann")).toBe("Ein Mann");
+  expect(prefixWith("😀 da", target.slice(1), 3, "<0x8E>")).toBe("😎");
+});

@@ -189,6 +189,22 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await page.locator("h2", { hasText: "Encoder self-attention · layer 2 · head 1" }).waitFor();
   });
 
+  test("controls follow a look that is restored", async () => {
+    await open();
+    const first = page.url();
+    await page.getByLabel("numbers in every cell").uncheck();
+    await page.getByRole("radio", { name: "maximum" }).check({ force: true });
+    await expect.poll(() => page.url()).toContain("maximum");
+    await page.evaluate((address) => (location.href = address), first);
+    await expect.poll(() => page.getByRole("radio", { name: "average" }).isChecked()).toBe(true);
+    expect(await page.getByLabel("numbers in every cell").isChecked()).toBe(true);
+    await page.getByLabel("numbers in every cell").uncheck();
+    await expect.poll(() => page.url()).toContain("numbers%22%3Afalse");
+    await page.reload();
+    await page.locator(".target .token").first().waitFor();
+    expect(await page.getByLabel("numbers in every cell").isChecked()).toBe(false);
+  });
+
   test("inside a page's frame, where there is no address to follow", async () => {
     await open();
     await page.evaluate(async () => {
@@ -237,6 +253,36 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await page.locator(".target").first().getByText("mann", { exact: true }).waitFor();
     await button("One sentence").click();
     expect(await page.locator(".target").count()).toBe(1);
+  });
+
+  test("a head that the other model does not have is not shown as another", async () => {
+    await open({ query: "?text=The+man+did+it&text=The+man+did+it" });
+    const second = page.locator(".pane").filter({ has: page.locator(".one-head") }).nth(1);
+    await map("Cross-attention", "layer 1, head 3").first().click();
+    await second.getByRole("button", { name: "Switch off" }).waitFor();
+    await page.getByLabel("Model", { exact: true }).nth(1).selectOption("1");
+    await second.locator(".note", { hasText: "this model has heads 0 … 1" }).waitFor();
+    await second.locator(".matrix").waitFor({ state: "hidden" });
+    expect(await second.getByRole("button", { name: "Switch off" }).count()).toBe(0);
+    await map("Cross-attention", "layer 1, head 1").first().click();
+    await second.locator(".matrix canvas").first().waitFor();
+    expect(await second.locator(".note:visible").count()).toBe(0);
+  });
+
+  test("a closed pane is measured no further", async () => {
+    await open({ query: "?text=The+man+did+it&text=The+man+said+it" });
+    const closed = await page.evaluate(async () => {
+      const { view } = /** @type {any} */ (window);
+      const { id } = view.contexts[1].study.translation;
+      view.view.set({ lens: "effect" });
+      await Promise.resolve(); // both begin
+      view.open(view.saved().states.slice(0, 1));
+      return id;
+    });
+    await page.getByRole("progressbar").waitFor({ state: "hidden" });
+    expect((await asked("effects")).filter((/** @type {any} */ { payload }) => payload.id === closed)).toHaveLength(1);
+    await page.evaluate(() => /** @type {any} */ (window).view.close());
+    expect(await page.locator(".allyouneed").count()).toBe(0);
   });
 
   test("what is typed is text, whatever it looks like", async () => {

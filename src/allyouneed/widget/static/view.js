@@ -30,6 +30,9 @@ function choice(name, choices, chosen, choose) {
   }
   return row;
 }
+function showChoice(row, chosen) {
+  for (const input of row.querySelectorAll("input")) input.checked = input.value === chosen;
+}
 function checkbox(words2, on, change) {
   const input = make("input", { type: "checkbox", onchange: () => change(input.checked) });
   input.checked = on;
@@ -196,11 +199,11 @@ function toggled(state, { kind, layer, head }, heads) {
 function edited(state, edit) {
   const others = state.edits.filter(({ head }) => head !== edit.head);
   if (!edit.cells) return newState({ ...state, edits: [...others, edit] });
-  const spelled2 = new Set(edit.cells.map(String));
+  const spelled3 = new Set(edit.cells.map(String));
   const cells = { block: [], force: [] };
   for (const { head, kind, cells: old } of state.edits)
     if (head === edit.head && (kind === "block" || kind === "force"))
-      cells[kind].push(...(old ?? []).filter((cell) => !spelled2.has(String(cell))));
+      cells[kind].push(...(old ?? []).filter((cell) => !spelled3.has(String(cell))));
   cells[
     /** @type {"block" | "force"} */
     edit.kind
@@ -269,13 +272,28 @@ function groupText(tokens, group) {
 function singly(tokens) {
   return tokens.map((_, i) => [i]);
 }
+var HALF_CHARACTER = "half a character cannot be forced";
+var BYTE = /(<0x[0-9A-F]{2}>)/;
+function bytesOf(piece) {
+  return piece.split(BYTE).flatMap((part, i) => i % 2 ? [Number(part.slice(1, -1))] : [...new TextEncoder().encode(part)]);
+}
+function spelled(pieces) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(pieces.flatMap(bytesOf)));
+  } catch {
+    return null;
+  }
+}
 function prefixWith(text, target, position, piece) {
-  const end = position > 0 ? target[position - 1].end : 0;
-  const before = Array.from(text).slice(0, end).join("");
-  return before + (position > 0 ? piece : piece.replace(/^ /, ""));
+  let whole = position;
+  while (whole > 0 && BYTE.test(target[whole - 1].text)) whole--;
+  if (whole === 0) return pathText([...target.slice(0, position), { text: piece }]);
+  const before = Array.from(text).slice(0, target[whole - 1].end).join("");
+  const rest = spelled([...target.slice(whole, position).map((token) => token.text), piece]);
+  return rest === null ? null : before + rest;
 }
 function pathText(path) {
-  return path.map((node) => node.text).join("").replace(/^ /, "");
+  return spelled(path.map(({ text }) => text))?.replace(/^ /, "") ?? null;
 }
 
 // src/beam_tree.js
@@ -357,14 +375,17 @@ function beamTree({ study }) {
     const path = pathTo(nodes, node);
     const ended = node.fate === "finished" || node.fate === "best" && !nodes.some(({ parent }) => parent === node.number);
     const text = pathText(ended ? path.slice(0, -1) : path);
+    const half = text === null;
     const say = () => {
       const share = node.log_probability === null ? "" : ` · ${percent(Math.exp(node.log_probability))}`;
-      put(said, make("bdi", {}, text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+      put(said, make("bdi", {}, half ? "(half a character)" : text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
-    const force = () => study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
+    const force = () => {
+      if (text !== null) study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
+    };
     return make(
       "button",
-      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
+      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, disabled: half, title: half ? HALF_CHARACTER : void 0, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
       make("bdi", {}, nodeText(node)),
       node.fate !== "best" || ended ? SIGNS2[node.fate] : ""
     );
@@ -396,7 +417,8 @@ function beamTree({ study }) {
 // src/attention.js
 function headMatrix({ shape, data }, head) {
   const [heads, rows, columns] = shape;
-  const start = Math.min(head, heads - 1) * rows * columns;
+  if (heads > 1 && head >= heads) throw new Error(`There is no head ${head} here: this model has heads 0 … ${heads - 1}.`);
+  const start = (heads === 1 ? 0 : head) * rows * columns;
   return { rows, columns, data: data.subarray(start, start + rows * columns) };
 }
 function merged(matrices, merge) {
@@ -439,6 +461,10 @@ function axes(kind, { source, target }, words2) {
     return { rows: axis("source word that looks", source, words2), columns: axis("source word looked at", source, words2) };
   const rows = axis("word being written", target, words2);
   return { rows, columns: kind === "cross" ? axis("source word looked at", source, words2) : writtenAxis(target, words2) };
+}
+function largest(data) {
+  const { least, most } = range(data);
+  return Math.max(most, -least);
 }
 function range(data) {
   let least = Infinity;
@@ -760,7 +786,12 @@ function readLook(value2) {
   if (LENSES.some(([lens]) => lens === given.lens)) look.lens = given.lens;
   if (typeof given.words === "boolean") look.words = given.words;
   if (typeof given.order === "string") look.order = given.order;
+  if (typeof given.numbers === "boolean") look.numbers = given.numbers;
   return look;
+}
+function headsOf({ kind, heads }, config) {
+  const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
+  return heads.filter(([layer, head]) => layer < layers && head < config.heads);
 }
 var ViewState = class {
   /** @type {Look} */
@@ -791,7 +822,7 @@ var ViewState = class {
   /** Keeps only heads that the model has. @param {import("./protocol.js").Config} config */
   fit(config) {
     const layers = this.look.kind === "encoder" ? config.encoder_layers : config.decoder_layers;
-    const heads = this.look.heads.filter(([layer, head]) => layer < layers && head < config.heads);
+    const heads = headsOf(this.look, config);
     this.look.heads = heads.length ? heads : [[layers - 1, 0]];
   }
   /** Names of the heads looked at. */
@@ -830,7 +861,7 @@ function gridControls(contexts, setSwitching) {
   const update = () => {
     const { lens: chosen, order: by } = view.look;
     const wanted = chosen === "effect" || by === "effect";
-    for (const input of lens.querySelectorAll("input")) input.checked = input.value === chosen;
+    showChoice(lens, chosen);
     order.value = by;
     const asked = contexts.reduce((sum, { study: one }) => sum + one.effectsAsked, 0);
     const done = contexts.reduce((sum, { study: one }) => sum + one.effects.size, 0);
@@ -849,13 +880,14 @@ function headControls([context]) {
   const layerChoice = make("select", { "aria-label": "Layer" });
   const kindChoice = make("select", { "aria-label": "Kind of attention" });
   const merge = choice("Join heads by", [["average", "average"], ["maximum", "maximum"]], view.look.merge, (chosen) => view.set({ merge: chosen }));
+  const numbers = checkbox("numbers in every cell", view.look.numbers, (on) => view.set({ numbers: on }));
   const element = make(
     "div",
     { class: "controls" },
     make("div", { class: "control" }, kindChoice, layerChoice),
     make("div", { class: "control" }, make("span", { class: "control-name" }, "heads"), chips),
     make("div", { class: "control" }, make("span", { class: "control-name" }, "joined by"), merge),
-    checkbox("numbers in every cell", view.look.numbers, (numbers) => view.set({ numbers }))
+    numbers
   );
   put(kindChoice, make("option", { value: "encoder" }, "encoder"), make("option", { value: "decoder" }, "decoder"), make("option", { value: "cross" }, "cross"));
   const layers = () => {
@@ -880,6 +912,8 @@ function headControls([context]) {
   const update = () => {
     const { config } = context.model();
     const { heads, kind } = view.look;
+    showChoice(merge, view.look.merge);
+    numbers.firstChild.checked = view.look.numbers;
     const chosenLayers = [...new Set(heads.map(([layer]) => layer))];
     put(layerChoice, ...Array.from({ length: layers() }, (_, layer) => make("option", { value: layer }, `layer ${layer}`)), make("option", { value: "all" }, "all layers"));
     if (chosenLayers.length > 1 && heads.length < layers() * config.heads) layerChoice.append(make("option", { value: "some", disabled: true }, "several layers"));
@@ -1104,7 +1138,6 @@ function paintText(context, mark) {
 function trace(context, mark) {
   context.beginPath();
   if (mark.mark === "rect") context.roundRect(mark.x, mark.y, mark.width, mark.height, mark.radius ?? 0);
-  else if (mark.mark === "circle") context.arc(mark.x, mark.y, mark.radius, 0, 2 * Math.PI);
   else if (mark.mark === "path")
     mark.points.forEach(([x, y], i) => i ? context.lineTo(x, y) : context.moveTo(x, y));
   else {
@@ -1150,7 +1183,7 @@ function paint(canvas, scene, density = Math.min(window.devicePixelRatio || 1, 2
 function escaped(text) {
   return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "�").replace(/[&<>"']/g, (sign2) => `&#${sign2.charCodeAt(0)};`);
 }
-function spelled(attributes) {
+function spelled2(attributes) {
   return Object.entries(attributes).filter(([, value2]) => value2 !== void 0).map(([name, value2]) => ` ${name}="${typeof value2 === "number" ? +value2.toFixed(2) : escaped(String(value2))}"`).join("");
 }
 function spelledMark(mark) {
@@ -1158,35 +1191,33 @@ function spelledMark(mark) {
   switch (mark.mark) {
     case "rect": {
       const { x, y, width, height, fill = "none", stroke, radius } = mark;
-      return `<rect${spelled({ x, y, width, height, fill, stroke, rx: radius, "stroke-dasharray": dash })}/>`;
+      return `<rect${spelled2({ x, y, width, height, fill, stroke, rx: radius, "stroke-dasharray": dash })}/>`;
     }
-    case "circle":
-      return `<circle${spelled({ cx: mark.x, cy: mark.y, r: mark.radius, fill: mark.fill ?? "none", stroke: mark.stroke })}/>`;
     case "text": {
       const { x, y, size, fill, anchor, turn, bold } = mark;
       const place2 = { transform: turn ? `rotate(${turn} ${x} ${y})` : void 0, "text-anchor": anchor };
       const look = { "font-size": size, fill, "font-weight": bold ? 600 : void 0, "dominant-baseline": "central" };
-      return `<text${spelled({ x, y, ...place2, ...look })}>${escaped(mark.text)}</text>`;
+      return `<text${spelled2({ x, y, ...place2, ...look })}>${escaped(mark.text)}</text>`;
     }
     case "path": {
       const points = mark.points.map(([x, y]) => `${+x.toFixed(2)},${+y.toFixed(2)}`).join(" ");
-      return `<polyline${spelled({ points, fill: "none", stroke: mark.stroke, "stroke-width": mark.width, "stroke-dasharray": dash })}/>`;
+      return `<polyline${spelled2({ points, fill: "none", stroke: mark.stroke, "stroke-width": mark.width, "stroke-dasharray": dash })}/>`;
     }
     default: {
       const { x1, y1, x2, y2, stroke, width, opacity } = mark;
       const look = { stroke, "stroke-width": width, "stroke-opacity": opacity, "stroke-dasharray": dash };
-      if (mark.mark === "line") return `<line${spelled({ x1, y1, x2, y2, ...look })}/>`;
+      if (mark.mark === "line") return `<line${spelled2({ x1, y1, x2, y2, ...look })}/>`;
       const middle = (x1 + x2) / 2;
       const d = `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
-      return `<path${spelled({ d, fill: "none", ...look })}/>`;
+      return `<path${spelled2({ d, fill: "none", ...look })}/>`;
     }
   }
 }
 function toSVG(scene, ground) {
   const { width, height } = scene;
-  const size = spelled({ width, height, viewBox: `0 0 ${width} ${height}` });
-  return `<svg xmlns="http://www.w3.org/2000/svg"${size}${spelled({ "font-family": FONT })} style="unicode-bidi: isolate">
-<rect${spelled({ width, height, fill: ground })}/>
+  const size = spelled2({ width, height, viewBox: `0 0 ${width} ${height}` });
+  return `<svg xmlns="http://www.w3.org/2000/svg"${size}${spelled2({ "font-family": FONT })} style="unicode-bidi: isolate">
+<rect${spelled2({ width, height, fill: ground })}/>
 ${scene.marks.map(spelledMark).join("\n")}
 </svg>
 `;
@@ -1286,8 +1317,7 @@ function inFocus({ rows }, focus, row, column) {
 }
 function linesScene(selection2, focus, width, palette) {
   const { matrix, rows, columns } = selection2;
-  const { most, least } = range(matrix.data);
-  const widest = Math.max(most, -least) || 1;
+  const widest = largest(matrix.data) || 1;
   const marks = [];
   for (let row = 0; row < matrix.rows; row++)
     for (let column = 0; column < matrix.columns; column++) {
@@ -1336,7 +1366,7 @@ function headView(palette) {
     const focus = hovered ?? pinned;
     paint(canvas, linesScene(selection2, focus, Math.max(60, middle.clientWidth), palette()));
     const { matrix } = selection2;
-    const { most } = range(matrix.data);
+    const widest = largest(matrix.data) || 1;
     for (
       const [side, list] of
       /** @type {const} */
@@ -1349,8 +1379,9 @@ function headView(palette) {
         );
         const other = focus && focus.side !== side;
         const weight = !other ? 0 : side === "columns" ? matrix.data[focus.index * matrix.columns + i] : matrix.data[i * matrix.columns + focus.index];
-        token2.style.setProperty("--w", String(Math.abs(weight) / (most || 1)));
-        token2.dataset.weight = other && Math.abs(weight) >= FAINT * most ? number(weight) : "";
+        const share = Math.abs(weight) / widest;
+        token2.style.setProperty("--w", String(share));
+        token2.dataset.weight = other && share >= FAINT ? number(weight) : "";
         token2.classList.toggle("focus", Boolean(focus && focus.side === side && focus.index === i));
         token2.setAttribute("aria-pressed", String(Boolean(pinned && pinned.side === side && pinned.index === i)));
       });
@@ -1622,18 +1653,13 @@ function oneHead(context) {
     cells = chosen;
     actions();
   });
-  const element = make(
+  const drawings = make(
     "div",
-    { class: "one-head" },
-    whole,
-    problem,
-    make(
-      "div",
-      { class: "two-views" },
-      make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
-      make("figure", { class: "matrix-figure" }, matrix.element, some)
-    )
+    { class: "two-views" },
+    make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
+    make("figure", { class: "matrix-figure" }, matrix.element, some)
   );
+  const element = make("div", { class: "one-head" }, whole, problem, drawings);
   const positions = () => {
     if (!shown) return [];
     const { rows, columns } = shown;
@@ -1667,8 +1693,9 @@ function oneHead(context) {
     );
   };
   const headActions = () => {
-    const names = view.names();
     const { config } = context.model();
+    if (headsOf(view.look, config).length < view.look.heads.length) return put(whole);
+    const names = view.names();
     const off = names.every((name) => isOff(study.state, name));
     const changed = names.some((name) => study.state.edits.some(({ head }) => head === name));
     const effect = names.length === 1 && study.effects.get(names[0]);
@@ -1679,7 +1706,7 @@ function oneHead(context) {
       study.change(state, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
     };
     const restore = () => study.change(names.reduce(unedited, study.state), "weights restored");
-    put(
+    return put(
       whole,
       button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
       button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
@@ -1699,11 +1726,14 @@ function oneHead(context) {
       if (mine !== stamp) return;
       shown = found;
       problem.hidden = true;
+      drawings.hidden = false;
       lines.update(shown);
       matrix.update(shown, markedCells(study.state, view.names(), shown), view.look.numbers);
       actions();
     } catch (error) {
       if (mine !== stamp) return;
+      shown = null;
+      drawings.hidden = true;
       put(
         problem,
         /** @type {Error} */
@@ -1718,6 +1748,8 @@ function oneHead(context) {
 // src/picture.js
 function picture(app) {
   const palette = app.palette();
+  const { only } = app.about;
+  const { look } = app.view;
   const parts = [];
   for (const [i, { study }] of app.contexts.entries()) {
     const part = (
@@ -1727,10 +1759,11 @@ function picture(app) {
     const selection2 = part?.selection();
     if (!part || !selection2 || !study.translation) continue;
     const marked = part.marked() ?? { blocked: /* @__PURE__ */ new Set(), forced: /* @__PURE__ */ new Set() };
-    parts.push({ title: `${study.shown.text} → ${study.translation.text}`, scene: { width: 0, height: 0, marks: [] } });
-    parts.push({ title: `${chosenWords(app.view.look)} · ${app.view.look.lens}`, scene: headScene(selection2, part.focus(), palette) });
+    if (!only) parts.push({ title: `${study.shown.text} → ${study.translation.text}`, scene: { width: 0, height: 0, marks: [] } });
+    parts.push({ title: `${chosenWords(look, only)} · ${askedLens(look.lens)}`, scene: headScene(selection2, part.focus(), palette) });
     parts.push({ title: "", scene: matrixScene(selection2, palette, marked) });
   }
+  if (!parts.length) throw new Error("There is no picture to save: no head is shown.");
   return stacked(parts, palette);
 }
 
@@ -1771,8 +1804,16 @@ function header(app) {
     const address = location.href.split("#")[0] + toHash(app.saved());
     await navigator.clipboard.writeText(address).then(() => app.say("The link is on the clipboard."), () => app.say(address));
   };
-  const svg2 = () => saveSVG("attention", picture(app), app.palette());
-  const png = () => savePNG("attention", picture(app), app.palette()).catch((error) => app.say(error.message));
+  const draw = async (keep) => {
+    try {
+      await keep("attention", picture(app), app.palette());
+    } catch (error) {
+      app.say(
+        /** @type {Error} */
+        error.message
+      );
+    }
+  };
   const element = make(
     "header",
     { class: "top" },
@@ -1785,8 +1826,8 @@ function header(app) {
       button("Save state", save, { title: "A file that brings this view back" }),
       button("Open state", () => file.click()),
       file,
-      button("SVG", svg2, { title: "A picture of the chosen head as it is shown now" }),
-      button("PNG", png, { title: "A picture of the chosen head as it is shown now" }),
+      button("SVG", () => draw(saveSVG), { title: "A picture of the chosen head as it is shown now" }),
+      button("PNG", () => draw(savePNG), { title: "A picture of the chosen head as it is shown now" }),
       theme
     )
   );
@@ -1873,7 +1914,7 @@ function encoding(position, dimension, { width, base }) {
   return dimension % 2 ? Math.cos(angle) : Math.sin(angle);
 }
 function shiftDeviation({ width, base, positions, shift }) {
-  let largest = 0;
+  let largest2 = 0;
   for (let dimension = 0; dimension < width; dimension += 2) {
     const angle = shift / base ** (dimension / width);
     for (let position = 0; position < positions; position++) {
@@ -1881,10 +1922,10 @@ function shiftDeviation({ width, base, positions, shift }) {
       const cos = encoding(position, dimension + 1, { width, base });
       const moved2 = [Math.cos(angle) * sin + Math.sin(angle) * cos, -Math.sin(angle) * sin + Math.cos(angle) * cos];
       for (const part of [0, 1])
-        largest = Math.max(largest, Math.abs(moved2[part] - encoding(position + shift, dimension + part, { width, base })));
+        largest2 = Math.max(largest2, Math.abs(moved2[part] - encoding(position + shift, dimension + part, { width, base })));
     }
   }
-  return largest;
+  return largest2;
 }
 function curvesScene(settings, size, palette) {
   const height = 220;
@@ -1985,6 +2026,9 @@ var NeedsLiveModel = class extends Error {
     super("This needs the live model: it was not computed when the page was saved.");
   }
 };
+function lookCommand(text) {
+  return `allyouneed look '${text.replaceAll("'", "'\\''")}'`;
+}
 function needsLiveModel(error) {
   return Boolean(error && /** @type {{needsLiveModel?: boolean}} */
   error.needsLiveModel);
@@ -1997,14 +2041,13 @@ var Section = class {
   /**
    * @param {string} title
    * @param {(context: Context) => Part} makePart
-   * @param {{controls?: HTMLElement | null, hint?: string, folded?: boolean}} [options]  folded: on demand
+   * @param {{controls?: HTMLElement | null, folded?: boolean}} [options]  folded: on demand
    */
-  constructor(title, makePart, { controls = null, hint = "", folded: folded2 = false } = {}) {
+  constructor(title, makePart, { controls = null, folded: folded2 = false } = {}) {
     this.makePart = makePart;
     this.panes = make("div", { class: "panes" });
-    const about = hint ? make("p", { class: "hint" }, hint) : null;
     this.folded = folded2;
-    this.element = folded2 ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), about, controls, this.panes) : make("section", { class: "section" }, title ? make("h2", {}, title) : null, about, controls, this.panes);
+    this.element = folded2 ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), controls, this.panes) : make("section", { class: "section" }, title ? make("h2", {}, title) : null, controls, this.panes);
     if (folded2) this.element.addEventListener("toggle", () => this.update());
   }
   /** One part for each sentence. @param {Context[]} contexts */
@@ -2236,12 +2279,16 @@ function alternatives(study, { text, target, steps: steps2 }, position) {
   for (const { id, text: piece, log_probability } of rows) {
     const share = Math.exp(log_probability);
     const end = target[target.length - 1].id === id;
-    const force = () => study.change(newState({ ...study.state, prefix: prefixWith(text, target, position, piece) }), `“${visible(piece)}” forced`);
+    const prefix = prefixWith(text, target, position, piece);
+    const why = end ? "The end cannot be forced" : prefix === null ? HALF_CHARACTER : "";
+    const force = () => {
+      if (prefix !== null) study.change(newState({ ...study.state, prefix }), `“${visible(piece)}” forced`);
+    };
     list.append(
       make(
         "li",
         {},
-        button("", force, { class: `alternative${id === token.id ? " chosen" : ""}`, disabled: end, style: `--p:${share.toFixed(4)}`, title: end ? "The end cannot be forced" : "Go on from here with this token" })
+        button("", force, { class: `alternative${id === token.id ? " chosen" : ""}`, disabled: why !== "", style: `--p:${share.toFixed(4)}`, title: why || "Go on from here with this token" })
       )
     );
     const last = (
@@ -2319,6 +2366,13 @@ var Study = class {
   }
   #tell() {
     for (const listener of this.#listeners) listener();
+  }
+  /** Ends what is under way: no answer counts any more, nothing is told, and nothing further is asked. */
+  close() {
+    this.#request = nextRequest();
+    this.#listeners.clear();
+    this.ask = () => new Promise(() => {
+    });
   }
   /** Translates the first state. */
   start() {
@@ -2520,6 +2574,7 @@ var App = class {
   open(states) {
     const old = this.contexts;
     this.contexts = states.map((state, i) => old[i] && sameState(old[i].study.state, state) ? old[i] : this.#context(state, i));
+    for (const context of old) if (!this.contexts.includes(context)) context.study.close();
     this.#build();
     for (const context of this.contexts) if (!old.includes(context)) context.study.start();
   }
@@ -2576,7 +2631,7 @@ var App = class {
     const failed = this.contexts.map(({ study }) => study.error).find(Boolean);
     if (!failed) return this.status.dataset.error ? this.say("") : void 0;
     const text = this.contexts[0].study.shown.text;
-    this.say(needsLiveModel(failed) ? `${failed.message} Run: allyouneed look "${text}"` : failed.message);
+    this.say(needsLiveModel(failed) ? `${failed.message} Run: ${lookCommand(text)}` : failed.message);
     this.status.dataset.error = "true";
     return void 0;
   }
@@ -2588,6 +2643,7 @@ var App = class {
   close() {
     this.media?.removeEventListener("change", this.redraw);
     window.removeEventListener("hashchange", this.follow);
+    for (const { study } of this.contexts) study.close();
     this.root.remove();
   }
 };
