@@ -108,6 +108,7 @@ BROKEN = {
     "number for a truth": (in_model(bias=1), "model.bias=1 must be true or false"),
     "null width": (in_model(d_model=None), "model.d_model=null must be a whole number"),
     "head width": (in_model(head_width="x"), 'head_width="x" must be a whole number or null'),
+    "trained length 0": (at_top(trained_length=0), "trained_length=0 must be 2 or more, or null"),
     "no trained length": (
         at_top(trained_length=-5),
         "trained_length=-5 must be 2 or more, or null",

@@ -237,6 +237,12 @@ def test_prefix_begins_every_translation(prefix: str, babbler: Translator) -> No
     assert not babbler("ab cd").text.startswith(prefix.strip())
 
 
+def test_a_prefix_that_utf_8_cannot_hold_is_replaced_with_a_note(babbler: Translator) -> None:
+    found = babbler("ab cd", prefix="Wo \ud83d")
+    assert found.text.startswith("Wo \ufffd")
+    assert found.notes[0].startswith("in the prefix, 1 lone surrogate")
+
+
 def test_prefix_comes_once_in_a_text(babbler: Translator) -> None:
     parts = [babbler("ab cd", prefix="Wo").text, babbler("efg").text]
     assert babbler("\nab cd\nefg", prefix="Wo").text == f"\n{parts[0]}\n{parts[1]}"

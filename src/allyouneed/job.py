@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.segments import Segment, Segmenter, put_together
+from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation import Translation
 
@@ -43,9 +44,11 @@ class Job:
         """Texts, cut and tokenised."""
         job = cls(wishes, texts, [segmenter.cut(text) for text in texts])
         tokenizer = segmenter.tokenizer
-        prefix_ids = ids_of_prefix(tokenizer, wishes.prefix)
+        prefix, said = clean(wishes.prefix)
+        prefix_ids = ids_of_prefix(tokenizer, prefix)
         prefixes: list[list[int]] = []
-        for segments, _ in job.cut:
+        for segments, notes in job.cut:
+            notes += [f"in the prefix, {one}" for one in said]
             for segment in segments:
                 segment.alignment = "" if wishes.alignments else None
             not_blank = [segment for segment in segments if segment.text]

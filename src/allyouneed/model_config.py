@@ -113,10 +113,9 @@ def read_config(file: Path) -> dict[str, Any]:
     if type(version) is not int or version < 1:
         raise ModelFolderError(f"{file}: format_version={json.dumps(version)} must be 1 or more")
     _check_keys(file, "", {"model": None} | config, CONFIG_KEYS)
-    if (config.get("trained_length") or 2) < 2:
-        raise ModelFolderError(
-            f"{file}: trained_length={config['trained_length']} must be 2 or more, or null"
-        )
+    length = config.get("trained_length")
+    if length is not None and length < 2:
+        raise ModelFolderError(f"{file}: trained_length={length} must be 2 or more, or null")
     return config
 
 

@@ -351,7 +351,8 @@ def load(
         trained_length=folder.trained_length,
         history=folder.history,
     )
-    translator.notes += chosen.notes
+    translator.notes += [*chosen.notes, *chosen.engine.notes]
+    chosen.engine.notes.clear()
     return translator
 
 

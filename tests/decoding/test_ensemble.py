@@ -70,3 +70,8 @@ def test_an_ensemble_has_members() -> None:
 def test_a_member_in_training_mode_is_noticed(transformer, batch) -> None:
     with pytest.raises(UsageError, match="training mode"):
         greedy_search(Ensemble([transformer(), transformer(1).train()]), batch([[5, 2]]))
+
+
+def test_a_source_vocabulary_that_is_named_or_not_is_the_same(transformer) -> None:
+    named = transformer(source_vocabulary=transformer().config.vocabulary, shared_embeddings="none")
+    assert len(Ensemble([named, transformer(shared_embeddings="none")]).models) == 2

@@ -21,7 +21,7 @@ def test_average_divides_by_the_number_of_tokens() -> None:
     assert [Average()(n) for n in (1, 2, 9)] == [1, 2, 9]
 
 
-@pytest.mark.parametrize("alpha", [-0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("alpha", [-0.1, 1000.0, float("nan"), float("inf")])
 def test_an_alpha_that_makes_no_sense_is_refused(alpha: float) -> None:
-    with pytest.raises(UsageError, match=r"alpha=.* must be 0 or more"):
+    with pytest.raises(UsageError, match=r"alpha=.* must be 0 to 100"):
         Wu(alpha)

@@ -36,8 +36,9 @@ class Ensemble:
         self.models = tuple(models)
         first = self.models[0].config
         for number, model in enumerate(self.models):
-            for name in ("vocabulary", "source_vocabulary", "pad", "start", "end"):
-                ours, theirs = getattr(first, name), getattr(model.config, name)
+            theirs_by_name = _vocabulary(model.config)
+            for name, ours in _vocabulary(first).items():
+                theirs = theirs_by_name[name]
                 if ours != theirs:
                     raise ConfigError(
                         f"model {number} of the ensemble has {name}={theirs}, the first has "
@@ -86,3 +87,14 @@ def log_mean(logits: Iterable[Tensor]) -> Tensor:
     """The logarithm of the mean of the probabilities that these logits stand for."""
     log_p = torch.stack([each.log_softmax(dim=-1, dtype=torch.float32) for each in logits])
     return log_p.logsumexp(dim=0) - math.log(len(log_p))
+
+
+def _vocabulary(config: TransformerConfig) -> dict[str, int]:
+    """What ids mean, as far as a configuration tells."""
+    return {
+        "vocabulary": config.vocabulary,
+        "source_vocabulary": config.source_vocabulary or config.vocabulary,
+        "pad": config.pad,
+        "start": config.start,
+        "end": config.end,
+    }

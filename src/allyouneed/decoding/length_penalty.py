@@ -3,7 +3,6 @@
 |Y| counts every token of the hypothesis, its end token among them.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,14 +23,14 @@ class Wu:
     α = 0.6. A larger α favours longer translations; α = 0 is no penalty.
 
     Raises:
-        UsageError: an α that is negative or not finite.
+        UsageError: an α that is negative or above 100.
     """
 
     alpha: float = 0.6
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha < math.inf:
-            raise UsageError(f"length penalty alpha={self.alpha} must be 0 or more, such as 0.6")
+        if not 0.0 <= self.alpha <= 100.0:
+            raise UsageError(f"length penalty alpha={self.alpha} must be 0 to 100, such as 0.6")
 
     def __call__(self, length: int) -> float:
         return float(((5 + length) / 6) ** self.alpha)

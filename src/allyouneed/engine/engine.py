@@ -29,7 +29,7 @@ class Engine(Protocol):
 
     @property
     def description(self) -> str:
-        """What runs, in words, such as "int8, native (AVX-512 VNNI), 2 workers"."""
+        """What runs, in words, such as "int8, native (AVX-512 VNNI), 2 threads"."""
 
     @property
     def config(self) -> TransformerConfig:

@@ -13,6 +13,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
@@ -57,6 +58,9 @@ class TorchEngine:
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
         """As `Engine.search`."""
+        if prefixes is not None:  # here, where a number is that of the caller's sentence
+            check_prefixes(prefixes, len(sources), self.config)
+            check_room(prefixes, [options.limit(len(one) - 1, self.config) for one in sources])
         width = options.beam if isinstance(options, BeamOptions) else options.samples
         most_rows = max(1, self.batch_hypotheses // width)
         numbers = range(len(sources)) if numbers is None else numbers

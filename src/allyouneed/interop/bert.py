@@ -141,7 +141,10 @@ def _heads(theirs: Mapping[str, Tensor], config: Mapping[str, Any]) -> Heads:
     """The heads that there are weights for."""
     names: tuple[str, ...] = ()
     if "classifier.weight" in theirs:
-        given = {int(number): str(name) for number, name in config.get("id2label", {}).items()}
+        given = config.get("id2label") or {}
+        if not isinstance(given, Mapping) or not all(map(str.isdecimal, given)):
+            raise ConfigError(f"id2label={given!r} is no table of numbers and names")
+        given = {int(number): str(name) for number, name in given.items()}
         count = theirs["classifier.weight"].size(0)
         names = tuple(given.get(number, f"LABEL_{number}") for number in range(count))
         if config.get("problem_type") not in (None, "single_label_classification"):

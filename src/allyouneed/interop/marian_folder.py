@@ -15,6 +15,7 @@ from allyouneed.interop.generation import Generation
 from allyouneed.interop.huggingface import from_marian, misfits
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.pretrained import PICKLE, read_table, read_tensors
+from allyouneed.model_config import unreadable
 from allyouneed.model_folder import (
     CONFIG,
     WEIGHTS,
@@ -110,6 +111,13 @@ def _read(source: Path) -> _Source:
     return _Source(source, config, optional[0], generation)
 
 
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def _tokenizer(files: _Source) -> MarianTokenizer:
     apart = bool(files.tokenizer_config.get("separate_vocabs"))
     path = files.path
@@ -121,7 +129,7 @@ def _tokenizer(files: _Source) -> MarianTokenizer:
         name: _special(files.tokenizer_config.get(THEIR_SPECIAL[name], spelt))
         for name, spelt in SPECIAL.items()
     }
-    models = [(path / name).read_bytes() for name in (SOURCE_SPM, TARGET_SPM)]
+    models = [_read_bytes(path / name) for name in (SOURCE_SPM, TARGET_SPM)]
     try:
         return MarianTokenizer.of_files(
             models[0], models[1], vocabulary, target_vocabulary, special

@@ -77,12 +77,13 @@ def smoothed_in_place(
     Raises:
         IndexError: a label that is no column of the logits.
     """
+    labels_P = labels_P.contiguous()
     wrong_P = labels_P[(labels_P < 0) | (labels_P >= logits_PV.size(1))]
     if len(wrong_P):
         raise IndexError(f"label {int(wrong_P[0])} is no id of a vocabulary of {logits_PV.size(1)}")
     losses_P = torch.empty(len(labels_P))
     kernels.ayt_smoothed_loss(
-        *(is_bf16(logits_PV), address(logits_PV), *logits_PV.shape, address(labels_P.contiguous())),
+        *(is_bf16(logits_PV), address(logits_PV), *logits_PV.shape, address(labels_P)),
         *(smoothing, address(losses_P)),
     )
     return losses_P.sum()

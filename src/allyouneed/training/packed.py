@@ -21,6 +21,9 @@ FILLED = 32  # positions come in whole groups: odd numbers slow products in bflo
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
 
+LONGEST = 4096  # keys of a query that the kernels draw dropout for
+
+
 def why_not_packed(model: Transformer) -> str | None:
     """What of this model the kernels do not know; None where they know it all."""
     config = model.config
@@ -30,6 +33,8 @@ def why_not_packed(model: Transformer) -> str | None:
         return f"norm={config.norm!r}"
     if config.positions == "rotary":
         return f"positions={config.positions!r}"
+    if config.attention_dropout and config.max_positions > LONGEST:
+        return f"attention_dropout and max_positions={config.max_positions}"
     return None
 
 

@@ -50,6 +50,35 @@ def search_at_most(most: int, begun: list[int]) -> Callable[..., Any]:
     return limited
 
 
+def test_a_worker_that_could_not_begin_anew_is_not_kept(
+    engine: NativeEngine, sources: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = engine.search(sources, OPTIONS)
+
+    def no_memory(self: Worker) -> None:
+        self._free()
+        raise AllYouNeedError("1 threads cannot be set up")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Worker, "search", search_at_most(0, []))
+        patch.setattr(Worker, "begin_anew", no_memory)
+        with pytest.raises(AllYouNeedError, match="cannot be set up"):
+            engine.search(sources, OPTIONS)
+    assert engine.search(sources, OPTIONS) == wanted
+
+
+def test_few_workers_wait_for_the_next_search(
+    odd_model: Callable[..., Transformer], native: Make, sentences: Callable[..., Any]
+) -> None:
+    engine = native(odd_model())
+    engine.threads = 6
+    for count in (1, 2, 3, 4, 5, 6, 2, 1):
+        engine.search(sentences(engine.config, [4] * count), OPTIONS)
+    idle = {threads: len(workers) for (_, threads), workers in engine._idle.items()}
+    assert len(idle) <= 3
+    assert all(count * threads <= 6 for threads, count in idle.items())
+
+
 def test_batches_halve_where_memory_is_short(
     engine: NativeEngine, sources: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,6 +120,23 @@ def test_every_position_can_be_reached_and_none_behind_them(
             road.encode(torch.full((1, 8), 5))
 
 
+def test_a_refused_step_leaves_nothing_behind(
+    odd_model: Callable[..., Transformer], native: Callable[..., NativeEngine]
+) -> None:
+    road = native(odd_model()).decodable
+    source_BS, first_11, last_12 = (torch.tensor(ids) for ids in ([[5, 6, 2]], [[1, 1]], [[7, 9]]))
+    found = []
+    for refused in (False, True):
+        cache = road.start(road.encode(source_BS), 2, 4)
+        road.step(first_11, cache)
+        if refused:
+            with pytest.raises(AllYouNeedError, match="47"):
+                road.step(torch.tensor([[8, 999]]), cache)
+        cache.select(torch.tensor([0]), torch.tensor([[1, 0]]))
+        found.append(road.step(last_12, cache))
+    assert torch.equal(*found)
+
+
 def test_steps_and_choices_that_do_not_fit(
     odd_model: Callable[..., Transformer], native: Callable[..., NativeEngine]
 ) -> None:

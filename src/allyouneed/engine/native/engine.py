@@ -28,7 +28,7 @@ BATCH_TOKENS = 4096  # source tokens in a batch
 
 
 class NativeEngine:
-    """Translates with compiled code: two threads work on a batch each, or both on the only one.
+    """Translates with compiled code: threads work on a batch each, or several on one of few.
 
     `batch_tokens` and `batch_hypotheses` limit what is decoded at once; `workers` batches go on at
     a time, on `threads` threads each (None: as the number of sentences suggests).
@@ -157,6 +157,8 @@ class NativeEngine:
         workers = min(self.workers or self.threads, len(batches)) or 1
         threads = max(1, self.threads // workers)
 
+        self._keep_few()
+
         def work() -> None:
             worker = self._worker(threads)
             try:
@@ -171,7 +173,9 @@ class NativeEngine:
                 batches.clear()
                 raise
             finally:
-                self._idle.setdefault((os.getpid(), threads), []).append(worker)
+                idle = self._idle.setdefault((os.getpid(), threads), [])
+                if worker.pointer and len(idle) < self.threads // threads:
+                    idle.append(worker)
 
         if workers == 1:
             work()
@@ -184,6 +188,11 @@ class NativeEngine:
                 batches.clear()
                 raise
 
+    def _keep_few(self) -> None:
+        """Of the numbers of threads that workers had, the last two keep theirs."""
+        for key in [*self._idle][:-2]:
+            self._idle.pop(key, None)
+
     def _worker(self, threads: int) -> Worker:
         """An idle one of this process (a fork has none of its parent's threads), or a new one."""
         try:
@@ -195,7 +204,9 @@ class NativeEngine:
     def _in_python(self) -> "TorchEngine":
         from allyouneed.engine.torch_engine import TorchEngine
 
-        return TorchEngine(self.name, self.description, self.decodable)
+        engine = TorchEngine(self.name, self.description, self.decodable)
+        engine.notes = self.notes
+        return engine
 
 
 def _next(batches: deque[list[int]]) -> list[int] | None:

@@ -60,7 +60,7 @@ void* aya_worker_new(void* model, int32_t threads, char* error);
 void aya_worker_free(void* worker);
 
 /* Beam search over one batch. `limits[i]`: the most tokens of sentence i's hypotheses. `prefixes`
-   and `selection` (ids that may come, ascending) may be null. Batches of at most `batch` sentences. */
+   and `selection` (ids that may come, ascending) may be null. */
 int32_t aya_search(void* worker, int32_t sentences, const aya_lists* sources,
                    const int32_t* limits, const aya_lists* prefixes, const aya_lists* selection,
                    const aya_options*, aya_found*, char* error);

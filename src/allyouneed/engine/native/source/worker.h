@@ -115,7 +115,10 @@ class Worker {
     Past& now = past_[steps_done_];
     now.rows = rows();
     now.keys_values.resize(model_.decoder.size() * now.rows * width);
-    for (int row = 0; row < rows(); ++row) lineage_[row].push_back(row);
+    for (int row = 0; row < rows(); ++row) {
+      lineage_[row].resize(steps_done_);  // what a step that was refused has left goes
+      lineage_[row].push_back(row);
+    }
     for (int first = 0; first < rows(); first += kChunk) {
       const int count = std::min(kChunk, rows() - first);
       embed(model_.target, config_.vocabulary, ids + first, count, steps_done_, 0, x_.data());
