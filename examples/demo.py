@@ -20,6 +20,7 @@ SENTENCES = [
     "I don't believe that he told us the truth.",
     "If it rains tomorrow, we will stay at home.",
 ]
+BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
 PICTURED = "I am looking for a place to eat."
 
 
@@ -41,6 +42,10 @@ def main() -> None:
         )
     console.print(table)
     console.print("H: average log-likelihood of a token; exp(H): its probability.\n")
+    console.print("And back to English, by the model de-en:")
+    for translation in allyouneed.load("de-en")(BACK):
+        console.print(f"  {translation.source} → {translation.text}", highlight=False)
+    console.print()
     german = translator(PICTURED).text
     source, target, weights_TS = translator.attention(PICTURED, german)
     console.print("Cross-attention of the last decoder layer, mean of its heads:\n")

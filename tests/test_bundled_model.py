@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from allyouneed.interop.huggingface import to_marian
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder import bundled_models, open_model_folder
 from allyouneed.translator import Translator, load
 
 EVERYDAY = {
@@ -36,9 +36,33 @@ SHORT = {
 }
 
 
+GERMAN = {
+    "Guten Morgen!": "Good morning!",
+    "Meine Schwester lebt in Berlin.": "My sister lives in Berlin.",
+    "Die Kinder spielen im Garten.": "The children are playing in the garden.",
+    "Ich habe gestern ein Buch gelesen.": "I read a book yesterday.",
+    "Wie spät ist es?": "What time is it?",
+    "Hallo": "Hello",
+    "Ja": "Yes",
+    "Nein.": "No.",
+    "Montag": "Monday",
+    "Apfel": "apple",
+    "Anna": "Anna",
+    "42": "42",
+    "1789": "1789",
+    "2026-11-21": "2026-11-21",
+    "?": "?",
+}
+
+
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return load("en-de")
+
+
+@pytest.fixture(scope="module")
+def back() -> Translator:
+    return load("de-en")
 
 
 def test_everyday_sentences_come_out_as_german(translator: Translator) -> None:
@@ -54,6 +78,17 @@ def test_words_and_numbers_by_themselves_come_out_right(beam: int, translator: T
     assert {source: t.text for source, t in zip(SHORT, found, strict=True)} == SHORT
 
 
+@pytest.mark.parametrize("beam", [1, 4])
+def test_german_comes_out_as_english(beam: int, back: Translator) -> None:
+    found = back([*GERMAN], beam=beam)
+    assert {source: t.text for source, t in zip(GERMAN, found, strict=True)} == GERMAN
+
+
+def test_there_and_back(translator: Translator, back: Translator) -> None:
+    for sentence in ("I'm hungry.", "The train is late."):
+        assert back(translator(sentence).text).text == sentence
+
+
 def test_nonsense_is_less_probable_than_a_translation(translator: Translator) -> None:
     source = "Where is the train station?"
     right, wrong = translator.score([source] * 2, [EVERYDAY[source], "Der Bahnhof isst Wo."])
@@ -65,17 +100,19 @@ def test_paragraph_is_translated_sentence_by_sentence(translator: Translator) ->
     assert translator(paragraph).text == " ".join([*EVERYDAY.values()] * 2)
 
 
-def test_folder_is_small_and_whole() -> None:
-    folder = open_model_folder("en-de").path
+@pytest.mark.parametrize("name", bundled_models())
+def test_folder_is_small_and_whole(name: str) -> None:
+    folder = open_model_folder(name).path
     assert sum(file.stat().st_size for file in folder.iterdir()) <= 16 * 2**20
     assert {file.name for file in folder.iterdir()} == {
         "config.json", "model.safetensors", "tokenizer.json", "README.md", "training.json"
     }  # fmt: skip
 
 
-def test_card_names_licence_command_scores_and_signatures() -> None:
-    card = Path(open_model_folder("en-de").path / "README.md").read_text("utf-8")
-    for words in ("CC BY 2.0", "MIT", "allyouneed train en-de", "case:mixed", "case:lc"):
+@pytest.mark.parametrize("name", bundled_models())
+def test_card_names_licence_command_scores_and_signatures(name: str) -> None:
+    card = Path(open_model_folder(name).path / "README.md").read_text("utf-8")
+    for words in ("CC BY 2.0", "MIT", f"allyouneed train {name}", "case:mixed", "case:lc"):
         assert words in card
     for name in ("Tatoeba", "Multi30k", "newstest2013"):
         assert re.search(rf"\| {name}.*\| \d+\.\d ± \d+\.\d \|", card)

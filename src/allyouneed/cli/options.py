@@ -24,7 +24,8 @@ RUNNING = "How it runs"
 SEARCH = "Search"
 
 Model = Annotated[
-    str, typer.Option(help="A bundled model by name, or a model folder.", metavar="NAME|FOLDER")
+    str,
+    typer.Option(help="A bundled model (en-de, de-en), or a model folder.", metavar="NAME|FOLDER"),
 ]
 EncoderFolder = Annotated[
     str | None, typer.Option("--model", help="A folder of an encoder-only model.", metavar="FOLDER")
