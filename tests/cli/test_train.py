@@ -236,4 +236,4 @@ def test_on_a_terminal_the_preparation_is_seen(total: int | None, share: str) ->
         progress.show({"event": "preparing", "stage": "tokenising", "done": 4096, "total": total})
     last = screen.getvalue().rsplit("\r", 1)[-1]
     assert share in last
-    assert "tokenising: 4,096 pairs" in last
+    assert "tokenising: 4,096" in last
