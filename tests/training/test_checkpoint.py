@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,6 +158,23 @@ def test_the_same_step_again_takes_the_place_of_the_first(tmp_path: Path) -> Non
     assert first == second
     assert names(tmp_path) == ["step-00000001"]
     assert json.loads((second / "state.json").read_text())["state"] == {"seed": 2}
+
+
+def test_an_old_checkpoint_that_cannot_be_removed_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(path: Path, ignore_errors: bool = False) -> None:
+        if not ignore_errors:
+            raise OSError(16, "Device or resource busy", str(path))
+
+    save(tmp_path, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", busy)
+        save(tmp_path, 2, keep_last=1)
+        assert [checkpoint_step(path) for path in checkpoints(tmp_path)] == [2]
+    assert len([*(tmp_path / "checkpoints").iterdir()]) == 2, "one is still there, out of sight"
+    save(tmp_path, 3, keep_last=1)
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step-00000003"]
 
 
 def test_no_moment_without_a_whole_checkpoint(

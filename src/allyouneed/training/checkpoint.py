@@ -89,13 +89,7 @@ def save_checkpoint(
     except TrainingError as error:
         why = str(error)
         raise workers.from_first(lambda: _not_written(run, step, beside, why)) from error
-    try:
-        _in_words(workers, lambda: _discard_all(checkpoints(run)[:-keep_last]))
-    except TrainingError as error:
-        raise TrainingError(
-            f"the checkpoint of step {step} is written, but an older one could not be removed: "
-            f"{error}"
-        ) from error
+    _in_words(workers, lambda: _discard_all(checkpoints(run)[:-keep_last]))
     return place
 
 
@@ -258,7 +252,7 @@ def _fill_optimizer(moments: dict[str, Tensor], model: AnyModel, optimizer: Opti
 def _tidy(folder: Path) -> None:
     """Finishes what a killed process began: half-written folders go, second ones take over."""
     for partial in folder.glob(".step-*.partial"):
-        shutil.rmtree(partial)
+        shutil.rmtree(partial, ignore_errors=True)
     for again in folder.glob(f"step-*{AGAIN}"):
         first = again.with_name(again.name.removesuffix(AGAIN))
         if first.exists():
@@ -272,7 +266,8 @@ def _discard_all(paths: Sequence[Path]) -> None:
 
 
 def _discard(path: Path) -> None:
-    """Removes a checkpoint; out of sight first, so that it is never seen in part."""
+    """Removes a checkpoint; out of sight first, so that it is never seen in part. What cannot be
+    removed now, because somebody reads it, is tried again with the next checkpoint."""
     hidden = path.with_name(f".{path.name}.old.partial")
     path.rename(hidden)
-    shutil.rmtree(hidden)
+    shutil.rmtree(hidden, ignore_errors=True)
