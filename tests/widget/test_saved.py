@@ -13,9 +13,9 @@ from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.insight.names import heads
 from allyouneed.translator import Translator
 from allyouneed.widget import saved
-from allyouneed.widget.packing import compact, half
+from allyouneed.widget.packing import Answer, compact, half
 from allyouneed.widget.page import Start
-from allyouneed.widget.saved import save
+from allyouneed.widget.saved import Collected, save
 from allyouneed.widget.session import Session
 
 TEXT = "A man rides."
@@ -126,6 +126,16 @@ def test_two_sentences_are_whole_though_a_session_keeps_few(
             assert found[1]["maps"].size > 0
 
 
+def test_no_array_takes_another_ones_name() -> None:
+    """A question that is asked again has one answer, and what comes after it keeps its own."""
+    collected = Collected()
+    for number, question in enumerate(["a", "a", "b"]):
+        collected.add("maps", {"id": question}, Answer({}, {"maps": np.full(2, number)}))
+    answers, arrays = collected._found, collected._arrays
+    kept = [arrays[answer["arrays"]["maps"][0]] for answer in answers.values()]
+    assert [int(array[0]) for array in kept] == [1, 2]
+
+
 @pytest.mark.usefixtures("one_head")
 def test_the_same_sentence_twice_is_held_once(
     translator: Translator,
@@ -133,10 +143,12 @@ def test_the_same_sentence_twice_is_held_once(
     tmp_path: Path,
     read_saved: Callable[[Path], SavedPage],
 ) -> None:
-    files = []
+    files, sizes = [], []
     for texts in ([TEXT], [TEXT, TEXT]):
         save(Session([translator], ["small"]), Start.of(texts, 1, 1), tmp_path / "view.html")
         files.append(read_saved(tmp_path / "view.html"))
+        sizes.append((tmp_path / "view.html").stat().st_size)
+    assert sizes[1] < sizes[0] + 1000
     [state] = start.states
     for asked in ({"kind": "cross", "lens": "raw"}, {"kind": "encoder", "lens": "raw"}):
         once, twice = (
