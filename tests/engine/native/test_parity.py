@@ -132,8 +132,9 @@ def test_a_refused_step_leaves_nothing_behind(
         if refused:
             with pytest.raises(AllYouNeedError, match="47"):
                 road.step(torch.tensor([[8, 999]]), cache)
-        cache.select(torch.tensor([0]), torch.tensor([[1, 0]]))
-        found.append(road.step(last_12, cache))
+        cache.select(torch.tensor([0]), torch.tensor([[0, 0]]))
+        road.step(last_12, cache)
+        found.append(road.step(last_12, cache))  # each row looks back at a past of its own
     assert torch.equal(*found)
 
 
