@@ -68,6 +68,7 @@ dist.destroy_process_group()
 
 KILLED = f"""
 import os, signal, sys
+from pathlib import Path
 from allyouneed.cli.app import main
 from allyouneed.training import loop
 
@@ -80,8 +81,12 @@ def watched(section, step, d_model):
     return rate(section, step, d_model)
 
 loop.learning_rate = watched
-main(["train", sys.argv[1] + "/tiny.toml", {OFTEN!r}, "training.keep_last=9",
-      "--into", sys.argv[1] + "/killed"])
+try:
+    main(["train", sys.argv[1] + "/tiny.toml", {OFTEN!r}, "training.keep_last=9",
+          "--into", sys.argv[1] + "/killed"])
+finally:
+    names = sorted(task.joinpath("comm").read_text() for task in Path("/proc/self/task").iterdir())
+    Path(sys.argv[1], "threads-" + os.environ["RANK"]).write_text("".join(names))
 """
 
 
@@ -177,6 +182,8 @@ def test_a_killed_worker_comes_back_by_itself(both: Any) -> None:
     last = [checkpoints(both.root / name)[-1] for name in ("killed", "undisturbed")]
     for file in ("model.safetensors", "optimizer.safetensors"):
         assert (last[0] / file).read_bytes() == (last[1] / file).read_bytes()
+    for rank in (0, 1):  # a thread of the group that outlives it may abort the process at its end
+        assert "gloo" not in (both.root / f"threads-{rank}").read_text()
 
 
 @pytest.mark.parametrize("world", [1, 2, 3, 4])

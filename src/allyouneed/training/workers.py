@@ -5,6 +5,7 @@ and the workers share it out, so their number changes the time that a run takes 
 rounding and the draws of dropout, nothing else.
 """
 
+import gc
 import os
 import socket
 import time
@@ -135,6 +136,13 @@ class Team(Workers):
         self.from_first(lambda: done.append(work()))
         return done[0] if self.first else work()
 
+    def leave(self) -> None:
+        """Ends the group and its threads. One that lived on, and let go of a tensor only while the
+        interpreter shuts down, would abort the process."""
+        gc.collect()  # what still refers to the group, in circles
+        self.group = None
+        dist.destroy_process_group()
+
     def _reduced(self, numbers: Sequence[float], how: dist.ReduceOp.RedOpType) -> list[float]:
         values = torch.tensor(numbers, dtype=torch.float64)
         dist.all_reduce(values, how, group=self.group)
@@ -161,6 +169,10 @@ class Replicas(Team):
 
     def add_up(self) -> None:
         self._objective(None).backward()
+
+    def leave(self) -> None:
+        del self._objective
+        super().leave()
 
 
 class Shards(Team):
@@ -212,10 +224,11 @@ def gathered(device: torch.device, sharded: bool) -> Iterator[Workers]:
             world_size=world,
             timeout=PATIENCE,
         )
-    yield (Shards if sharded else Replicas)(device)
+    team = (Shards if sharded else Replicas)(device)
+    yield team
     # not after an error: another worker may be gone, and this would wait for it
     if made:
-        dist.destroy_process_group()
+        team.leave()
 
 
 def of_this_start(store: Any, rank: int, world: int) -> Any:
