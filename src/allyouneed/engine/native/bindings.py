@@ -94,7 +94,6 @@ SIGNATURES = {
         ],
     ),
     "aya_model_free": (None, [c_void_p]),
-    "aya_model_bytes": (c_int64, [c_void_p]),
     "aya_worker_new": (c_void_p, [c_void_p, c_int32, c_char_p]),
     "aya_worker_free": (None, [c_void_p]),
     "aya_search": (

@@ -52,11 +52,6 @@ class PackedModel:
         if getattr(self, "pointer", None):
             self.library.aya_model_free(self.pointer)
 
-    @property
-    def bytes(self) -> int:
-        """Of the packed weights."""
-        return int(self.library.aya_model_bytes(self.pointer))
-
 
 class Worker:
     """Threads and memory for one batch at a time.

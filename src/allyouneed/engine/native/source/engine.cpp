@@ -25,7 +25,6 @@ struct AnyWorker {
 struct AnyModel {
   virtual ~AnyModel() = default;
   virtual std::unique_ptr<AnyWorker> worker(int32_t threads) const = 0;
-  virtual int64_t bytes() const = 0;
 };
 
 template <class P>
@@ -58,7 +57,6 @@ struct ModelOf final : AnyModel {
   std::unique_ptr<AnyWorker> worker(int32_t threads) const override {
     return std::make_unique<WorkerOf<P>>(model, threads);
   }
-  int64_t bytes() const override { return int64_t(model.bytes()); }
 
   Model<P> model;
 };
@@ -118,8 +116,6 @@ void* aya_model_new(const aya_config* config, int32_t int8, int32_t count, const
 }
 
 void aya_model_free(void* model) { delete static_cast<AnyModel*>(model); }
-
-int64_t aya_model_bytes(const void* model) { return static_cast<const AnyModel*>(model)->bytes(); }
 
 void* aya_worker_new(void* model, int32_t threads, char* error) {
   AnyWorker* worker = nullptr;

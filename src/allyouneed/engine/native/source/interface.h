@@ -53,7 +53,6 @@ const char* aya_units(void);   /* what of the processor products run on */
 void* aya_model_new(const aya_config*, int32_t int8, int32_t tensors, const char* const* names,
                     const float* const* data, const int64_t* sizes, char* error);
 void aya_model_free(void* model);
-int64_t aya_model_bytes(const void* model);
 
 /* A worker's memory and threads; one call at a time. Workers share the model. */
 void* aya_worker_new(void* model, int32_t threads, char* error);

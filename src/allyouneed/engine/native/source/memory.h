@@ -62,10 +62,8 @@ class Arena {
     if (used_ + bytes > size_) add_chunk(bytes);
     void* place = static_cast<char*>(chunks_.back().get()) + used_;
     used_ += bytes;
-    total_ += bytes;
     return static_cast<T*>(place);
   }
-  size_t total() const { return total_; }
 
  private:
   void add_chunk(size_t least) {
@@ -79,5 +77,5 @@ class Arena {
 
   static constexpr size_t kChunk = size_t{16} << 20;  // bytes
   std::vector<std::unique_ptr<void, Free>> chunks_;
-  size_t size_ = 0, used_ = 0, total_ = 0;
+  size_t size_ = 0, used_ = 0;
 };

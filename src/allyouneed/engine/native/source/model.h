@@ -112,7 +112,6 @@ class Model {
   }
 
   int width() const { return config.heads * head; }  // of all heads' queries, keys or values
-  size_t bytes() const { return arena_.total(); }
   bool gated() const { return Activation(config.activation) == Activation::swiglu; }
 
   const aya_config config;
