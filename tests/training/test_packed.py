@@ -17,9 +17,16 @@ from allyouneed.data.collate import Batch
 from allyouneed.engine.native import build
 from allyouneed.engine.native.library import NoLibrary, cache_folder
 from allyouneed.training import objective as objective_module
-from allyouneed.training.fused import AttentionShape, Packing, add_norm, attend, smoothed_in_place
+from allyouneed.training.fused import (
+    AttentionShape,
+    Packing,
+    add_norm,
+    attend,
+    r_drop_in_place,
+    smoothed_in_place,
+)
 from allyouneed.training.kernels import find_kernels, open_kernels
-from allyouneed.training.loss import label_smoothed_loss
+from allyouneed.training.loss import label_smoothed_loss, r_drop_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.packed import PackedRoad, why_not_packed
 from allyouneed.training.sections import TrainingSection
@@ -310,6 +317,26 @@ def test_smoothed_loss_is_its_formula(
     assert_close(grad_PV.float(), expected_PV, **(rough if dtype == torch.bfloat16 else {}))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("alpha", [0.5, 5.0])
+def test_r_drop_is_its_formula(
+    kernels: ctypes.CDLL, dtype: torch.dtype, smoothing: float, alpha: float
+) -> None:
+    torch.manual_seed(0)
+    one_PV = 3 * torch.randn(21, 203)
+    logits_2PV = torch.stack([one_PV, one_PV + torch.randn(21, 203)]).to(dtype).float()
+    labels_P = torch.randint(0, 203, (21,))
+    loss = r_drop_loss(logits_2PV.requires_grad_(), labels_P, smoothing, alpha, pad=-1)
+    (expected_2PV,) = torch.autograd.grad(loss, [logits_2PV])
+    grad_2PV = logits_2PV.detach().to(dtype)
+    found = r_drop_in_place(kernels, grad_2PV.flatten(0, 1), labels_P, smoothing, alpha)
+    assert_close(found, loss.detach())
+    rough = {"rtol": 0.01, "atol": 1e-6}
+    tight = {"rtol": 1e-4, "atol": 1e-6}
+    assert_close(grad_2PV.float(), expected_2PV, **(rough if dtype == torch.bfloat16 else tight))
+
+
 def test_threads_share_the_rows(kernels: ctypes.CDLL) -> None:
     """As many numbers as other threads are woken for."""
     norm = nn.LayerNorm(48)
@@ -327,7 +354,9 @@ def test_threads_share_the_rows(kernels: ctypes.CDLL) -> None:
             (stream_PD * heads_PD).sum(), [x_PD, y_PD, qkv_PD, *norm.parameters()]
         )
         loss = smoothed_in_place(kernels, qkv_PD.detach(), torch.arange(1000) % 144, 0.1)
-        return [stream_PD, heads_PD, *grads, qkv_PD, loss]
+        both_PD = qkv_PD.detach().clone()
+        r_drop = r_drop_in_place(kernels, both_PD, torch.arange(500) % 144, 0.1, 5.0)
+        return [stream_PD, heads_PD, *grads, qkv_PD, loss, both_PD, r_drop]
 
     before = torch.get_num_threads()
     try:

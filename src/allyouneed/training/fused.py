@@ -1,11 +1,12 @@
 """What comes between a training step's products, each in one native pass over memory, with its
-gradient: attention, a residual connection with its dropout and norm, and the smoothed loss.
+gradient: attention, a residual connection with its dropout and norm, the smoothed loss and R-Drop.
 
 P packed positions: the tokens of all sentences, one behind the other, and rows that fill up
-D d_model · H heads · K head width · N sentences · V vocabulary
+D d_model · H heads · K head width · N sentences · V vocabulary · C labels of one pass
 """
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,16 +78,35 @@ def smoothed_in_place(
     Raises:
         IndexError: a label that is no column of the logits.
     """
-    labels_P = labels_P.contiguous()
-    wrong_P = labels_P[(labels_P < 0) | (labels_P >= logits_PV.size(1))]
-    if len(wrong_P):
-        raise IndexError(f"label {int(wrong_P[0])} is no id of a vocabulary of {logits_PV.size(1)}")
-    losses_P = torch.empty(len(labels_P))
-    kernels.ayt_smoothed_loss(
-        *(is_bf16(logits_PV), address(logits_PV), *logits_PV.shape, address(labels_P)),
-        *(smoothing, address(losses_P)),
+    return _loss_in_place(kernels.ayt_smoothed_loss, logits_PV, labels_P, smoothing)
+
+
+def r_drop_in_place(
+    kernels: ctypes.CDLL, logits_PV: Tensor, labels_C: Tensor, smoothing: float, alpha: float
+) -> Tensor:
+    """R-Drop's loss, summed, of the logits of two passes, one after the other, which become its
+    gradient by them.
+
+    Raises:
+        IndexError: a label that is no column of the logits.
+    """
+    return _loss_in_place(kernels.ayt_r_drop_loss, logits_PV, labels_C, smoothing, alpha)
+
+
+def _loss_in_place(
+    kernel: Callable[..., None], logits_PV: Tensor, labels_C: Tensor, *numbers: float
+) -> Tensor:
+    vocabulary = logits_PV.size(1)
+    labels_C = labels_C.contiguous()
+    wrong_C = labels_C[(labels_C < 0) | (labels_C >= vocabulary)]
+    if len(wrong_C):
+        raise IndexError(f"label {int(wrong_C[0])} is no id of a vocabulary of {vocabulary}")
+    losses_C = torch.empty(len(labels_C))
+    kernel(
+        *(is_bf16(logits_PV), address(logits_PV), len(labels_C), vocabulary, address(labels_C)),
+        *(*numbers, address(losses_C)),
     )
-    return losses_P.sum()
+    return losses_C.sum()
 
 
 def _seed(rate: float) -> int:

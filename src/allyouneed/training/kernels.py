@@ -17,12 +17,14 @@ _HEADS = (
     *(c_int32, c_int32, c_int32, c_int32, c_int32, c_void_p, c_void_p, c_uint64, c_double),
     *(c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
 )
+_LOSS = (c_int32, c_void_p, c_int64, c_int32, c_void_p)
 _SIGNATURES = {
     "ayt_add_norm": (*_NORM, *6 * [c_void_p]),
     "ayt_add_norm_backward": (*_NORM, *8 * [c_void_p], c_int32),
     "ayt_attention": _HEADS,
     "ayt_attention_backward": (*_HEADS, c_void_p, c_int64, c_void_p, c_void_p, c_int64),
-    "ayt_smoothed_loss": (c_int32, c_void_p, c_int64, c_int32, c_void_p, c_float, c_void_p),
+    "ayt_smoothed_loss": (*_LOSS, c_float, c_void_p),
+    "ayt_r_drop_loss": (*_LOSS, c_float, c_float, c_void_p),
 }
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from allyouneed.training.fused import smoothed_in_place
+from allyouneed.training.fused import r_drop_in_place, smoothed_in_place
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
@@ -108,8 +108,11 @@ class _FusedLoss(torch.autograd.Function):
             states_ND = states_RPD[:, chunk].flatten(0, 1)
             logits_NV = torch.mm(states_ND, projection_VD.T, out=room_NV[: len(states_ND)])
             labels_C = labels_P[chunk]
-            if kernels is not None and bias_V is None and not r_drop:
-                loss += smoothed_in_place(kernels, logits_NV, labels_C, smoothing)
+            if kernels is not None and bias_V is None:
+                if r_drop:
+                    loss += r_drop_in_place(kernels, logits_NV, labels_C, smoothing, r_drop)
+                else:
+                    loss += smoothed_in_place(kernels, logits_NV, labels_C, smoothing)
                 grad_NV = logits_NV
             else:
                 logits_NV = logits_NV.to(wide)

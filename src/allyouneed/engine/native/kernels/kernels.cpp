@@ -87,3 +87,11 @@ EXPORT void ayt_smoothed_loss(int32_t bf16, void* logits, int64_t rows, int32_t 
   else
     smoothed_loss((float*)logits, rows, vocabulary, labels, smoothing, losses);
 }
+
+EXPORT void ayt_r_drop_loss(int32_t bf16, void* logits, int64_t rows, int32_t vocabulary,
+                            const int64_t* labels, float smoothing, float alpha, float* losses) {
+  if (bf16)
+    r_drop_loss((bfloat16*)logits, rows, vocabulary, labels, smoothing, alpha, losses);
+  else
+    r_drop_loss((float*)logits, rows, vocabulary, labels, smoothing, alpha, losses);
+}
