@@ -1,4 +1,4 @@
-"""Where a model computes: a torch device by its name."""
+"""Where a model computes: a torch device by its name, and whether its memory is short."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,8 @@ from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
     import torch
+
+NO_MEMORY = ("OutOfMemoryError", "not enough memory", "can't allocate memory", "out of memory")
 
 
 def usable_device(name: str | None) -> str:
@@ -36,3 +38,8 @@ def named_device(name: str) -> "torch.device":
             f"({str(error).splitlines()[0]})"
         ) from error
     return device
+
+
+def memory_is_short(error: Exception) -> bool:
+    """Whether torch or Python says that by this error; torch has no class for it on a CPU."""
+    return isinstance(error, MemoryError) or any(words in repr(error) for words in NO_MEMORY)

@@ -1,6 +1,8 @@
 """The log: each step once, whole lines only, numbers for TensorBoard on request."""
 
 import builtins
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 
 from allyouneed.errors import TrainingError
+from allyouneed.training import log as log_module
 from allyouneed.training.log import Log, read_log
 
 
@@ -90,6 +93,24 @@ def test_missing_tensorboard_names_the_command(
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(TrainingError, match=r"pip install 'allyouneed\[tensorboard\]'"):
         Log(tmp_path, tensorboard=True)
+
+
+def test_a_disk_too_full_for_tensorboard_costs_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    told: list[Any] = []
+    monkeypatch.setattr(log_module, "_summary_writer", lambda: None)
+    monkeypatch.setattr(Log, "_to_board", full)
+    log = Log(tmp_path, tensorboard=True, report=told.append)
+    monkeypatch.setattr(log, "_writer", full)
+    for step in (1, 2):
+        log.write(record(step))
+    assert read_log(tmp_path) == [record(1), record(2)]
+    (note,) = [one["text"] for one in told if one["event"] == "note"]
+    assert note.endswith("No space left on device; no more is written there")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

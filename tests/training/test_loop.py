@@ -254,6 +254,17 @@ def test_it_ends_when_validations_are_no_better(runs: Any, validation_losses: li
     assert validation_losses == [1.0]
 
 
+def test_a_better_model_that_the_disk_does_not_take_is_better_all_the_same(
+    runs: Any, validation_losses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patience counts validations, not what was written."""
+    monkeypatch.setattr(loop_module.Loop, "_kept_as_best", lambda *_: False)
+    validation_losses += [5.0, 4.0, 3.0, 2.0]
+    every = ("training.validate_every_steps=2", "training.patience=2", "training.steps=8")
+    assert runs.start("run", *every).reason == "8 steps done"
+    assert not any(record["best"] for record in runs.records("run", "validation"))
+
+
 def test_patience_is_not_forgotten_by_a_stop(runs: Any, validation_losses: list[float]) -> None:
     every = ("training.validate_every_steps=2", "training.patience=3")
     validation_losses += [2.0, 2.5, 2.5]
@@ -393,7 +404,13 @@ def test_after_too_many_in_a_row_it_stops_at_the_last_good_checkpoint(
     assert list(runs.losses("run")) == [1, 2, 5, 6, 7, 8, 9, 10]
 
 
-def out_of_memory(rows: int, calls: range, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+ON_A_GPU = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+ON_A_CPU = RuntimeError("[enforce fail at alloc_cpu.cpp:127] … can't allocate memory: you tried")
+
+
+def out_of_memory(
+    rows: int, calls: range, monkeypatch: pytest.MonkeyPatch, error: Exception = ON_A_GPU
+) -> list[int]:
     """From call to call, what holds more target positions than `rows` is too large."""
     real = objective.fused_loss
     seen: list[int] = []
@@ -401,20 +418,21 @@ def out_of_memory(rows: int, calls: range, monkeypatch: pytest.MonkeyPatch) -> l
     def losses(states_PD: Tensor, *rest: Any) -> Tensor:
         seen.append(len(states_PD))
         if len(states_PD) > rows and len(seen) in calls:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+            raise error
         return real(states_PD, *rest)
 
     monkeypatch.setattr(objective, "fused_loss", losses)
     return seen
 
 
+@pytest.mark.parametrize("error", [ON_A_GPU, ON_A_CPU])
 def test_a_batch_too_large_for_memory_is_split_and_counts_in_full(
-    runs: Any, monkeypatch: pytest.MonkeyPatch
+    runs: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     """The second of two batches: what the first has left in the gradients counts once."""
     same = (*EXACT, "training.accumulate=2", "training.steps=4")
     runs.start("whole", *same)
-    seen = out_of_memory(100, range(4, 7), monkeypatch)
+    seen = out_of_memory(100, range(4, 7), monkeypatch, error)
     runs.start("split", *same)
     assert len(seen) > 8
     whole, split = runs.losses("whole"), runs.losses("split")

@@ -14,10 +14,11 @@ import pytest
 import torch
 
 from allyouneed.errors import TrainingError
-from allyouneed.training import signals, stored
+from allyouneed.training import loop, signals, stored
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import Record, read_log
 from allyouneed.training.recipe import load_recipe
+from allyouneed.training.validation import Validation
 
 KILLED = """
 import os, signal, sys
@@ -145,6 +146,59 @@ def test_a_closed_terminal_may_say_so_twice(runs: Any) -> None:
     assert checkpoints(runs.root / "stopped")[-1].name == "step-00000006"
 
 
+def test_a_signal_again_while_the_checkpoint_is_written(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = stored.save_file
+
+    def hang_up_again(tensors: Any, path: Path) -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        save(tensors, path)
+
+    def hang_up(record: Record) -> None:
+        if record["event"] == "step" and record["step"] == 6:
+            os.kill(os.getpid(), signal.SIGHUP)
+            monkeypatch.setattr(stored, "save_file", hang_up_again)
+
+    assert runs.start("stopped", report=hang_up).reason == "stopped by SIGHUP"
+    assert checkpoints(runs.root / "stopped")[-1].name == "step-00000006"
+
+
+def test_a_signal_during_the_last_validation_leaves_a_checkpoint(runs: Any) -> None:
+    def interrupt(record: Record) -> None:
+        if record["event"] == "validation" and record["step"] == 10:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    result = runs.start("stopped", report=interrupt)
+    assert (result.model, result.reason, result.steps) == (None, "stopped by SIGTERM", 10)
+    assert checkpoints(runs.root / "stopped")[-1].name == "step-00000010"
+    runs.start("stopped", resume=True)
+    runs.start("whole")
+    same_run(runs, "stopped", "whole")
+
+
+def test_the_checkpoint_of_a_stop_is_none_of_those_that_are_averaged(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does it push one of them out: the model is that of an undisturbed run."""
+    monkeypatch.setattr(loop, "validate", lambda *_: Validation(1e9, None, None, ()))
+    averaged = (OFTEN, "training.average_last=3", "training.keep_last=3")
+
+    def interrupt(record: Record) -> None:
+        if record["event"] == "step" and record["step"] in (7, 8):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    runs.start("whole", *averaged)
+    for step in (7, 8):
+        assert runs.start("stopped", *averaged, resume=True, report=interrupt).steps == step
+        kept = [path.name[-2:] for path in checkpoints(runs.root / "stopped")]
+        assert kept == ["03", "06", f"{step:02}"]
+    runs.start("stopped", *averaged, resume=True)
+    same_run(runs, "stopped", "whole")
+    kept = [path.name[-2:] for path in checkpoints(runs.root / "stopped")]
+    assert kept == ["06", "09", "10"]
+
+
 def test_what_nohup_ignores_stays_ignored(runs: Any) -> None:
     def hang_up(record: Record) -> None:
         os.kill(os.getpid(), signal.SIGHUP)
@@ -210,6 +264,26 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_note(runs: Any) -> None:
     notes = [record["text"] for record in runs.records("cut", "note")]
     assert any(f"{newest} is passed over" in note for note in notes)
     assert "goes on from step-00000003" in notes
+
+
+def test_where_every_checkpoint_is_damaged_nothing_is_lost_by_going_on(runs: Any) -> None:
+    runs.start("run")
+    for path in checkpoints(runs.root / "run"):
+        (path / "model.safetensors").write_bytes(b"x")
+    before = {path: path.read_bytes() for path in (runs.root / "run").rglob("*") if path.is_file()}
+    with pytest.raises(TrainingError, match=r"no whole checkpoint .*step-00000010 is passed over"):
+        runs.start("run", resume=True)
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_a_copy_of_a_checkpoint_is_left_alone(runs: Any) -> None:
+    runs.start("run", OFTEN)
+    folder = runs.root / "run" / "checkpoints"
+    copies = [folder / name for name in ("step-00000003.bak", "step-00000000-first", "step-1")]
+    for copy in copies:
+        shutil.copytree(checkpoints(runs.root / "run")[0], copy)
+    assert runs.start("run", OFTEN, "training.steps=20", resume=True).steps == 20
+    assert all((copy / "state.json").is_file() for copy in copies)
 
 
 def full_at(*steps: int) -> Callable[[Any, Path], None]:

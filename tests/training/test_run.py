@@ -59,6 +59,21 @@ def test_the_best_is_the_final_model_where_it_is_better(
     assert open_model_folder(runs.root / "run" / "best").load_model().config.d_model == 16
 
 
+def test_without_the_best_the_run_still_has_a_model(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, 1e-9)
+
+    def move(record: Any) -> None:
+        if record["event"] == "note" and record["text"] == "10 steps done":
+            (runs.root / "run" / "best").rename(runs.root / "moved")
+
+    assert runs.start("run", report=move).model == runs.root / "run" / "model"
+    assert runs.records("run", "final")[0]["origin"].startswith("the average of")
+    (note,) = [n["text"] for n in runs.records("run", "note") if "is missing" in n["text"]]
+    assert note.endswith("though the best one was better")
+
+
 def test_best_is_the_one_with_the_lowest_loss(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = iter([5.0, 3.0, 4.0])
     monkeypatch.setattr(

@@ -16,13 +16,12 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
+from allyouneed.device import memory_is_short
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
 from allyouneed.engine.engine import Engine
 from allyouneed.engine.selected_vocabulary import for_batch
 from allyouneed.engine.vocabulary_selection import VocabularySelection
 from allyouneed.errors import AllYouNeedError
-
-NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
 
 
 class TorchEngine:
@@ -147,10 +146,3 @@ def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> Ten
     """Ids of different lengths as one tensor BS, filled up with `pad`."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)
-
-
-def memory_is_short(error: Exception) -> bool:
-    """Whether that is what torch or Python says by this error."""
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
-        return True
-    return any(words in str(error) for words in NO_MEMORY)

@@ -12,6 +12,7 @@ removed only after that.
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -33,6 +34,7 @@ from allyouneed.weights.shapes import check_shapes
 
 STATE = "state.json"
 LOCK = ".lock"
+NAME = re.compile(r"step-\d{8,}(\.again)?")
 AGAIN = ".again"  # ends the name of a second checkpoint of a step until the first has gone
 
 
@@ -50,7 +52,9 @@ def save_checkpoint(
     keep_last: int,
     workers: Workers = ALONE,
 ) -> Path:
-    """Writes the checkpoint of a step, then removes all but the newest `keep_last`.
+    """Writes the checkpoint of a step, then removes those before the newest `keep_last`, and of
+    those that a signal made a run write ("stopped" in the state) all but this one: the run has
+    gone on, and is to leave what an undisturbed one leaves.
 
     `state` is what JSON can hold; floats come back to the bit. What a killed process left half
     done is removed. All workers call it together; the first writes, or each its part where they
@@ -89,8 +93,15 @@ def save_checkpoint(
     except TrainingError as error:
         why = str(error)
         raise workers.from_first(lambda: _not_written(run, step, beside, why)) from error
-    _in_words(workers, lambda: _discard_all(checkpoints(run)[:-keep_last]))
+    _in_words(workers, lambda: _discard_all(_superseded(run, keep_last)))
     return place
+
+
+def _superseded(run: Path, keep_last: int) -> list[Path]:
+    known = checkpoints(run)
+    of_stops = [path for path in known if saved_state(path).get("stopped")]
+    of_recipe = [path for path in known if path not in of_stops]
+    return [*of_recipe[:-keep_last], *(path for path in of_stops if path != known[-1])]
 
 
 def _in_words(workers: Workers, write: Callable[[], None]) -> None:
@@ -115,10 +126,15 @@ def _not_written(run: Path, step: int, beside: Path, why: str) -> TrainingError:
     )
 
 
+def checkpoint_folders(run: Path) -> list[Path]:
+    """All that are called as checkpoints are, whole or damaged; not copies with other names."""
+    return [path for path in (run / "checkpoints").glob("step-*") if NAME.fullmatch(path.name)]
+
+
 def checkpoints(run: Path, note: Callable[[str], None] = silent) -> list[Path]:
     """The whole checkpoints of a run, oldest first; `note` hears of damaged ones."""
     whole = []
-    for path in sorted((run / "checkpoints").glob("step-*")):
+    for path in sorted(checkpoint_folders(run)):
         damage = _damage(path)
         if damage is None:
             whole.append(path)

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.training.objective import Minimised
 from allyouneed.training.optimizer import make_optimizer
@@ -46,11 +47,13 @@ def estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Es
     Where it would take long, the batch has fewer pairs, and time and memory are taken to grow with
     them. The learning rate is 0, so the weights stay as they are.
 
-    Raises TrainingError when a GPU's memory does not suffice for it.
+    Raises TrainingError when memory does not suffice for it.
     """
     try:
         return _estimate(recipe, outlook, device)
-    except torch.OutOfMemoryError as error:
+    except (MemoryError, RuntimeError) as error:
+        if not memory_is_short(error):
+            raise
         raise TrainingError(
             f"the memory of {device} does not suffice for training.batch_tokens = "
             f"{recipe.training.batch_tokens}; lower it, and raise training.accumulate by as much"

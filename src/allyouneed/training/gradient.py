@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from allyouneed.data.batches import Indices
 from allyouneed.data.store import TokenStore
+from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.training.chance import number_from
 from allyouneed.training.objective import Minimised
@@ -97,7 +98,9 @@ class Gradient:
                     # what the workers end up with is the mean of their gradients
                     (loss * self._workers.world / tokens).backward()
                 found.append(loss.detach())
-            except torch.OutOfMemoryError:
+            except (MemoryError, RuntimeError) as error:
+                if not memory_is_short(error):
+                    raise
                 return piece
         losses.zero_()
         for piece, loss in zip(pieces, found, strict=True):

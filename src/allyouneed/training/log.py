@@ -26,9 +26,9 @@ class Log:
     """Appends records to a run's log; each is in the file when `write` returns, room provided.
 
     A last line that a killed process left unfinished is taken off. On a full disk records wait in
-    memory until there is room, and the run goes on. With `tensorboard`, the
-    numbers go to `RUN/tensorboard` too; TrainingError when that package is missing. `report`
-    is given every record too.
+    memory until there is room, and the run goes on. With `tensorboard`, the numbers go to
+    `RUN/tensorboard` too, until the disk does not take one; TrainingError when that package is
+    missing. `report` is given every record too.
     """
 
     def __init__(self, run: Path, tensorboard: bool = False, report: Report = nobody) -> None:
@@ -39,6 +39,7 @@ class Log:
         self._report = report
         self._purge_from: int | None = None
         self._waiting = b""
+        self._board_failed = False
         self._cut_unfinished_line()
 
     def write(self, record: Record) -> None:
@@ -57,10 +58,15 @@ class Log:
                 ) from error
             self._cut_unfinished_line()
             if not told:
-                text = f"{self._path}: {error.strerror}; its lines wait until there is room"
-                self._report({"step": record["step"], "event": "note", "text": text})
-        if self._writer is not None:
-            self._to_board(record)
+                self._tell(
+                    record, f"{self._path}: {error.strerror}; its lines wait until there is room"
+                )
+        if self._writer is not None and not self._board_failed:
+            try:
+                self._to_board(record)
+            except OSError as error:
+                self._board_failed = True
+                self._tell(record, f"{self._boards}: {error}; no more is written there")
         self._report(record)
 
     def keep_until(self, step: int) -> None:
@@ -71,6 +77,9 @@ class Log:
         beside.write_text("".join(lines), encoding="utf-8", newline="\n")
         beside.replace(self._path)
         self._purge_from = step + 1
+
+    def _tell(self, record: Record, text: str) -> None:
+        self._report({"step": record["step"], "event": "note", "text": text})
 
     def _cut_unfinished_line(self) -> None:
         if self._path.is_file():

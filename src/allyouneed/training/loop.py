@@ -30,7 +30,7 @@ from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.schedule import learning_rate
 from allyouneed.training.schema import CommonRecipe
-from allyouneed.training.signals import stop_on_signals
+from allyouneed.training.signals import StopRequest, stop_on_signals
 from allyouneed.training.state import Ending, Interval, State, ending, share_done
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.validation import Measured, validate
@@ -94,6 +94,7 @@ class Loop:
                 "the tokenizer has changed since; put it back, or start anew in another folder"
             )
         before = replace(self.state)
+        self.state.stopped = False
         self.state.threads, self.state.workers = now.threads, now.workers
         self.state.launcher = now.launcher
         self._last_checkpoint = self.state.seconds
@@ -127,16 +128,16 @@ class Loop:
                     self._plan()
                 if self._validation_due(epoch_ends):
                     self._validate()
-                seconds, number = self.workers.most(time.monotonic() - self._began, stop.number)
-                self.state.seconds, self._stopped_by = seconds, int(number)
+                self._hear(stop)
                 self._checkpoint_owed |= self._checkpoint_due(epoch_ends)
                 if self._checkpoint_owed and not self._skipped:
                     self._checkpoint_or_go_on()
-        if end.complete and self.state.validated_step < self.state.step:
-            self._validate()
-        if self.state != self._saved:
-            self._last_one(end)
-        return end
+            if end.complete and self.state.validated_step < self.state.step:
+                self._validate()
+            if self.state != self._saved:
+                self._last_one(end)
+            self._hear(stop)  # while that was done
+        return self._stopped() or end
 
     def note(self, text: str) -> None:
         """Something the user should read, on the screen and in the log."""
@@ -183,13 +184,22 @@ class Loop:
                 "goes on from the one before them"
             )
         else:
+            self.state.stopped = not end.complete
             self.checkpoint()
 
+    def _hear(self, stop: StopRequest) -> None:
+        """The workers agree on the time that has passed, and on whether a signal stops them."""
+        seconds, number = self.workers.most(time.monotonic() - self._began, stop.number)
+        self.state.seconds, self._stopped_by = seconds, int(number)
+
+    def _stopped(self) -> Ending | None:
+        if not self._stopped_by:
+            return None
+        stopped = Signals(self._stopped_by)
+        return Ending(f"stopped by {stopped.name}", signal=stopped)
+
     def _ending(self) -> Ending | None:
-        if self._stopped_by:
-            stopped = Signals(self._stopped_by)
-            return Ending(f"stopped by {stopped.name}", signal=stopped)
-        return ending(self.recipe.training, self.state)
+        return self._stopped() or ending(self.recipe.training, self.state)
 
     def _plan(self) -> None:
         """The epoch's batches, in groups that make one update each."""
@@ -276,10 +286,10 @@ class Loop:
             if not math.isfinite(result.loss):
                 raise self._diverged(f"the validation loss is {result.loss} at step {state.step}")
             state.validated_step = state.step
-            better = result.cost < state.best_loss and self._kept_as_best(model, result)
+            better = result.cost < state.best_loss
+            if better and self._kept_as_best(model, result):
+                state.best_loss, state.best_step = result.cost, state.step
         state.validations_since_best = 0 if better else state.validations_since_best + 1
-        if better:
-            state.best_loss, state.best_step = result.cost, state.step
         self.record(
             {
                 "event": "validation",

@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 
 from allyouneed.device import named_device
-from allyouneed.errors import TrainingError
+from allyouneed.errors import ModelFolderError, TrainingError
 from allyouneed.model_folder import WEIGHTS
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.card import model_card
 from allyouneed.training.checkpoint import (
     LOCK,
     RunLock,
+    checkpoint_folders,
     checkpoint_step,
     checkpoints,
     latest_checkpoint,
@@ -235,9 +236,12 @@ def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
     validation = measure(average_checkpoints(last))
     origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
     if loop.state.best_loss < validation.cost:
-        validation = measure(read_weights(folder / "best" / WEIGHTS))
         best = "the moving average at" if recipe.training.average_decay else "that of"
-        origin = f"{best} step {loop.state.best_step}, the best by validation"
+        try:
+            validation = measure(read_weights(folder / "best" / WEIGHTS))
+            origin = f"{best} step {loop.state.best_step}, the best by validation"
+        except ModelFolderError as error:
+            loop.note(f"{error}; the final model is {origin}, though the best one was better")
     loop.record({"event": "final", "origin": origin, **validation.record()})
     facts: dict[str, Any] = {
         "steps": loop.state.step,
@@ -281,11 +285,18 @@ def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
     Returns the keys whose values are others than at the last start.
     """
     kept = folder / RECIPE
-    started = any((folder / "checkpoints").glob("step-*")) or (folder / "model").exists()
+    started = bool(checkpoint_folders(folder)) or (folder / "model").exists()
     if started and not resume:
         raise TrainingError(
             f"{folder} holds a run already; go on with it by --resume, or choose another folder "
             "by --into"
+        )
+    damaged: list[str] = []
+    if started and latest_checkpoint(folder, note=damaged.append) is None:
+        raise TrainingError(
+            f"{folder} holds a run, but no whole checkpoint to go on from; remove the folder to "
+            "start anew there, or choose another by --into"
+            + "".join(f"; {what}" for what in damaged)
         )
     before = load_recipe(kept) if started and kept.is_file() else recipe
     if fixed := _differences(_fixed(before), _fixed(recipe)):

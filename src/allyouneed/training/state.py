@@ -14,7 +14,8 @@ class State:
 
     `data` is the key of the token store, which follows from all that the pairs follow from;
     `position` counts updates within the epoch; `threads` (of the CPU) and `workers` are numbers on
-    which the last bit of a loss depends; `launcher` is the `torchrun` that started the workers.
+    which the last bit of a loss depends; `launcher` is the `torchrun` that started the workers;
+    `stopped`: a signal is why this was written, it is no checkpoint that the recipe asks for.
     """
 
     data: str
@@ -30,6 +31,7 @@ class State:
     best_step: int = 0
     validations_since_best: int = 0
     validated_step: int = 0
+    stopped: bool = False
 
 
 @dataclass

@@ -80,14 +80,14 @@ def survey(
         [one.read * len(found) / max(1, len(one.pairs)) for one, found in zip(*table, strict=True)]
         for table in zip(tables, lengths, strict=True)
     ]
-    own = [table[0].corpus.weight for table in tables]
-    often = mixed_weights([round(sum(t)) for t in kept], own, recipe.data.temperature)
-    drawn = [w * k for w, table in zip(often, kept, strict=True) for k in table]
     found = [one for table in lengths for one in table]
     sampled = sum(map(len, found))
     if not sampled:
         names = ", ".join(one.corpus.name for table in tables for one in table)
         raise DataError(f"{names}: no pair is left to learn from; look at data.filters")
+    own = [table[0].corpus.weight for table in tables]
+    often = mixed_weights([round(sum(t)) for t in kept], own, recipe.data.temperature)
+    drawn = [w * k for w, table in zip(often, kept, strict=True) for k in table]
     scale = sum(drawn) / sampled
     weights = [
         share / scale / len(one) if len(one) else 1.0
