@@ -3,6 +3,7 @@
 B sentences · S source length · T target length
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -13,7 +14,7 @@ from allyouneed.decoding.alignment import cross_attention_map, pharaoh
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
-from allyouneed.errors import DataError
+from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.segments import Segment, word_numbers
 from allyouneed.text.protocol import AnyTokenizer
 
@@ -26,6 +27,7 @@ def token_scores(model: Transformer, sources: Ids, targets: Ids) -> list[tuple[f
 
     Raises:
         DataError: a pair that does not fit into the model's positions, by its number.
+        AllYouNeedError: a pair for which the model gives nothing finite, by its number.
     """
     lengths = [max(map(len, pair)) for pair in zip(sources, targets, strict=True)]
     for number, length in enumerate(lengths, 1):
@@ -39,6 +41,12 @@ def token_scores(model: Transformer, sources: Ids, targets: Ids) -> list[tuple[f
         source_BS = _padded(model, [sources[n] for n in chosen])
         target_BT = _padded(model, [targets[n] for n in chosen])
         found |= zip(chosen, score_targets(model, source_BS, target_BT), strict=True)
+    for number in range(len(lengths)):
+        if not all(map(math.isfinite, found[number])):
+            raise AllYouNeedError(
+                f"pair {number + 1}: the model's log-probabilities are not finite; check its "
+                "weights for NaN"
+            )
     return [found[n] for n in range(len(lengths))]
 
 

@@ -149,6 +149,9 @@ class Translator:
         """
         wishes = Wishes(_options(beam, n_best, options), prefix, alignments)
         texts = [text] if isinstance(text, str) else list(text)
+        for one in (*texts, prefix):
+            if not isinstance(one, str):
+                raise UsageError(f"{one!r} is no text; give a str, or a list of them")
         job = self._searched(Job.of(texts, wishes, self._segmenter))
         found = job.translations(self._segmenter)
         return found[0] if isinstance(text, str) else found
@@ -369,6 +372,8 @@ def _options(beam: int, n_best: int, options: Options | None) -> Options:
         raise UsageError(
             f"beam={beam}, n_best={n_best} and options were given; say it in options alone"
         )
+    if not isinstance(options, Options):
+        raise UsageError(f"options={options!r} must be BeamOptions or SamplingOptions")
     return options
 
 

@@ -1,6 +1,8 @@
 """How the command line ends: exit codes, one-line errors, tracebacks only when asked for."""
 
+import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +97,25 @@ def test_a_reader_that_has_enough_is_no_error(model_folder: Path, tmp_path: Path
     _, said = running.communicate(timeout=60)
     assert "\u2423" in first
     assert (running.returncode, said) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "lines", "said"),
+    [(">&-", 2, 0, "error: standard output is closed"), ("2>&-", 0, 2, "")],
+)
+def test_closed_streams(closed: str, code: int, lines: int, said: str) -> None:
+    """A note that nobody can be told of is no reason to lose what was asked for."""
+    call = f"printf 'caf\\351\\n' | {shlex.join([*COMMAND, 'tokenize'])} {closed}"
+    done = subprocess.run(["sh", "-c", call], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("\n")) == (code, lines)
+    assert said in done.stderr
+
+
+def test_what_is_no_text_is_written_as_the_replacement_character() -> None:
+    done = subprocess.run(
+        [*COMMAND, "translate", "--json", b"caf\xe9"], capture_output=True, check=True
+    )
+    assert json.loads(done.stdout)["source"] == "caf\ufffd"
 
 
 def test_ctrl_c_ends_without_a_traceback(model_folder: Path) -> None:

@@ -44,10 +44,12 @@ def test_one_line_in_one_reply_out(call, parrot: Path) -> None:
 
 
 def test_programs_get_an_object_for_every_line(call, parrot: Path) -> None:
-    done = greedy(call, parrot, b"b a\n/history\n/reset\n/beam 2\n/why\n", "--json")
-    assert done.code == 2
-    assert "no reply yet" in done.err
-    reply, history, reset, beam = map(json.loads, done.lines)
+    done = greedy(call, parrot, b"b a\n/history\n/reset\n/beam 2\n/why\nd\n", "--json")
+    assert (done.code, done.err) == (2, "")
+    reply, history, reset, beam, why, after = map(json.loads, done.lines)
+    assert why["command"] == "/why"
+    assert "no reply yet" in why["error"]
+    assert after["reply"] == "d"
     assert reply == {"turn": "b a", "reply": "b a", "notes": []}
     said = [{"who": "you", "text": "b a"}, {"who": "model", "text": "b a"}]
     assert history == {"command": "/history", "answer": said}
@@ -66,6 +68,15 @@ def test_notes_are_told(call, parrot: Path) -> None:
     done = greedy(call, parrot, b"a " * 30 + b"\n")
     assert "note: 31 tokens, more than the 24 that the model knows well" in done.err
     assert len(done.lines) == 1
+
+
+def test_a_line_that_cannot_be_used_does_not_end_the_conversation(call, parrot: Path) -> None:
+    done = greedy(call, parrot, b"b a\n/usr/bin\n" + b"a " * 600 + b"\nd c\n/quit\n")
+    assert (done.code, done.lines) == (2, ["b a", "", "d c"])
+    assert "note: /usr/bin: there is no /usr" in done.err
+    assert "say less at a time" in done.err
+    done = greedy(call, parrot, b"a " * 600 + b"\n", "--json")
+    assert json.loads(done.lines[0]).keys() == {"turn", "error"}
 
 
 def test_an_unknown_command_says_which_there_are(call, parrot: Path) -> None:

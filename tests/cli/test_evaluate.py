@@ -25,7 +25,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def evaluated(call, files: Path):
     def run(*options: object) -> dict[str, dict[str, dict[str, object]]]:
-        done = call("evaluate", "--json", "--engine", "core", *options)
+        engine = ("--engine", "core") if {"--model", "--against"} & {*map(str, options)} else ()
+        done = call("evaluate", "--json", *engine, *options)
         assert (done.code, done.err) == (0, "")
         (line,) = done.lines
         return json.loads(line)
@@ -100,6 +101,12 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
         ),
         (["--hypothesis", "wrong", "--reference", "r", "--output", "x/y"], 2, "no folder x"),
         (["--hypothesis", "wrong", "--reference", "absent"], 1, "absent: no such file"),
+        (["--hypothesis", "wrong", "--reference", "r", "--output", "."], 2, "is a folder"),
+        (
+            ["--hypothesis", "wrong", "--reference", "r", "--beam", "2", "--engine", "x"],
+            2,
+            "--beam, --engine: nothing is translated",
+        ),
         (["--tsv", "s"], 1, "s:1: has 1 columns"),
         (["--hypothesis", "short", "--reference", "r"], 1, "1 hypotheses but 6 references"),
         (["--source", "short", "--reference", "r"], 1, "r has 6 lines"),

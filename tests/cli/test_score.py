@@ -3,9 +3,11 @@
 import gzip
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 
 @pytest.fixture
@@ -40,6 +42,18 @@ def test_tokens_add_up(call, copier_folder: Path, pair: tuple[Path, Path]) -> No
         tokens.append(float(line.split("\t")[1]))
     assert len(tokens) > 2
     assert sum(tokens) == pytest.approx(whole, abs=1e-3)
+
+
+def test_a_model_that_gives_nothing_finite(
+    call, copier_folder: Path, pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    shutil.copytree(copier_folder, tmp_path / "nan")
+    weights = load_file(copier_folder / "model.safetensors")
+    weights["encoder.layers.0.self_attention.W_Q.weight"][0, 0] = math.nan
+    save_file(weights, tmp_path / "nan" / "model.safetensors")
+    done = call("score", "--model", tmp_path / "nan", "--source", pair[0], "--target", pair[1])
+    assert (done.code, done.out) == (1, "")
+    assert "pair 1: the model's log-probabilities are not finite" in done.err
 
 
 def test_json(call, copier_folder: Path, pair: tuple[Path, Path]) -> None:

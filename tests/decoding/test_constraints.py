@@ -215,7 +215,7 @@ def test_a_prefix_for_each_sentence(kit, batch) -> None:
 
 
 def test_a_prefix_leaves_room(kit, batch) -> None:
-    with pytest.raises(UsageError, match="prefix of sentence 0 has 4 tokens and the limit is 4"):
+    with pytest.raises(UsageError, match="a prefix of 4 tokens leaves no room below the limit"):
         greedy_search(
             kit.model(kit.noise(9)), batch([[3, 2]]), SearchOptions(max_length=4), [(3, 4, 5, 6)]
         )

@@ -72,7 +72,7 @@ def test_a_token_owns_the_chances_from_the_sum_before_it_on(chance: float, drawn
     assert draw(log_p_BNV, chance_BN, SamplingOptions()).item() == drawn
 
 
-@pytest.mark.parametrize("temperature", [1e-3, 1e-30, 1e-300])
+@pytest.mark.parametrize("temperature", [1e-3, 1e-30, 1e-300, 1e-310])
 def test_cold_samples_are_greedy(temperature: float, kit, batch) -> None:
     model, source_BS = kit.model(kit.noise(9, end=1.0)), batch([[k, 2] for k in range(3, 9)])
     cold = sample(model, source_BS, SamplingOptions(temperature=temperature))

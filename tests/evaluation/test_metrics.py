@@ -90,6 +90,14 @@ def test_the_interval_is_seeded_and_holds_the_score() -> None:
     assert "bs:200|seed:12345" in one.signature
 
 
+def test_resamples_without_a_single_match() -> None:
+    """Of two sentences, one empty, some resamples have nothing but the empty one."""
+    score = chrf(["Guten Tag.", ""], ["Guten Tag.", "Auf Wiedersehen."])
+    assert score.margin is not None
+    assert score.margin > 10
+    assert 0 < score.score < 100
+
+
 def test_without_resamples_there_is_no_interval() -> None:
     score = bleu(HYPOTHESES, REFERENCES, resamples=0)
     assert (score.mean, score.margin) == (None, None)

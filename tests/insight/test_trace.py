@@ -164,7 +164,7 @@ def test_longer_than_the_positions_is_an_error(german: Translator) -> None:
         (" \n", {}, "blank"),
         (TEXT, {"alternatives": 0}, "alternatives=0"),
         (TEXT, {"beam": 0}, "beam=0"),
-        (TEXT, {"prefix": "x " * 300}, "prefix of sentence 0"),
+        (TEXT, {"prefix": "x " * 300}, "leaves no room"),
     ],
 )
 def test_what_cannot_be_traced_is_said(

@@ -297,6 +297,12 @@ def test_several_labels_at_once_are_not_predicted(tmp_path: Path) -> None:
         import_bert(tmp_path / "theirs", tmp_path / "ours", note=silent)
 
 
+def test_a_number_is_no_label(tmp_path: Path) -> None:
+    their_folder(tmp_path / "theirs", "BertForSequenceClassification", num_labels=1)
+    with pytest.raises(ConfigError, match="num_labels=1: the model gives a number, not a label"):
+        import_bert(tmp_path / "theirs", tmp_path / "ours", note=silent)
+
+
 def test_another_dropout_of_the_head_is_noted(tmp_path: Path) -> None:
     their_folder(tmp_path / "theirs", "BertForSequenceClassification", classifier_dropout=0.3)
     said: list[str] = []

@@ -1,5 +1,6 @@
 """The command `allyouneed`: its verbs, and what happens when one of them fails."""
 
+import codecs
 import io
 import os
 import sys
@@ -28,7 +29,7 @@ from allyouneed.cli.tokenize import tokenize
 from allyouneed.cli.train import train
 from allyouneed.cli.translate import translate
 from allyouneed.cli.where import where
-from allyouneed.errors import AllYouNeedError
+from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.pipeline import at_work
 
 INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
@@ -36,11 +37,17 @@ INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 done, 1 the work failed, 2 the call was wrong."""
+    codecs.register_error("as U+FFFD", lambda error: ("\ufffd".encode(), error.end))  # type: ignore[attr-defined]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+            stream.reconfigure(encoding="utf-8", errors="as U+FFFD", newline="\n")
+    closed = [name for name in ("stdout", "stderr") if getattr(sys, name) is None]
+    for name in closed:
+        setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     settings = Settings()
     try:
+        if "stdout" in closed:
+            raise UsageError("standard output is closed; leave it open, or redirect it into a file")
         code = run(list(sys.argv[1:] if arguments is None else arguments), settings)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has enough

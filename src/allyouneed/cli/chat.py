@@ -116,4 +116,5 @@ def chat(
     elif sys.stdin is not None and sys.stdin.isatty() and not json:
         talk(conversation)
     else:
-        answer_lines(conversation, json)
+        if answer_lines(conversation, json):
+            raise typer.Exit(UsageError.exit_code)

@@ -87,6 +87,16 @@ def evaluate(
         raise UsageError("--against and --hypothesis are two baselines for --model; leave one out")
     if output and not output.parent.is_dir():
         raise UsageError(f"--output {output}: there is no folder {output.parent}")
+    if output and output.is_dir():
+        raise UsageError(f"--output {output} is a folder; name a file")
+    if hypothesis and not model and not against:
+        given = {"beam": beam, "length-penalty": length_penalty, "device": device}
+        given |= {"threads": threads, "engine": None if engine == "auto" else engine}
+        if idle := [f"--{name}" for name, value in given.items() if value is not None]:
+            raise UsageError(
+                f"{', '.join(idle)}: nothing is translated where --hypothesis is scored alone; "
+                "leave it out, or name a --model"
+            )
     from allyouneed.evaluation.comparison import compare
     from allyouneed.evaluation.metrics import check_line_counts
     from allyouneed.evaluation.report import evaluate as scored

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import suppress
 from typing import Any
 
 
@@ -18,5 +19,6 @@ def as_json(values: Any) -> str:
 
 def note(text: str) -> None:
     """Something to know about what was done, on standard error."""
-    sys.stderr.write(f"note: {text}\n")
-    sys.stderr.flush()
+    with suppress(OSError):  # where nobody can be told, the results still matter
+        sys.stderr.write(f"note: {text}\n")
+        sys.stderr.flush()

@@ -46,9 +46,14 @@ def _reply_growing(chat: "Chat", line: str) -> None:
     tell(chat)
 
 
-def answer_lines(chat: "Chat", json: bool) -> None:
+def answer_lines(chat: "Chat", json: bool) -> int:
     """Standard input line by line, all of it one conversation: every turn gives one line, an empty
-    one an empty one. What commands answer goes to standard error, with `json` to the output."""
+    one an empty one. What commands answer goes to standard error, with `json` to the output.
+
+    A line that cannot be used is told of, and the conversation goes on. Returns how many such there
+    were.
+    """
+    refused = 0
     for lines in arriving_lines(standard_input(), note):
         for line in lines:
             try:
@@ -56,8 +61,23 @@ def answer_lines(chat: "Chat", json: bool) -> None:
                     _command(answer(chat, line), line, json)
                 else:
                     _reply(chat, line, json)
+            except UsageError as error:
+                refused += 1
+                _refuse(line, str(error), json)
             except Leave:
-                return
+                return refused
+    return refused
+
+
+def _refuse(line: str, why: str, json: bool) -> None:
+    """A line that cannot be used; the conversation goes on. A turn has its line of output yet."""
+    said = "command" if line.startswith("/") else "turn"
+    if json:
+        result(as_json({said: line, "error": why}))
+        return
+    note(f"{line}: {why}")
+    if said == "turn":
+        result("")
 
 
 def _command(answered: Answer, line: str, json: bool) -> None:

@@ -88,7 +88,11 @@ def translate(
         bool, typer.Option("--scores", help="Put H and the probability exp(H) before each text.")
     ] = False,
     alignments: Annotated[
-        bool, typer.Option("--alignments", help="Put word links i-j (Pharaoh) after each text.")
+        bool,
+        typer.Option(
+            "--alignments",
+            help="Put word links i-j (Pharaoh) after each text; of an n-best list, after the best.",
+        ),
     ] = False,
     attention: Annotated[
         bool, typer.Option("--attention", help="Draw which source pieces were looked at.")

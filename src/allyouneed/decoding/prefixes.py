@@ -26,9 +26,9 @@ def check_prefixes(prefixes: Prefixes, sentences: int, config: TransformerConfig
 
 def check_room(prefixes: Prefixes, limits: Sequence[int]) -> None:
     """Raises UsageError for a prefix that leaves no room for a token behind it."""
-    for number, (prefix, limit) in enumerate(zip(prefixes, limits, strict=False)):
+    for prefix, limit in zip(prefixes, limits, strict=False):
         if len(prefix) >= limit:
             raise UsageError(
-                f"prefix of sentence {number} has {len(prefix)} tokens and the limit is {limit}; "
-                f"shorten it or raise max_length (extra_length)"
+                f"a prefix of {len(prefix)} tokens leaves no room below the limit of {limit}; "
+                "shorten it or raise max_length (--max-length)"
             )

@@ -70,7 +70,9 @@ def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tens
     """The token, BN, at which the distribution's cumulative probability passes `chance`."""
     vocabulary = log_p_BNV.size(-1)
     log_p_BNk, ids_BNk = log_p_BNV.topk(min(options.top_k or vocabulary, vocabulary))
-    p_BNk = (log_p_BNk.double() / options.temperature).softmax(dim=-1)
+    # the largest becomes 0 first: the least of temperatures makes others of it than infinities
+    lower_BNk = log_p_BNk.double() - log_p_BNk[..., :1].double()
+    p_BNk = (lower_BNk / options.temperature).softmax(dim=-1)
     before_BNk = p_BNk.cumsum(dim=-1) - p_BNk
     p_BNk = p_BNk.masked_fill(before_BNk >= options.top_p, 0.0)
     cumulative_BNk = p_BNk.cumsum(dim=-1)

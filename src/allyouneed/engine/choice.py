@@ -13,6 +13,7 @@ from allyouneed.model_folder import ModelFolder
 if TYPE_CHECKING:
     from allyouneed.core.transformer import Transformer
 
+MOST_THREADS = 1024  # more than that takes minutes to start and is nobody's wish
 ENGINES = ("auto", "core", "cpu-float32", "cpu-int8", "cuda")
 
 
@@ -69,7 +70,7 @@ def choose(
 
 def check_engine(name: str, device: str | None, threads: int | None) -> None:
     """Raises UsageError for an engine that there is not, or that contradicts the device, for a
-    device that is not there, and for a number of threads below 1."""
+    device that is not there, and for a number of threads that no machine has."""
     if name not in ENGINES:
         raise UsageError(f"engine={name!r} is not one of {', '.join(ENGINES)}")
     kind = (device or "").partition(":")[0]
@@ -79,8 +80,8 @@ def check_engine(name: str, device: str | None, threads: int | None) -> None:
         )
     if device is not None:
         usable_device(device)
-    if threads is not None and threads < 1:
-        raise UsageError(f"threads={threads} must be at least 1")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
 
 
 def _why_not(name: str, folder: ModelFolder) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import sacrebleu
 
 from allyouneed.errors import DataError
@@ -11,10 +12,20 @@ from allyouneed.errors import DataError
 RESAMPLES = 1_000
 """How often the test set is drawn anew, with replacement, for an interval or a comparison."""
 
+
+class _CharacterF(sacrebleu.CHRF):
+    """chrF whose resamples are numbers of one type: sacreBLEU gives 0 in another for one that has
+    no match at all, and then cannot take their mean."""
+
+    def _compute_f_score(self, statistics: Any) -> Any:
+        score = super()._compute_f_score(statistics)
+        return statistics.dtype.type(score) if isinstance(statistics, np.ndarray) else score
+
+
 METRICS: Mapping[str, Callable[[], Any]] = {
     "BLEU": lambda: sacrebleu.BLEU(force=True),
     "BLEU lower-cased": lambda: sacrebleu.BLEU(lowercase=True, force=True),
-    "chrF": sacrebleu.CHRF,
+    "chrF": _CharacterF,
 }
 """By name, what makes each metric. `force` only stops a warning; `evaluate` gives it as a note."""
 

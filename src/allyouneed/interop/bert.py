@@ -146,6 +146,11 @@ def _heads(theirs: Mapping[str, Tensor], config: Mapping[str, Any]) -> Heads:
             raise ConfigError(f"id2label={given!r} is no table of numbers and names")
         given = {int(number): str(name) for number, name in given.items()}
         count = theirs["classifier.weight"].size(0)
+        if count == 1:
+            raise ConfigError(
+                "num_labels=1: the model gives a number, not a label; only one label of several is "
+                "predicted here"
+            )
         names = tuple(given.get(number, f"LABEL_{number}") for number in range(count))
         if config.get("problem_type") not in (None, "single_label_classification"):
             raise ConfigError(

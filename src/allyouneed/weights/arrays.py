@@ -68,6 +68,7 @@ def _float32(stored: "NDArray[np.uint8]", dtype: str) -> "NDArray[np.float32]":
 
 
 def _times(values: "NDArray[np.float32]", scale_O: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    found = values * scale_O.reshape(-1, *[1] * (values.ndim - 1))
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is found by others
+        found = values * scale_O.reshape(-1, *[1] * (values.ndim - 1))
     found.flags.writeable = False
     return found

@@ -138,7 +138,7 @@ def test_prefixes_that_do_not_fit(odd_model: MakeModel, native: MakeEngine) -> N
         ([[5]], "1 prefixes for 2 sentences"),
         ([[5], [2]], "id 2 cannot be forced"),
         ([[5], [47]], "id 47 cannot be forced"),
-        ([[5], [5] * 9], "prefix of sentence 1 has 9 tokens and the limit is 8"),
+        ([[5], [5] * 9], "a prefix of 9 tokens leaves no room below the limit of 8"),
     ):
         with pytest.raises(UsageError, match=why):
             engine.search([[5, 2], [6, 7, 2]], BeamOptions(max_length=8), prefixes)
