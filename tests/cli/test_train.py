@@ -90,6 +90,9 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
     assert list(planned["data"][0]["files"].values()) == [4]
     assert (planned["pairs"], planned["steps_per_epoch"], planned["steps"]) == (3, 1, 3)
     assert planned["estimated_seconds"] == pytest.approx(3 * planned["seconds_per_step"])
+    done = call("train", "mine.toml", "data.train.0.distill=absent", "--dry-run")
+    assert (done.code, done.out) == (1, "")
+    assert "there is no model 'absent'" in done.err
 
 
 def test_a_dry_run_counts_updates_as_training_does(

@@ -122,6 +122,11 @@ def test_different_line_counts(tmp_path, left, right, first):
     assert message.index("text.en" if left > right else "text.de") == message.index("text.")
 
 
+def test_utf16_is_told_from_others(tmp_path):
+    with pytest.raises(DataError, match="iconv -f UTF-16 -t UTF-8"):
+        list(read_pairs(two_files(tmp_path, b".\n", "wie\n".encode("utf-16"))))
+
+
 @pytest.mark.parametrize(
     ("content", "place"),
     [
@@ -302,6 +307,7 @@ def test_a_quote_too_many_says_which_lines_it_swallowed(tmp_path):
     path.write_text('source,target\na,"b\nb"\nc,"d\n' + "e,f\n" * 9, encoding="utf-8")
     report = DataReport(["pairs"])
     assert list(read_pairs(Corpus(path), report)) == [Pair("a", "b\nb", 2)]
-    [(_, line, said)] = report.left_out["malformed"].examples
+    assert report.left_out["malformed"].count == 10  # all that it swallowed
+    (_, line, said), *_ = report.left_out["malformed"].examples
     assert line == 4
     assert said.startswith("to line 13 is not CSV")

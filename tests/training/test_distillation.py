@@ -222,6 +222,16 @@ def test_what_is_cut_off_is_left_out(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [place]
 
 
+def test_lines_that_cannot_be_distilled_are_told_of(taught: Any) -> None:
+    path = taught.root / "pairs.tsv"
+    path.write_bytes(b"a b\tb a\r\nonly one side\nb c\tc b\n")
+    own = f'data.train=[{{source="{path}", distill="{taught.root / "teacher" / "model"}"}}]'
+    said: list[str] = []
+    distil(taught.recipe(own), taught.root / "odd", CPU, ALONE, said.append, silent)
+    assert said[0].startswith("to distil: kept 2 of 3 pairs\nleft out\n  malformed: 1\n")
+    assert "carriage return" in said[0]
+
+
 def test_a_full_disk_keeps_what_is_translated(taught: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -318,6 +318,15 @@ def test_what_a_task_has_no_use_for_is_refused(
     assert what in str(caught.value)
 
 
+def test_one_paragraph_can_hold_nothing_out(encoders: Encoders) -> None:
+    encoders.write("masked-lm")
+    for path in (encoders.root / "books").iterdir():
+        path.write_text(path.read_text("utf-8").replace("\n\n", "\n"), encoding="utf-8")
+    recipe = load_recipe(encoders.root / "masked-lm.toml")
+    with pytest.raises(DataError, match=r"no paragraph begins in the last 20% .* empty lines"):
+        train(recipe, encoders.root / "run", device="cpu")
+
+
 def test_examples_longer_than_the_model_are_refused(encoders: Encoders) -> None:
     with pytest.raises(RecipeError, match=r"masking.length = 64 is more than the model's 48"):
         encoders.start("masked-lm", "run", "masking.length=64")

@@ -147,6 +147,16 @@ def test_the_scores_are_those_of_the_weights_as_stored(
     assert again.validation.loss == pytest.approx(stored.validation.loss, rel=1e-6)
 
 
+def test_a_schedule_that_ends_before_the_run_is_told_of(runs: Any) -> None:
+    ended = 'schedule={name="cosine", learning_rate=0.01, steps=3}'
+    runs.start("longer", ended, "training.steps=5")
+    notes = [record["text"] for record in runs.records("longer", "note")]
+    (told,) = [note for note in notes if "learning rate is 0" in note]
+    assert told.startswith("the learning rate is 0 from step 3 on")
+    runs.start("right", ended, "training.steps=3")
+    assert not any("rate is 0" in record["text"] for record in runs.records("right", "note"))
+
+
 def test_a_recipe_of_ones_own_is_not_overwritten(runs: Any) -> None:
     mine = runs.root / "mine"
     mine.mkdir()

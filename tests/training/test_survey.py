@@ -74,3 +74,6 @@ def test_what_cannot_be_trained_on(runs: Any, tmp_path: Path) -> None:
         survey(recipe, samples, tokenizer, Filters(max_ratio=100))
     with pytest.raises(DataError, match=r"pairs\.tsv: no pair is left"):
         survey(recipe, samples, tokenizer, Filters(min_tokens=200))
+    warmer = runs.recipe(f'data.train=[{{source = "{path}"}}]', "data.temperature=2")
+    with pytest.raises(DataError, match=r"pairs\.tsv: no pair is left"):
+        survey(warmer, samples, tokenizer, Filters(min_tokens=200))

@@ -137,7 +137,8 @@ class Corpus:
             return self.format
         if self.source is None:
             return "text"
-        suffixes = [suffix for suffix in self.source.suffixes if suffix not in COMPRESSED]
+        all_of_them = [suffix.lower() for suffix in self.source.suffixes]
+        suffixes = [suffix for suffix in all_of_them if suffix not in COMPRESSED]
         return FORMAT_OF.get(suffixes[-1], "text") if suffixes else "text"
 
     @property

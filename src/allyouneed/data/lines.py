@@ -107,8 +107,9 @@ def _text(line: bytes, path: Path, number: int, note: Note) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
+        theirs = "UTF-16" if number == 1 and line[:2] in (b"\xff\xfe", b"\xfe\xff") else "LATIN1"
         raise DataError(
             f"{path}:{number}: byte {skipped + error.start + 1} of the line "
             f"(0x{line[error.start]:02X}) is not UTF-8; convert the file, for example with "
-            "iconv -f LATIN1 -t UTF-8"
+            f"iconv -f {theirs} -t UTF-8"
         ) from error

@@ -147,6 +147,8 @@ def _csv_records(reading: Reading, fields: tuple[str, ...]) -> Iterator[tuple[in
             return
         except csv.Error as error:
             reading.malformed(begin, f"to line {rows.line_num} is not CSV: {error}")
+            for line in range(begin + 1, rows.line_num + 1):  # each of them counts as left out
+                reading.malformed(line, f"belongs to what begins on line {begin} and is not CSV")
             continue
         if not names:
             names = row
@@ -221,7 +223,7 @@ def read_parquet(reading: Reading) -> Iterator[Pair]:
                     pair = _fields(reading, record, number)
                     if pair is not None:
                         yield pair
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read as Parquet after row {number}: {error}") from error
 
 

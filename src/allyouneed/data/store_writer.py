@@ -62,7 +62,7 @@ def write_store(
             report.kept_by_corpus[chunk.index] += kept
             progress("tokenising", chunk.done, len(repeats))
     if report.kept == 0:
-        raise DataError(f"no pair is left to learn from; {report.summary()}")
+        raise DataError(f"{', '.join(report.corpora)}: no pair is left; {report.summary()}")
     (folder / "report.json").write_text(json.dumps(report.to_dict(), indent=1))
     (folder / "store.json").write_text(json.dumps(files.description(), indent=1))
 

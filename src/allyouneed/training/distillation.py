@@ -81,7 +81,10 @@ class _Lesson:
         # all cores are the translator's, but where other workers have theirs
         threads = torch.get_num_threads()
         translator = load(self._teacher, device=str(device), threads=threads)
-        total = sum(1 for _ in self._pairs())
+        read = self._counted()
+        if read.left_out or read.notes:
+            note(f"to distil: {read}")
+        total = read.kept
         own = self._in_words(lambda: self._translate(translator, total, progress))
         for told in translator.notes:
             note(told)
@@ -104,6 +107,13 @@ class _Lesson:
             "search": repr(SEARCH),
         }
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _counted(self) -> DataReport:
+        names = [corpus.name for corpus in self._corpora]
+        report = DataReport(names, [0] * len(names))
+        for number, corpus in enumerate(self._corpora):
+            report.kept_by_corpus[number] = sum(1 for _ in read_pairs(corpus, report, number))
+        return report
 
     def _pairs(self) -> Iterator[Pair]:
         report = DataReport([corpus.name for corpus in self._corpora])

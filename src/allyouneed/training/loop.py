@@ -25,6 +25,7 @@ from allyouneed.training.checkpoint import (
     save_checkpoint,
 )
 from allyouneed.training.gradient import Cost, Gradient, lines_of
+from allyouneed.training.heap import give_back
 from allyouneed.training.log import Report
 from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.optimizer import make_optimizer
@@ -167,7 +168,7 @@ class Loop:
             )
             self._saved = replace(self.state)
         finally:
-            self._interval = Interval()  # its clock does not count the writing
+            self._go_on()
 
     def _checkpoint_or_go_on(self) -> None:
         """A full disk does not end the run: there may be room when the next one is due."""
@@ -298,7 +299,12 @@ class Loop:
                 **result.record(),
             }
         )
-        self._interval = Interval()  # its clock does not count the validation
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """After what is no training: its time does not count, and its memory is given back."""
+        give_back()
+        self._interval = Interval()
 
     def _kept_as_best(self, model: AnyModel, result: Measured) -> bool:
         """Writes the folder `best`; False, with a note, where the disk does not take it."""

@@ -96,7 +96,7 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
             f"one of your own is given as its path, FILE.toml{meant}"
         )
     try:
-        return str(path), path.read_bytes().decode(), [path.absolute().parent]
+        return str(path), path.read_bytes().decode("utf-8-sig"), [path.absolute().parent]
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise RecipeError(

@@ -30,6 +30,7 @@ from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
 from allyouneed.training.recipe import load_recipe, to_toml
 from allyouneed.training.report import write_report
+from allyouneed.training.schedule import Cosine
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Start, Task
@@ -168,6 +169,12 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
         note(f"other than before: {', '.join(changed)}")
     if run.recipe.training.sharded and workers.world == 1:
         note("training.sharded has no effect on one process; torchrun starts more")
+    schedule, steps = run.recipe.schedule, run.recipe.training.steps
+    if isinstance(schedule, Cosine) and not schedule.final and (steps or 0) > schedule.steps:
+        note(
+            f"the learning rate is 0 from step {schedule.steps} on and training.steps = {steps}: "
+            f"nothing is learnt after that; say schedule.steps={steps} too"
+        )
     start = Start(folder, run.device, workers, note, progress)
     task = task_of(run.recipe).prepared(run.recipe, start)
     _check_alike(run, task)

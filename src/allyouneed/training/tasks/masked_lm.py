@@ -21,7 +21,7 @@ from allyouneed.data.examples import Example
 from allyouneed.data.report import DataReport
 from allyouneed.data.running_text import TextCorpus, read_paragraphs, text_files
 from allyouneed.data.store import TokenStore
-from allyouneed.errors import RecipeError
+from allyouneed.errors import DataError, RecipeError
 from allyouneed.model_config import Heads
 from allyouneed.training.chance import number_from
 from allyouneed.training.encoder_schema import MaskedLanguageRecipe, TextSection
@@ -121,6 +121,11 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             valid = [replace(corpus, part="end", held_out=share) for corpus in train]
             train = [replace(corpus, part="beginning", held_out=share) for corpus in train]
             start.note(f"held out: the last {share:.0%} of the lines of each file")
+            if next(_texts(valid), None) is None:
+                raise DataError(
+                    f"no paragraph begins in the last {share:.0%} of the lines, which are held "
+                    "out; put empty lines between paragraphs, or name texts under data.valid"
+                )
         shape = shape_of(recipe, start, train, lambda: _texts(train))
         length = recipe.masking.length
         if length > shape.config.max_positions:
