@@ -280,6 +280,15 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
         pass
 
 
+def test_a_disk_without_locks_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(checkpoint.fcntl, "flock", refuse)
+    with pytest.raises(TrainingError, match="cannot be locked"), RunLock(tmp_path):
+        pass
+
+
 def test_a_dead_process_holds_no_lock(tmp_path: Path) -> None:
     script = """
 import sys, time

@@ -202,6 +202,11 @@ class RunLock:
                     f"{self._run} is in use by process {file.read().strip() or 'unknown'}; "
                     "wait until it ends, or choose another folder"
                 ) from None
+            except OSError as error:
+                raise TrainingError(
+                    f"{self._run} cannot be locked ({error.strerror}), as on some network disks; "
+                    "choose a folder on another one"
+                ) from error
             file.truncate(0)
             file.write(f"{os.getpid()}\n")
             file.flush()
