@@ -7,6 +7,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 
 import typer
@@ -120,6 +121,8 @@ def _kind(annotation: Any) -> str:
         return _WORDS[annotation]
     if str(annotation).startswith("typing.Literal"):
         return " or ".join(f'`"{choice}"`' for choice in get_args(annotation))
+    if NoneType in get_args(annotation):
+        return _kind(get_args(annotation)[0])
     if str(annotation).startswith("tuple"):
         return " and ".join(_kind(part) for part in get_args(annotation) if part is not ...)
     found = [_kind(part) for part in get_args(annotation)[:1]] if annotation is not None else []

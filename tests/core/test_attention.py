@@ -44,7 +44,7 @@ MASKS = {
 
 
 def test_equation_1_step_by_step() -> None:
-    """Seed 000's six steps, for every word by itself and without a tensor library."""
+    """One document's six steps, for every word by itself and without a tensor library."""
     q, k, v = random_qkv()
     result, weights = attention(q, k, v)
     for b, h, t in [(0, 0, 0), (1, 2, 4), (0, 1, 3)]:
@@ -95,7 +95,7 @@ def test_a_fully_hidden_row_gives_zeros_under_attention_dropout(dtype: torch.dty
 
 
 def test_masked_softmax_with_valid_lengths_leaves_its_input_alone() -> None:
-    # Seed 001's example; its own version writes -1e6 into the scores it was given.
+    # One document's example; its own version writes -1e6 into the scores it was given.
     scores = torch.rand(2, 1, 2, 4)
     before = scores.clone()
     weights = masked_softmax(scores, masks.valid_lengths(torch.tensor([2, 3]), 4))

@@ -34,7 +34,7 @@ def test_scaling_is_a_choice() -> None:
 
 
 def test_as_bert_does_it() -> None:
-    """Learned positions, then layer norm, then dropout (seed 001)."""
+    """Learned positions, then layer norm, then dropout."""
     part = embeddings(
         scaled=False, positions=LearnedPositions(12, 8), norm=nn.LayerNorm(8), dropout=0.5
     )

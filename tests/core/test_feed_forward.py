@@ -60,7 +60,7 @@ def test_gradcheck(
 
 
 def test_dropout_before_or_after_relu_is_the_same(loud: Loud) -> None:
-    # Seed 004 asks: ReLU lets zeros and positive factors through, so for it the order is free.
+    # One document asks: ReLU lets zeros and positive factors through, so for it the order is free.
     # It is not for GELU: gelu(2x) is not 2 gelu(x).
     x = torch.randn(2, 5, D)
     for activation, same in ((nn.ReLU(), True), (nn.GELU(), False)):

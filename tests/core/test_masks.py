@@ -17,7 +17,7 @@ def test_padding_hides_pads_as_keys() -> None:
 
 
 def test_a_target_mask_hides_keys_and_not_queries() -> None:
-    # Seed 003 unsqueezes the target's padding on axis 3 and so hides padded queries: the last
+    # One document unsqueezes the target's padding on axis 3 and so hides padded queries: the last
     # row looks at nothing, while every later one would still look at the pad in the middle.
     ids_BT = torch.tensor([[5, 0, 7]])
     ours = masks.padding(ids_BT, 0) & masks.causal(3)

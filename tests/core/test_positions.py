@@ -14,7 +14,7 @@ QUICK = settings(max_examples=25, deadline=None)
 
 
 def test_the_worked_example() -> None:
-    """Seed 000: d_model 4, position 0 → 0 1 0 1, then the formula at position 1."""
+    """As one document has it: d_model 4, position 0 → 0 1 0 1, then the formula at position 1."""
     table = sinusoidal_encoding(2, 4)
     assert table[0].tolist() == [0.0, 1.0, 0.0, 1.0]
     angles = [1 / 10000 ** (0 / 4), 1 / 10000 ** (2 / 4)]

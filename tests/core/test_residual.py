@@ -36,7 +36,7 @@ def test_dropout_acts_on_the_sublayer_alone(wiring: type[PostNorm] | type[PreNor
 
 
 def test_layer_norm_divides_by_the_biased_deviation(loud: Callable[..., nn.Module]) -> None:
-    # Seed 004 divides by the unbiased deviation plus eps instead, and calls it batch norm; each
+    # One document divides by the unbiased deviation plus eps instead, and calls it batch norm; each
     # position is normalised by itself, whatever else is in the batch.
     norm = loud(nn.LayerNorm(D))
     mean, variance = X.mean(-1, keepdim=True), X.var(-1, keepdim=True, correction=0)

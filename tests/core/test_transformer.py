@@ -198,7 +198,7 @@ def test_too_many_tokens_are_an_error(config: TransformerConfig, sentences: Sent
 
 @pytest.fixture(scope="module")
 def notebook() -> Transformer:
-    """Seed 004: d_model 512, four heads, six layers, vocabulary 2000."""
+    """As one document has it: d_model 512, four heads, six layers, vocabulary 2000."""
     return Transformer(TransformerConfig(vocabulary=2000, heads=4)).eval()
 
 
@@ -230,7 +230,7 @@ def test_every_shape_of_the_notebook(notebook: Transformer) -> None:
 
 @torch.no_grad()
 def test_positions_are_a_buffer_that_moves_with_the_model(notebook: Transformer) -> None:
-    # Seed 004's `pe.cuda()` throws its result away; a buffer follows the model by itself.
+    # One document's `pe.cuda()` throws its result away; a buffer follows the model by itself.
     embeddings = deepcopy(notebook.encoder.embeddings).to("meta")
     assert embeddings.positions.table.device.type == "meta"
     assert not any("positions" in name for name in notebook.state_dict())

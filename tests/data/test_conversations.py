@@ -120,7 +120,7 @@ def in_data(name: str) -> Path:
         pytest.skip(f"needs the conversations in the folder of data: {error}")
 
 
-def test_the_seeds_csv_is_read() -> None:
+def test_the_documents_csv_is_read() -> None:
     path = in_data("chloebot_chat_pairs.csv.gz")
     fields = {"source_field": "input_text", "target_field": "output_text"}
     pairs = texts(read_pairs(Corpus(path, history=History(turns=1), **fields)))

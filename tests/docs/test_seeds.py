@@ -56,7 +56,7 @@ def rows(tables: str) -> list[Row]:
     for part in tables.split("\n## ")[1:]:
         lines = [line for line in part.splitlines() if line.startswith("| ")]
         cells = [line.strip("| ").split(" | ") for line in lines if "---" not in line]
-        found += [Row(part.split("\n")[0], *cell) for cell in cells if cell[0] != "Asked for"]
+        found += [Row(part.split("\n")[0], *cell) for cell in cells if cell[0] != "What"]
     return found
 
 

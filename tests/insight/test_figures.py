@@ -104,7 +104,7 @@ def test_a_character_without_a_font_is_written_as_its_number() -> None:
         assert labels([unheard_of]) == (["<U+12000>"], ["DejaVu Sans"])
 
 
-def test_the_seeds_of_positions() -> None:
+def test_the_documents_of_positions() -> None:
     table_PD = sinusoidal_encoding(100, 20)
     (plot,) = positional_plot(table_PD).axes
     assert [line.get_label() for line in plot.lines] == [f"dimension {n}" for n in (4, 5, 6, 7)]

@@ -90,7 +90,7 @@ def test_samples_show_the_window(learnt: Path) -> None:
     assert reply == "what a fine name, Ada!"
 
 
-def test_the_seeds_toy_pairs_are_learnt_to_exactness(tmp_path: Path) -> None:
+def test_the_documents_toy_pairs_are_learnt_to_exactness(tmp_path: Path) -> None:
     try:
         path = resolve(Path("dialog/chloebot_pairs.tsv.gz"), None)
     except DataError as error:

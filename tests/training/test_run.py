@@ -1,6 +1,7 @@
 """A whole run: which weights become the model, what the folders hold, what is refused."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from safetensors.torch import load_file
 from allyouneed.errors import DataError, TrainingError, UsageError
 from allyouneed.model_folder import open_model_folder
 from allyouneed.training import loop as loop_module
+from allyouneed.training import run as run_module
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.recipe import load_recipe
@@ -145,6 +147,15 @@ def test_the_scores_are_those_of_the_weights_as_stored(
     init = f"training.init={stored.model}"
     again = runs.start("again", init, "schedule={name='constant', learning_rate=1e-30}")
     assert again.validation.loss == pytest.approx(stored.validation.loss, rel=1e-6)
+
+
+def test_files_of_the_package_are_told_by_their_names() -> None:
+    """Where it is installed is nobody's business."""
+    recipe = load_recipe("de-en")
+    assert Path(recipe.data.train[1].source).is_absolute()  # type: ignore[attr-defined]
+    told = run_module._told(recipe)
+    assert told["data"]["train"][1]["source"] == "short.de-en.tsv"
+    assert told["training"]["steps"] == 5500
 
 
 def test_a_schedule_that_ends_before_the_run_is_told_of(runs: Any) -> None:

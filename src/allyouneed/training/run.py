@@ -1,11 +1,13 @@
 """A whole run: prepare, train, average, and leave a model folder and a report."""
 
 import json
+import os
 import shlex
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -260,11 +262,19 @@ def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
         **validation.facts(),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "command": run.command,
-        "recipe": json.loads(recipe.model_dump_json(exclude_none=True)),
+        "recipe": _told(recipe),
     }
     path, card = folder / "model", model_card(recipe, facts)
     workers.from_first(lambda: task.save(model, path, card, facts, precision))
     return validation
+
+
+def _told(recipe: CommonRecipe) -> dict[str, Any]:
+    """The recipe for those who get the model: files that come with the package by their names."""
+    packaged = f"{resources.files('allyouneed') / 'recipes'}{os.sep}"
+    text = recipe.model_dump_json(exclude_none=True).replace(packaged, "")
+    told: dict[str, Any] = json.loads(text)
+    return told
 
 
 def _make(folder: Path) -> None:
