@@ -131,6 +131,12 @@ def model_folder(
 
 
 @pytest.fixture(scope="session")
+def copier_folder() -> Path:
+    """The folder of the model `copier`."""
+    return GOLDEN / "model-v1"
+
+
+@pytest.fixture(scope="session")
 def copier() -> Translator:
     """The frozen model, which gives back what it is given; it knows up to 24 tokens."""
     return load(GOLDEN / "model-v1", engine="core")

@@ -15,7 +15,7 @@ FLOORS = [
     "engine evaluation interop job",
     "teacher_forcing",
     "translator encoder_model",
-    "loading",
+    "loading ensemble",
     "training insight",
     "serving widget chat",
     "cli",

@@ -4,7 +4,6 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 import torch
@@ -49,9 +48,3 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
         return Called(int(str(ended.value.code)), captured.out, captured.err)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def copier_folder() -> Path:
-    """A model folder whose model gives back what it is given."""
-    return Path(__file__).parents[1] / "golden" / "model-v1"

@@ -14,6 +14,7 @@ import torch
 
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.readers import read_pairs
+from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError, RecipeError
 from allyouneed.segments import CUT_OFF
 from allyouneed.training import distillation
@@ -79,6 +80,21 @@ def test_a_student_learns_the_teachers_translations(taught: Any) -> None:
     assert told.startswith("distilled: 120 sentences of made:reverse:1 translated by ")
     stages = [r["stage"] for r in reported if r["event"] == "preparing"]
     assert stages[0] == "distilling"
+
+
+def test_several_teachers_decide_together(taught: Any) -> None:
+    taught.start("second-teacher", "training.steps=8", "seed=8")
+    names = [str(taught.root / name / "model") for name in ("teacher", "second-teacher")]
+    both = f'data.train=[{{made="reverse", pairs=20, seed=1, distill={json.dumps(names)}}}]'
+    said: list[str] = []
+    found = distil(taught.recipe(both), taught.root / "both", CPU, ALONE, said.append, silent)
+    translator = load_ensemble(names)
+    for pair in read_pairs(found[0]):
+        assert pair.target == translator(pair.source, options=SEARCH).text
+    assert " with " in said[-1]
+    assert "2 models" in said[-1]
+    with pytest.raises(RecipeError, match="distill"):
+        taught.recipe('data.train=[{made="reverse", distill=[]}]')
 
 
 def test_a_corpus_named_twice_is_learnt_from_both_ways(taught: Any) -> None:

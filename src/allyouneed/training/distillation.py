@@ -1,4 +1,5 @@
 """Sequence-level distillation (Kim & Rush 2016): a teacher's translations are what is learnt from.
+Several teachers decide together.
 
 CACHE/distilled-KEY/000007.jsonl    a part, whole or absent: what a killed run goes on from
 CACHE/distilled-KEY.jsonl           all of it
@@ -20,6 +21,7 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.store import described
 from allyouneed.data.store_writer import Progress
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError
 from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder, to_disk
 from allyouneed.segments import CUT_OFF
@@ -54,7 +56,7 @@ def distil(
     """
     found = {}
     for number, section in enumerate(recipe.data.train):
-        if section.distill is not None:
+        if section.teachers:
             lesson = _Lesson(recipe, section, folder / "cache", workers)
             lesson.learn(device, note, progress)
             found[number] = Corpus(source=lesson.path, weight=section.weight)
@@ -67,9 +69,8 @@ class _Lesson:
     def __init__(
         self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
     ) -> None:
-        assert section.distill is not None
         self._corpora = corpora_of(recipe, section)
-        self._teacher = open_model_folder(section.distill).path
+        self._teachers = [open_model_folder(name).path for name in section.teachers]
         self._workers = workers
         self._parts = cache / f"distilled-{workers.from_first(lambda: self._key(cache))}"
         self.path = self._parts.with_suffix(".jsonl")
@@ -80,7 +81,11 @@ class _Lesson:
             return
         # all cores are the translator's, but where other workers have theirs
         threads = torch.get_num_threads()
-        translator = load(self._teacher, device=str(device), threads=threads)
+        translator = (
+            load_ensemble(self._teachers, device=str(device), threads=threads)
+            if len(self._teachers) > 1
+            else load(self._teachers[0], device=str(device), threads=threads)
+        )
         read = self._counted()
         if read.left_out or read.notes:
             note(f"to distil: {read}")
@@ -93,8 +98,9 @@ class _Lesson:
         names = " and ".join(corpus.name for corpus in self._corpora)
         cut = f"; {total - kept:,} are left out, cut off at their longest" if kept < total else ""
         note(
-            f"distilled: {total:,} sentences of {names} translated by {self._teacher} (beam "
-            f"{SEARCH.beam}, {translator.engine.description}), {int(made):,} of them now{cut}"
+            f"distilled: {total:,} sentences of {names} translated by "
+            f"{' with '.join(map(str, self._teachers))} (beam {SEARCH.beam}, "
+            f"{translator.engine.description}), {int(made):,} of them now{cut}"
         )
 
     def _key(self, cache: Path) -> str:
@@ -102,7 +108,11 @@ class _Lesson:
         cache.mkdir(parents=True, exist_ok=True)
         content = ContentHashes(cache / "hashes.json")
         what = {
-            "teacher": [content(self._teacher / name) for name in (CONFIG, WEIGHTS, TOKENIZER)],
+            "teachers": [
+                content(teacher / name)
+                for teacher in self._teachers
+                for name in (CONFIG, WEIGHTS, TOKENIZER)
+            ],
             "corpora": described(self._corpora, content),
             "search": repr(SEARCH),
         }

@@ -98,11 +98,19 @@ class CorpusSection(Section):
 class TrainCorpusSection(CorpusSection):
     """A corpus to learn from."""
 
-    distill: Model | None = Field(
+    distill: Model | Annotated[tuple[Model, ...], Field(min_length=1)] | None = Field(
         default=None,
-        description="model folder (or bundled name) whose translations take the targets' place; "
-        "a corpus that is named twice, once without, is learnt from both ways",
+        description="model folder (or bundled name) whose translations take the targets' place, "
+        "or a list of those that decide together; a corpus that is named twice, once without, is "
+        "learnt from both ways",
     )
+
+    @property
+    def teachers(self) -> tuple[str, ...]:
+        """The models that `distill` names."""
+        if isinstance(self.distill, str):
+            return (self.distill,)
+        return self.distill or ()
 
 
 class FiltersSection(Section):

@@ -59,8 +59,8 @@ class Translate(Task[PairsRecipe]):
     def outlook(cls, recipe: PairsRecipe, progress: Progress) -> Outlook:
         """A sample of the corpora is tokenised; teachers have to be there, and do nothing yet."""
         for section in recipe.data.train:
-            if section.distill is not None:
-                open_model_folder(section.distill).check_translates()
+            for teacher in section.teachers:
+                open_model_folder(teacher).check_translates()
         tables = {
             part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
             for part in ("train", "valid")
