@@ -20,6 +20,7 @@ from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.data.store import described
 from allyouneed.data.store_writer import Progress
+from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError
@@ -31,7 +32,7 @@ from allyouneed.training.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
 from allyouneed.translator import Translator, load
 
-SEARCH = BeamOptions(beam=5)
+SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # 0.6 would teach to be brief
 PART = 1024  # pairs; what a killed run loses at most, and translates together
 
 
