@@ -85,6 +85,8 @@ def main() -> None:
     if chosen.run:
         print(json.dumps(run(Path(chosen.run[0]), chosen.run[1])))
         return
+    if chosen.folder:
+        chosen.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as name:
         folder = Path(name)
         check_disk(folder, chosen.pairs)
