@@ -162,17 +162,25 @@ class BatchSampler:
     def _cut(self, order: Indices) -> list[Indices]:
         """As many pairs to each batch as the budget allows, in this order."""
         batches = []
-        start = 0
+        start = known = 0
+        longer = np.empty(0, dtype=np.int64)  # side of each of the pairs start … known - 1
         while start < len(order):
-            first = order[start]
-            most = self._budget // max(int(self._source[first]), int(self._target[first]))
-            candidates = order[start : start + most]  # no later pair makes it more
-            longest = np.maximum(self._source[candidates], self._target[candidates])
-            held = np.maximum.accumulate(longest) * np.arange(1, len(longest) + 1)
-            rows = int((held <= self._budget).sum())  # True, then False: both factors only grow
-            batches.append(candidates[:rows])
+            while known < len(order) and (known == start or len(longer) < self._most(longer)):
+                more = order[known : known + CHUNK]
+                known += len(more)
+                sides = np.maximum(self._source[more], self._target[more])
+                longer = np.concatenate([longer, sides.astype(np.int64)])
+            held = np.maximum.accumulate(longer[: self._most(longer)])
+            held *= np.arange(1, len(held) + 1)
+            rows = int(held.searchsorted(self._budget, side="right"))  # both factors only grow
+            batches.append(order[start : start + rows])
+            longer = longer[rows:]
             start += rows
         return batches
+
+    def _most(self, longer: NDArray[np.int64]) -> int:
+        """Pairs that a batch may hold which begins with the first of these; later ones add none."""
+        return self._budget // int(longer[0])
 
 
 def _lengths(store: Lengths) -> tuple[Indices, Indices]:
