@@ -115,6 +115,5 @@ def chat(
         measure(conversation, evaluate, first, spaced, json)
     elif sys.stdin is not None and sys.stdin.isatty() and not json:
         talk(conversation)
-    else:
-        if answer_lines(conversation, json):
-            raise typer.Exit(UsageError.exit_code)
+    elif answer_lines(conversation, json):
+        raise typer.Exit(UsageError.exit_code)

@@ -70,7 +70,7 @@ def answer_lines(chat: "Chat", json: bool) -> int:
 
 
 def _refuse(line: str, why: str, json: bool) -> None:
-    """A line that cannot be used; the conversation goes on. A turn has its line of output yet."""
+    """Tells of a line that cannot be used. Even so, each turn gives a line of output."""
     said = "command" if line.startswith("/") else "turn"
     if json:
         result(as_json({said: line, "error": why}))

@@ -57,11 +57,11 @@ class ZstdStream(io.RawIOBase):
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The content of a file, decompressed by its suffix (.gz, .xz, .zst, or none of them)."""
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         return io.BufferedReader(gzip.GzipFile(path, "rb"), 1 << 17)
-    if path.suffix == ".xz":
+    if path.suffix.lower() == ".xz":
         return lzma.open(path, "rb")
-    if path.suffix == ".zst":
+    if path.suffix.lower() == ".zst":
         return io.BufferedReader(ZstdStream(path.open("rb")), 1 << 17)
     return path.open("rb")
 

@@ -39,7 +39,6 @@ class Log:
         self._report = report
         self._purge_from: int | None = None
         self._waiting = b""
-        self._board_failed = False
         self._cut_unfinished_line()
 
     def write(self, record: Record) -> None:
@@ -61,11 +60,11 @@ class Log:
                 self._tell(
                     record, f"{self._path}: {error.strerror}; its lines wait until there is room"
                 )
-        if self._writer is not None and not self._board_failed:
+        if self._writer is not None:
             try:
                 self._to_board(record)
             except OSError as error:
-                self._board_failed = True
+                self._writer = None
                 self._tell(record, f"{self._boards}: {error}; no more is written there")
         self._report(record)
 
