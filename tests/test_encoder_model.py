@@ -237,7 +237,7 @@ def test_the_kind_of_a_folder_decides(
     for options in ({"engine": "cpu-int8"}, {"vocabulary_selection": True}):
         with pytest.raises(UsageError, match=r"without a decoder, which runs on the core alone"):
             allyouneed.load(encoder_folder, **options)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="threads=0 must be at least 1"):
+    with pytest.raises(UsageError, match="threads=0 must be from 1 to 1024"):
         allyouneed.load(encoder_folder, threads=0)
     with pytest.raises(UsageError, match="device='abacus' cannot be used"):
         allyouneed.load(encoder_folder, device="abacus")

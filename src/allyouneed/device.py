@@ -7,6 +7,7 @@ from allyouneed.errors import UsageError
 if TYPE_CHECKING:
     import torch
 
+MOST_THREADS = 1024  # more than that takes minutes to start and is nobody's wish
 NO_MEMORY = ("OutOfMemoryError", "not enough memory", "can't allocate memory", "out of memory")
 
 
@@ -38,6 +39,12 @@ def named_device(name: str) -> "torch.device":
             f"({str(error).splitlines()[0]})"
         ) from error
     return device
+
+
+def check_threads(threads: int | None) -> None:
+    """Raises UsageError for a number of threads that no machine has; None is for all cores."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
 
 
 def memory_is_short(error: Exception) -> bool:

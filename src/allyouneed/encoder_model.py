@@ -14,7 +14,7 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.heads import NextSentenceHead
-from allyouneed.device import usable_device
+from allyouneed.device import check_threads, usable_device
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import UsageError
@@ -68,9 +68,8 @@ class EncoderModel:
             ModelFolderError: a translator's folder, or weights that cannot be read.
             UsageError: a device or number of threads that is not there.
         """
+        check_threads(threads)
         if threads is not None:
-            if threads < 1:
-                raise UsageError(f"threads={threads} must be at least 1")
             torch.set_num_threads(threads)
         place = usable_device(device)
         model = folder.load_encoder().to(place)

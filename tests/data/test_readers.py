@@ -122,6 +122,12 @@ def test_different_line_counts(tmp_path, left, right, first):
     assert message.index("text.en" if left > right else "text.de") == message.index("text.")
 
 
+def test_suffixes_may_be_in_capitals(tmp_path):
+    path = tmp_path / "PAIRS.TSV.GZ"
+    path.write_bytes(gzip.compress(b"hi\thello\n"))
+    assert list(read_pairs(Corpus(path))) == [Pair("hi", "hello", 1)]
+
+
 def test_utf16_is_told_from_others(tmp_path):
     with pytest.raises(DataError, match="iconv -f UTF-16 -t UTF-8"):
         list(read_pairs(two_files(tmp_path, b".\n", "wie\n".encode("utf-16"))))

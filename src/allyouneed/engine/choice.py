@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from allyouneed.device import usable_device
+from allyouneed.device import check_threads, usable_device
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError
 from allyouneed.model_folder import ModelFolder
@@ -13,7 +13,6 @@ from allyouneed.model_folder import ModelFolder
 if TYPE_CHECKING:
     from allyouneed.core.transformer import Transformer
 
-MOST_THREADS = 1024  # more than that takes minutes to start and is nobody's wish
 ENGINES = ("auto", "core", "cpu-float32", "cpu-int8", "cuda")
 
 
@@ -80,8 +79,7 @@ def check_engine(name: str, device: str | None, threads: int | None) -> None:
         )
     if device is not None:
         usable_device(device)
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+    check_threads(threads)
 
 
 def _why_not(name: str, folder: ModelFolder) -> str | None:
