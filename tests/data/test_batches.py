@@ -157,12 +157,34 @@ def test_lengths_beyond_16_bits():
         BatchSampler(store, 70_000, 0)
 
 
-def test_an_epoch_is_planned_in_little_memory(monkeypatch):
+def test_a_bucket_may_be_sorted_in_parts(store_of, monkeypatch):
+    store = store_of(pairs_of(natural_lengths(5000)))
+    monkeypatch.setattr(batches_module, "SORTED", 200)
+    sampler = BatchSampler(store, 1000, 0)
+    batches = sampler.epoch_batches(0)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(5000))
+    assert sampler.padding(batches) < 0.15
+
+
+def test_batches_are_asked_for_by_number(store_of):
+    batches = BatchSampler(store_of(pairs_of([(n, n) for n in range(9)])), 20, 0).epoch_batches(0)
+    every = [batch.tolist() for batch in batches]
+    assert len(batches) == len(every) == 4
+    assert batches[-1].tolist() == every[-1]
+    assert [batch.tolist() for batch in batches[1::2]] == every[1::2]
+    assert batches[len(every) :] == []
+    with pytest.raises(IndexError):
+        batches[len(every)]
+
+
+@pytest.mark.parametrize("budget", [300, 25_000])
+def test_an_epoch_is_planned_in_little_memory(monkeypatch, budget):
     monkeypatch.setattr(batches_module, "CHUNK", 1000)
+    monkeypatch.setattr(batches_module, "SORTED", 1000)
     lengths = np.array(natural_lengths(100_000)).T
     store = Lengths(*lengths)
     tracemalloc.start()
-    sampler = BatchSampler(store, 25_000, 0)
+    sampler = BatchSampler(store, budget, 0)
     held, _ = tracemalloc.get_traced_memory()
     batches = sampler.epoch_batches(0)
     after, peak = tracemalloc.get_traced_memory()

@@ -5,8 +5,8 @@ Memory for a corpus of n pairs, in 16-bit lengths and 32-bit numbers: 8 n bytes 
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ Indices = NDArray[np.unsignedinteger[Any]]
 # a bucket costs about as much padding as the spread of sources in one of its batches.
 BATCHES_PER_BUCKET = 3
 CHUNK = 1 << 15  # pairs looked at together
+SORTED = 1 << 18  # pairs of a bucket sorted together: how they are sorted takes 10 bytes for each
 
 
 class Lengths(Protocol):
@@ -33,6 +34,29 @@ class Lengths(Protocol):
         self, first: int = 0, end: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
     def line_of(self, index: int) -> tuple[str, int]: ...
+
+
+class Batches(Sequence[Indices]):
+    """The batches of an epoch: arrays of pair numbers, cut out of one array when asked for.
+
+    `bounds[n]` to `bounds[n + 1]` of `order` is a batch; `turns` is when which of them comes.
+    """
+
+    def __init__(self, order: Indices, bounds: NDArray[np.int64], turns: NDArray[np.int64]) -> None:
+        self._order, self._bounds, self._turns = order, bounds, turns
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    @overload
+    def __getitem__(self, which: int) -> Indices: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[Indices]: ...
+    def __getitem__(self, which: int | slice) -> Indices | list[Indices]:
+        if isinstance(which, slice):
+            return [self[n] for n in range(*which.indices(len(self)))]
+        batch = self._turns[which]
+        return self._order[self._bounds[batch] : self._bounds[batch + 1]]
 
 
 class BatchSampler:
@@ -74,13 +98,12 @@ class BatchSampler:
                 f"{tokens} or lower the filter max_tokens to {batch_tokens}"
             )
 
-    def epoch_batches(self, epoch: int) -> list[Indices]:
-        """The batches of one epoch: arrays of pair numbers. The same for the same (seed, epoch)."""
+    def epoch_batches(self, epoch: int) -> Batches:
+        """The batches of one epoch. The same for the same (seed, epoch)."""
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, epoch])))
-        order = self._drawn(rng)
-        self._shuffle_by_length(order, rng)
-        batches = self._cut(order)
-        return [batches[n] for n in rng.permutation(len(batches))]
+        order = self._by_length(self._drawn(rng), rng)
+        bounds = self._cut(order)
+        return Batches(order, bounds, rng.permutation(len(bounds) - 1))
 
     def padding(self, batches: Sequence[Indices]) -> float:
         """The share of positions, both sides together, that hold padding."""
@@ -122,65 +145,68 @@ class BatchSampler:
                 done += rest
         return drawn
 
-    def _shuffle_by_length(self, order: Indices, rng: np.random.Generator) -> None:
+    def _by_length(self, drawn: Indices, rng: np.random.Generator) -> Indices:
         """Bucket after bucket of like target lengths; inside, sorted by source length, up and down
-        in turn so that neighbours stay alike across buckets. The order is shuffled before, and the
-        sort is stable: chance breaks ties."""
-        bucket_of = self._buckets(order)
-        falls = bucket_of % 2 == 0
-        longest = self._source.max()
+        in turn so that neighbours stay alike. Pairs of equal lengths are in random order."""
+        order, sizes = self._by_bucket(drawn)
+        falls = False
+        for bucket in np.split(order, np.cumsum(sizes)[:-1]):
+            rng.shuffle(bucket)
+            for first in range(0, len(bucket), SORTED):
+                part = bucket[first : first + SORTED]
+                rising = np.argsort(self._source[part], kind="stable")  # a radix sort in 16 bits
+                part[:] = part[rising[::-1] if falls else rising]
+                falls = not falls
+        return order
 
-        def bucket(chunk: Indices) -> Indices:
-            return bucket_of[self._target[chunk]]
+    def _by_bucket(self, drawn: Indices) -> tuple[Indices, NDArray[np.int64]]:
+        """(the pairs bucket after bucket, how many each bucket has): a counting sort."""
+        bucket_of, sizes = self._buckets(drawn)
+        order = np.empty_like(drawn)
+        place = np.cumsum(sizes) - sizes  # where the next pair of each bucket belongs
+        for chunk in _chunks(drawn):
+            buckets = bucket_of[self._target[chunk]]
+            rising = np.argsort(buckets, kind="stable")
+            here = np.bincount(buckets, minlength=len(place))
+            shift = place - (np.cumsum(here) - here)
+            order[shift[buckets[rising]] + np.arange(len(chunk))] = chunk[rising]
+            place += here
+        return order, sizes
 
-        def place_in_bucket(chunk: Indices) -> Indices:
-            source = self._source[chunk]
-            return np.where(falls[self._target[chunk]], longest - source, source)
-
-        # counted before the shuffle: memory is read from front to back, which is much faster
-        places, buckets = _counts(order, place_in_bucket), _counts(order, bucket)
-        rng.shuffle(order)
-        halfway = np.empty_like(order)
-        _sort(order, place_in_bucket, places, halfway)
-        _sort(halfway, bucket, buckets, order)
-
-    def _buckets(self, drawn: Indices) -> Indices:
-        """The bucket of each target length."""
-        tokens = np.zeros(int(self._target.max()) + 1)
+    def _buckets(self, drawn: Indices) -> tuple[Indices, NDArray[np.int64]]:
+        """(the bucket of each target length, how many pairs each bucket has)."""
+        pairs = np.zeros(int(self._target.max()) + 1, dtype=np.int64)
+        tokens = np.zeros(len(pairs))
         for chunk in _chunks(drawn):
             source, target = self._source[chunk], self._target[chunk]
-            tokens += np.bincount(target, np.maximum(source, target), minlength=len(tokens))
-        bucket_of = np.zeros(len(tokens), dtype=np.min_scalar_type(len(tokens)))
+            pairs += np.bincount(target, minlength=len(pairs))
+            tokens += np.bincount(target, np.maximum(source, target), minlength=len(pairs))
+        bucket_of = np.zeros(len(pairs), dtype=np.min_scalar_type(len(pairs)))
         bucket, held = 0, 0.0
-        for length, more in enumerate(tokens):
+        for length, more in enumerate(tokens.tolist()):
             bucket_of[length] = bucket
             held += more
             if held >= BATCHES_PER_BUCKET * self._budget:
                 bucket, held = bucket + 1, 0.0
-        return bucket_of
+        return bucket_of, np.bincount(bucket_of, pairs).astype(np.int64)
 
-    def _cut(self, order: Indices) -> list[Indices]:
-        """As many pairs to each batch as the budget allows, in this order."""
-        batches = []
-        start = known = 0
-        longer = np.empty(0, dtype=np.int64)  # side of each of the pairs start … known - 1
-        while start < len(order):
-            while known < len(order) and (known == start or len(longer) < self._most(longer)):
-                more = order[known : known + CHUNK]
-                known += len(more)
-                sides = np.maximum(self._source[more], self._target[more])
-                longer = np.concatenate([longer, sides.astype(np.int64)])
-            held = np.maximum.accumulate(longer[: self._most(longer)])
-            held *= np.arange(1, len(held) + 1)
-            rows = int(held.searchsorted(self._budget, side="right"))  # both factors only grow
-            batches.append(order[start : start + rows])
-            longer = longer[rows:]
-            start += rows
-        return batches
-
-    def _most(self, longer: NDArray[np.int64]) -> int:
-        """Pairs that a batch may hold which begins with the first of these; later ones add none."""
-        return self._budget // int(longer[0])
+    def _cut(self, order: Indices) -> NDArray[np.int64]:
+        """As many pairs to each batch as the budget allows, in this order: where each begins, and
+        the end."""
+        bounds = [0]
+        rows = longest = 0  # of the batch under way
+        for chunk in _chunks(order):
+            for side, count in _runs(np.maximum(self._source[chunk], self._target[chunk])):
+                left = count
+                while left:
+                    longest = max(longest, side)
+                    fit = min(left, self._budget // longest - rows)
+                    if fit > 0:
+                        rows, left = rows + fit, left - fit
+                    else:
+                        bounds.append(bounds[-1] + rows)
+                        rows = longest = 0
+        return np.array([*bounds, len(order)])
 
 
 def _lengths(store: Lengths) -> tuple[Indices, Indices]:
@@ -205,28 +231,8 @@ def _chunks(order: Indices) -> Iterator[Indices]:
     return (order[first : first + CHUNK] for first in range(0, len(order), CHUNK))
 
 
-def _counts(drawn: Indices, key: Callable[[Indices], Indices]) -> NDArray[np.int64]:
-    """How often each key occurs."""
-    counts = np.zeros(1, dtype=np.int64)
-    for chunk in _chunks(drawn):
-        more = np.bincount(key(chunk), minlength=len(counts))
-        more[: len(counts)] += counts
-        counts = more
-    return counts
-
-
-def _sort(
-    order: Indices,
-    key: Callable[[Indices], Indices],
-    counts: NDArray[np.int64],
-    into: Indices,
-) -> None:
-    """A stable counting sort by small whole numbers."""
-    place = np.cumsum(counts) - counts  # where the next of each key belongs
-    for chunk in _chunks(order):
-        keys = key(chunk)
-        rising = np.argsort(keys, kind="stable")  # in 16 bits and less, a radix sort
-        here = np.bincount(keys, minlength=len(place))
-        shift = place - (np.cumsum(here) - here)
-        into[shift[keys[rising]] + np.arange(len(chunk))] = chunk[rising]
-        place += here
+def _runs(numbers: Indices) -> Iterator[tuple[int, int]]:
+    """(number, how often it stands there in a row)."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] ^ 1))
+    counts = np.diff(starts, append=len(numbers))
+    return zip(numbers[starts].tolist(), counts.tolist(), strict=True)

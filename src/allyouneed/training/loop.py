@@ -80,7 +80,7 @@ class Loop:
         self._checkpoint_owed = False
         self._saved: State | None = None
         self._interval = Interval()
-        self._updates: Sequence[Sequence[Indices]] = ()
+        self._batches: Sequence[Indices] = ()  # of the epoch
         self._last_checkpoint = 0.0
         self._began = time.monotonic()
 
@@ -122,9 +122,9 @@ class Loop:
             self.note(self._about_objective)
         with stop_on_signals() as stop:
             while (end := self._ending()) is None:
-                self._update(self._updates[self.state.position])
+                self._update(self._group())
                 self.state.position += 1
-                if epoch_ends := self.state.position == len(self._updates):
+                if epoch_ends := self.state.position == self._epoch_updates():
                     self.state.epoch, self.state.position = self.state.epoch + 1, 0
                     self._plan()
                 if self._validation_due(epoch_ends):
@@ -203,11 +203,17 @@ class Loop:
         return self._stopped() or ending(self.recipe.training, self.state)
 
     def _plan(self) -> None:
-        """The epoch's batches, in groups that make one update each."""
-        self._updates = ()  # first: of a large corpus, two plans may be too much for the memory
+        self._batches = ()  # first: of a large corpus, two plans may be too much for the memory
+        self._batches = self.sampler.epoch_batches(self.state.epoch)
+
+    def _epoch_updates(self) -> int:
+        return math.ceil(len(self._batches) / self.recipe.training.accumulate)
+
+    def _group(self) -> Sequence[Indices]:
+        """The batches of the next update."""
         together = self.recipe.training.accumulate
-        batches = self.sampler.epoch_batches(self.state.epoch)
-        self._updates = [batches[n : n + together] for n in range(0, len(batches), together)]
+        first = self.state.position * together
+        return self._batches[first : first + together]
 
     def _update(self, group: Sequence[Indices]) -> None:
         """One optimizer step over the group; none where that would spoil the weights."""
@@ -327,7 +333,7 @@ class Loop:
         if not gathered.steps:
             return
         now = time.monotonic()
-        training, updates = self.recipe.training, len(self._updates)
+        training, updates = self.recipe.training, self._epoch_updates()
         self.record(
             {
                 "event": "step",
