@@ -87,7 +87,7 @@ def test_a_spoilt_file(call, toy: DataSet, file_server, home: Path) -> None:
     ended = call("fetch", "toy")
     assert (ended.code, ended.out) == (1, "")
     assert "valid.tsv: what came has the checksum sha256:" in ended.err
-    assert [path.name for path in (home / "toy").iterdir()] == ["train.tsv"]
+    assert [path.name for path in (home / "toy").glob("[!.]*")] == ["train.tsv"]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 import hashlib
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
 from allyouneed.data import download as download_module
 from allyouneed.data.download import download, fetch
+from allyouneed.data.lock import locked
 from allyouneed.data.published import DATA_SETS, DataSet, PublishedFile
 from allyouneed.errors import DataError, UsageError
 
@@ -39,7 +42,7 @@ def test_a_file_comes_whole_and_only_once(file_server, url, tmp_path):
     assert [done for _, done, _ in told] == sorted({done for _, done, _ in told})
     download(url, path, CHECKSUM, nobody)
     assert len(file_server.asked) == 1
-    assert [p.name for p in path.parent.iterdir()] == ["a.gz"]
+    assert [p.name for p in path.parent.glob("[!.]*")] == ["a.gz"]
 
 
 def test_a_transfer_that_breaks_off_goes_on(file_server, url, tmp_path):
@@ -94,7 +97,25 @@ def test_a_wrong_checksum_leaves_nothing(file_server, url, tmp_path):
         download(url, tmp_path / "a.gz", CHECKSUM, nobody)
     for word in (url, CHECKSUM, "sha256:", "--from"):
         assert word in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.glob("[!.]*")) == []
+
+
+def test_a_second_process_waits_and_shares_the_work(file_server, url, tmp_path):
+    path = tmp_path / "a.gz"
+    told = []
+    with locked(tmp_path / ".lock", lambda: None):
+        other = threading.Thread(
+            target=download, args=(url, path, CHECKSUM, lambda name, *_: told.append(name))
+        )
+        other.start()
+        while not told:
+            time.sleep(0.001)
+        (tmp_path / "a.gz.partial").write_bytes(CONTENT[:9])  # the first is at it
+        assert file_server.asked == []
+        (tmp_path / "a.gz.partial").rename(path)
+    other.join()
+    assert told == ["a.gz (another process is at it)"]
+    assert file_server.asked == []
 
 
 def test_md5_is_known_too(url, tmp_path):

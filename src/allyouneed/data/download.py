@@ -10,6 +10,7 @@ from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from allyouneed.data.lock import locked
 from allyouneed.data.published import DataSet
 from allyouneed.errors import DataError, UsageError
 
@@ -18,6 +19,7 @@ WAIT_S = 1.0  # before the second try; twice as long before each further one
 TIMEOUT_S = 30.0  # without a byte
 BLOCK = 1 << 16
 PARTIAL = ".partial"
+LOCK = ".lock"  # beside the files
 
 # (name of the file, bytes that are there, bytes of the whole or None while unknown)
 Progress = Callable[[str, int, int | None], None]
@@ -51,7 +53,8 @@ def download(url: str, path: Path, checksum: str, progress: Progress) -> None:
     """Fetches one file, unless it is there. `checksum` is `algorithm:hex`.
 
     What has come lies beside it as .partial until it is whole; a later call goes on from there
-    where the server knows how (HTTP ranges), and starts anew where it does not.
+    where the server knows how (HTTP ranges), and starts anew where it does not. A second process
+    waits for the first and shares its work.
 
     Raises DataError: see `fetch`.
     """
@@ -60,25 +63,32 @@ def download(url: str, path: Path, checksum: str, progress: Progress) -> None:
             _check_same(path, url, checksum)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + PARTIAL)
-        if partial.exists():
-            _transfer(url, partial, progress)
-            if _digest(partial, checksum) != checksum:
-                partial.unlink()  # the rest of another file: once more from its beginning
-        if not partial.exists():
-            _transfer(url, partial, progress)
-        if (found := _digest(partial, checksum)) != checksum:
-            partial.unlink()
-            raise DataError(
-                f"{url}: what came has the checksum {found}, not {checksum}: it was spoilt on its "
-                "way, or the file was changed; try again, or name a mirror by --from"
-            )
-        partial.replace(path)
+        waiting = f"{path.name} (another process is at it)"
+        with locked(path.parent / LOCK, lambda: progress(waiting, 0, None)):
+            if not path.exists():
+                _bring(url, path, checksum, progress)
     except OSError as error:
         raise DataError(
             f"{path}: cannot be kept there: {error.strerror}; free some space, or choose another "
             "folder by --into"
         ) from error
+
+
+def _bring(url: str, path: Path, checksum: str, progress: Progress) -> None:
+    partial = path.with_name(path.name + PARTIAL)
+    if partial.exists():
+        _transfer(url, partial, progress)
+        if _digest(partial, checksum) != checksum:
+            partial.unlink()  # the rest of another file: once more from its beginning
+    if not partial.exists():
+        _transfer(url, partial, progress)
+    if (found := _digest(partial, checksum)) != checksum:
+        partial.unlink()
+        raise DataError(
+            f"{url}: what came has the checksum {found}, not {checksum}: it was spoilt on its "
+            "way, or the file was changed; try again, or name a mirror by --from"
+        )
+    partial.replace(path)
 
 
 def _check_same(path: Path, url: str, checksum: str) -> None:
