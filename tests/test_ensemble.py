@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from allyouneed import load_ensemble
 from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.ensemble import Ensemble
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.model_folder import save_model_folder
 from allyouneed.text.tokenizer import Tokenizer

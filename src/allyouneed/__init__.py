@@ -25,6 +25,7 @@ __all__ = [
     "EncoderOnly",
     "intervene",
     "load",
+    "load_ensemble",
     "look",
     "Prediction",
     "Tokenizer",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from allyouneed.core.encoder_only import EncoderOnly
     from allyouneed.core.transformer import Transformer
     from allyouneed.encoder_model import EncoderModel
+    from allyouneed.ensemble import load_ensemble
     from allyouneed.errors import AllYouNeedError
     from allyouneed.insight.capture import capture
     from allyouneed.insight.intervene import intervene
@@ -64,6 +66,7 @@ else:
         "EncoderOnly": "allyouneed.core.encoder_only",
         "intervene": "allyouneed.insight.intervene",
         "load": "allyouneed.loading",
+        "load_ensemble": "allyouneed.ensemble",
         "look": "allyouneed.widget.notebook",
         "Prediction": "allyouneed.prediction",
         "Tokenizer": "allyouneed.text.tokenizer",

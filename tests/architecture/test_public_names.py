@@ -16,6 +16,7 @@ PUBLIC = [
     "EncoderOnly",
     "intervene",
     "load",
+    "load_ensemble",
     "look",
     "Prediction",
     "Tokenizer",
