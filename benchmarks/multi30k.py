@@ -6,11 +6,12 @@ are lower-cased, then go through Moses' punctuation normalisation and tokenizer 
 their tokens are compared as `multi-bleu.perl` does. Cased sacreBLEU, which takes plain text and is
 another figure, stands beside it; never set one beside the other.
 
-    python benchmarks/multi30k.py [--model FOLDER] [--set test_2016_flickr] [--beam 5]
+    python benchmarks/multi30k.py [--model FOLDER ...] [--set test_2016_flickr] [--beam 5]
         [--length-penalty 0.6]
     python benchmarks/multi30k.py --translations FILE
 
-Needs sacremoses, and the data: `allyouneed fetch multi30k`, or the folder in $ALLYOUNEED_DATA.
+Several models decide together, as an ensemble. Needs sacremoses, and the data:
+`allyouneed fetch multi30k`, or the folder in $ALLYOUNEED_DATA.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from allyouneed.data.lines import read_lines
 from allyouneed.data.root import resolve
 from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError
 from allyouneed.evaluation.metrics import bleu, chrf
 from allyouneed.model_folder import open_model_folder
@@ -41,7 +43,9 @@ def main() -> None:
     arguments = parsed()
     sources, references = (lines(arguments.set, side) for side in ("en", "de"))
     if arguments.translations is None:
-        translator = load(arguments.model, engine=arguments.engine)
+        names = arguments.model
+        several = len(names) > 1
+        translator = load_ensemble(names) if several else load(*names, engine=arguments.engine)
         penalty = Wu(arguments.length_penalty)
         options = BeamOptions(beam=arguments.beam, length_penalty=penalty)
         found = translator(sources, options=options)
@@ -50,7 +54,7 @@ def main() -> None:
             "beam": arguments.beam,
             "length_penalty": arguments.length_penalty,
             "engine": translator.engine.description,
-            **trained(arguments.model),
+            **trained(names),
         }
     else:
         translations = [*read_lines(arguments.translations, lambda *note: None)]
@@ -72,14 +76,16 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", default="en-de", help="folder or bundled name (%(default)s)")
+    parser.add_argument(
+        "--model", nargs="+", default=["en-de"], help="folders or bundled names (en-de)"
+    )
     parser.add_argument("--translations", type=Path, help="a file to score instead, line by line")
     parser.add_argument("--set", default="test_2016_flickr", help="(%(default)s)")
     parser.add_argument("--beam", type=int, default=5, help="(%(default)s)")
     parser.add_argument(
         "--length-penalty", type=float, default=0.6, help="Wu's alpha (%(default)s)"
     )
-    parser.add_argument("--engine", default="auto", help="(%(default)s)")
+    parser.add_argument("--engine", default="auto", help="of a single model (%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
     if not find_spec("sacremoses"):
         sys.exit("sacremoses is not installed; install it with: pip install sacremoses")
@@ -95,7 +101,16 @@ def lines(name: str, side: str) -> list[str]:
     return [*read_lines(path, lambda *note: None)]
 
 
-def trained(model: str) -> dict[str, Any]:
+def trained(models: Sequence[str]) -> dict[str, Any]:
+    """What is known of the training of a model, or of each of several."""
+    each = [facts_of(model) for model in models]
+    if len(each) == 1:
+        return each[0]
+    parameters = sum(one.get("parameters", 0) for one in each)
+    return {"name": f"ensemble-of-{len(each)}", "parameters": parameters, "models": each}
+
+
+def facts_of(model: str) -> dict[str, Any]:
     """What the model's folder says of its training; `name` is that of its recipe and its seed."""
     folder = open_model_folder(model)
     facts = json.loads((folder.path / "training.json").read_text(encoding="utf-8"))
