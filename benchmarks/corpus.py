@@ -35,7 +35,8 @@ import numpy as np
 SMALL_PAIRS = 50_000  # enough for all the chunks that are under way at once
 VOCABULARY = 8000
 LEARNT_FROM = 50_000  # pairs
-ROUNDS = 3
+TOKENISED = 200_000  # pairs a round: enough that filling the pipeline does not count
+ROUNDS = 5
 CHUNK = 8192  # pairs that are tokenised at once
 SHOTS_S = 0.005  # between two looks at the memory
 
@@ -135,8 +136,9 @@ def tokenising(folder: Path) -> dict[str, Any]:
     from allyouneed.data.store import build_store
     from allyouneed.text.tokenizer import Tokenizer
 
-    texts = [pair for _, pair in zip(range(LEARNT_FROM), lines(folder, "large"), strict=False)]
-    tokenizer = Tokenizer.train((side for pair in texts for side in pair), VOCABULARY)
+    texts = [pair for _, pair in zip(range(TOKENISED), lines(folder, "large"), strict=False)]
+    learnt_from = (side for pair in texts[:LEARNT_FROM] for side in pair)
+    tokenizer = Tokenizer.train(learnt_from, VOCABULARY)
     tokenizer.save(folder / "tokenizer.json")
     corpus = Corpus(folder / "source.some", folder / "target.some")
     for side in (0, 1):
