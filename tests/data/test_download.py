@@ -108,7 +108,7 @@ def test_a_second_process_waits_and_shares_the_work(file_server, url, tmp_path):
             target=download, args=(url, path, CHECKSUM, lambda name, *_: told.append(name))
         )
         other.start()
-        while not told:
+        while not told and other.is_alive():
             time.sleep(0.001)
         (tmp_path / "a.gz.partial").write_bytes(CONTENT[:9])  # the first is at it
         assert file_server.asked == []
