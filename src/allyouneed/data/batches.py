@@ -197,15 +197,14 @@ class BatchSampler:
         rows = longest = 0  # of the batch under way
         for chunk in _chunks(order):
             for side, count in _runs(np.maximum(self._source[chunk], self._target[chunk])):
-                left = count
-                while left:
-                    longest = max(longest, side)
-                    fit = min(left, self._budget // longest - rows)
-                    if fit > 0:
-                        rows, left = rows + fit, left - fit
-                    else:
-                        bounds.append(bounds[-1] + rows)
-                        rows = longest = 0
+                longest = max(longest, side)
+                fit = min(count, max(0, self._budget // longest - rows))
+                rows, left = rows + fit, count - fit
+                if left:  # full: so is each batch of this run alone, but for the last
+                    end, size = bounds[-1] + rows, self._budget // side
+                    full = (left - 1) // size
+                    bounds.extend(range(end, end + full * size + 1, size))
+                    rows, longest = left - full * size, side
         return np.array([*bounds, len(order)])
 
 
