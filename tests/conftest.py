@@ -146,7 +146,8 @@ class FileServer(ThreadingHTTPServer):
     """Serves `files` on this machine, and writes down the range that each request asks for.
 
     The next answers are those of `answers` (status codes); transfers break off after so many
-    bytes as `break_after` says, one number for each; without `ranges`, each begins anew.
+    bytes as `break_after` says, one number for each; without `ranges`, each begins anew. `length`,
+    if given, is what it says of theirs in place of the truth.
     """
 
     def __init__(self) -> None:
@@ -156,6 +157,7 @@ class FileServer(ThreadingHTTPServer):
         self.answers: list[int] = []
         self.break_after: list[int] = []
         self.ranges = True
+        self.length: str | None = None
 
     @property
     def address(self) -> str:
@@ -179,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_error(416)
                 return
         self.send_response(206 if first else 200)
-        self.send_header("Content-Length", str(len(content) - first))
+        self.send_header("Content-Length", self.server.length or str(len(content) - first))
         self.end_headers()
         until = len(content)
         if self.server.break_after:

@@ -144,6 +144,20 @@ def test_a_file_that_is_not_there_is_asked_for_once(file_server, url, tmp_path):
     assert len(file_server.asked) == 1
 
 
+def test_a_refused_range_is_an_answer_only_where_one_was_asked_for(file_server, url, tmp_path):
+    file_server.answers = [416]
+    with pytest.raises(DataError, match=r"a\.gz: the server answers 416 .*--from"):
+        download(url, tmp_path / "a.gz", CHECKSUM, nobody)
+
+
+def test_a_length_that_is_none_is_no_length(file_server, url, tmp_path):
+    file_server.length = "12 bytes"
+    told = []
+    download(url, tmp_path / "a.gz", CHECKSUM, lambda *news: told.append(news[1:]))
+    assert (tmp_path / "a.gz").read_bytes() == CONTENT
+    assert {total for _, total in told} == {None}
+
+
 def test_no_server_at_all(unused_address, tmp_path):
     with pytest.raises(DataError, match=r"no connection .*, 5 times; 0 bytes are kept"):
         download(unused_address + "/a.gz", tmp_path / "a.gz", CHECKSUM, nobody)

@@ -42,9 +42,9 @@ def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:
         (tmp_path / name).write_text(name, encoding="utf-8")
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "c.txt").write_text("c", encoding="utf-8")
-    found = text_files(TextCorpus(tmp_path, weight=2.0, part="end", held_out=0.1))
+    found = text_files(TextCorpus(tmp_path, part="end", held_out=0.1))
     assert [one.source.name for one in found] == ["a.txt", "b.txt", "c.txt"]
-    assert {(one.weight, one.part, one.held_out) for one in found} == {(2.0, "end", 0.1)}
+    assert {(one.part, one.held_out) for one in found} == {("end", 0.1)}
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="empty holds no file"):
         text_files(TextCorpus(tmp_path / "empty"))

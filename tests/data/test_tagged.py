@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from allyouneed.data.report import DataReport
 from allyouneed.data.tagged import TaggedCorpus, TaggedText, read_tagged
 
@@ -28,6 +30,17 @@ def test_a_word_on_a_line(tmp_path: Path) -> None:
         TaggedText(("EU", "rejects"), ("B-ORG", "O"), 3),
         TaggedText(("all",), ("O",), 7),
     ]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.conll"])
+def test_a_word_with_a_no_break_space_is_left_out_and_counted(tmp_path: Path, name: str) -> None:
+    """Nothing after the training would see it as one word."""
+    columns = "10\u00a0000 NUM\neuros N\n \u00a0\nyes O\n"
+    lines = "10\u00a0000 euros\tNUM N\n\u00a0\nyes\tO\n"
+    found, report = read(tmp_path / name, lines if name.endswith("tsv") else columns)
+    assert [(one.words, one.tags) for one in found] == [(("yes",), ("O",))]
+    (example,) = report.left_out["malformed"].examples
+    assert example[1:] == (1, r"white space within '10\xa0000'")
 
 
 def test_words_without_tags_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +220,16 @@ def test_a_recipe_is_written_back(encoders: Encoders, task: str) -> None:
     assert load_recipe(path) == recipe
 
 
+def test_a_recipe_with_texts_to_validate_on_is_written_back(encoders: Encoders) -> None:
+    text = encoders.write("masked-lm").read_text("utf-8")
+    path = encoders.root / "valid.toml"
+    held_out = text.replace("[masking]", '[[data.valid]]\nsource = "books"\n[masking]')
+    path.write_text(held_out.replace("held_out = 0.2\n", ""), encoding="utf-8")
+    recipe = load_recipe(path)
+    path.write_text(to_toml(recipe), encoding="utf-8")
+    assert load_recipe(path) == recipe
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_a_plan_counts_what_the_run_then_sees(finished: Encoders, task: str) -> None:
     recipe = finished.recipe(task)
@@ -304,6 +314,10 @@ def test_one_label_alone_is_nothing_to_learn(encoders: Encoders) -> None:
         ("tag", "vocabulary.dropout=0.1", "vocabulary.dropout has no place"),
         ("masked-lm", "vocabulary.dropout=0.1", "vocabulary.dropout has no place"),
         ("masked-lm", "data.held_out=0", "held_out is 0"),
+        ("masked-lm", 'data.valid=[{source="books"}]', "nothing else is held_out"),
+        ("masked-lm", 'data.valid=[{source="books", weight=2}]', "unknown key data.valid.0.weight"),
+        ("classify", "data.valid.0.weight=2", "unknown key data.valid.0.weight"),
+        ("tag", "data.valid.0.weight=2", "unknown key data.valid.0.weight"),
         ("masked-lm", "masking.lenght=9", "did you mean masking.length?"),
         ("masked-lm", "data.train.0.target=x", "unknown key data.train.0.target"),
         ("classify", "validation.beam=2", "unknown key validation.beam"),
@@ -341,6 +355,22 @@ def test_next_sentences_are_learnt_beside_words(encoders: Encoders) -> None:
     assert (heads.masked_words, heads.next_sentence, heads.pooler) == (True, True, True)
     (final,) = encoders.records("run", "final")
     assert 0 <= final["next_sentence"] <= 1
+
+
+def test_what_next_sentences_cost_does_not_follow_from_how_they_are_shared_out(
+    finished: Encoders,
+) -> None:
+    recipe = finished.recipe("masked-lm", "masking.next_sentence=true", "model.dropout=0.0")
+    task = task_of(recipe).prepared(recipe, _start(finished.root / "shared"))
+    objective = task.objective(task.new_model(1), torch.device("cpu"))
+    pairs = np.arange(9, dtype=np.uint32)
+    whole, *parts = (task.batch(some, 0) for some in (pairs, pairs[:2], pairs[2:]))
+    cost = [float(objective(batch).detach()) for batch in (whole, *parts)]
+    assert cost[0] == pytest.approx(sum(cost[1:]), rel=1e-5)
+    told = task.batch(pairs, 0)
+    words = replace(told, elsewhere_B=None)
+    share = cost[0] / float(objective(words).detach()) - 1
+    assert share == pytest.approx(np.log(2) / np.log(task.shape.config.vocabulary), rel=0.5)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -334,7 +334,7 @@ def test_a_disk_that_is_full_at_the_end_is_an_error(
     ("overrides", "keys"),
     [
         (["seed=2"], "seed"),
-        (["model.dropout=0.2", "data.train.0.pairs=121"], "data.train, model.dropout"),
+        (["model.dropout=0.2", "data.train.0.pairs=121"], "data.train.0.pairs, model.dropout"),
         (
             ["optimizer.epsilon=1e-8", "training.batch_tokens=300"],
             "optimizer.epsilon, training.batch_tokens",
@@ -388,6 +388,44 @@ def test_other_pairs_than_before_are_refused(runs: Any) -> None:
         runs.start("old", files, resume=True)
     corpus.write_text("".join(lines), encoding="utf-8")
     assert runs.start("old", files, resume=True).steps == 10
+
+
+def test_files_may_have_been_moved(runs: Any) -> None:
+    def corpora(folder: Path) -> list[str]:
+        folder.mkdir()
+        for name, count in (("train", 40), ("valid", 5)):
+            lines = "".join(f"{n} one\tein {n}\n" for n in range(count))
+            (folder / f"{name}.tsv").write_text(lines, encoding="utf-8")
+        return [f'data.{name}=[{{source="{folder}/{name}.tsv"}}]' for name in ("train", "valid")]
+
+    before, after = (corpora(runs.root / name) for name in ("before", "after"))
+    runs.start("moved", *before, "training.steps=4")
+    shutil.rmtree(runs.root / "before")
+    assert runs.start("moved", *after, resume=True).steps == 10
+    runs.start("whole", *after)
+    same_run(runs, "moved", "whole")
+    notes = [note["text"] for note in runs.records("moved", "note")]
+    assert "data.train.0.source, data.valid.0.source, training.steps" in " ".join(notes)
+
+
+def test_other_validation_pairs_forget_the_best(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def say(loss: float) -> None:
+        found = Validation(loss, None, None, ())
+        monkeypatch.setattr(loop, "validate", lambda *_: found)
+
+    corpus = runs.root / "valid.tsv"
+    corpus.write_text("one\tein\n", encoding="utf-8")
+    files = f'data.valid=[{{source = "{corpus}"}}]'
+    say(1e-9)
+    runs.start("run", files, "training.steps=4")
+    corpus.write_text("two\tzwei\n", encoding="utf-8")
+    say(5.0)
+    runs.start("run", files, resume=True)
+    last = runs.records("run", "validation")[-1]
+    assert (last["step"], last["best"]) == (10, False)
+    assert [found["best"] for found in runs.records("run", "validation")] == [True, True, False]
+    notes = [note["text"] for note in runs.records("run", "note")]
+    assert any(note.startswith("validates on other pairs than before") for note in notes)
 
 
 def test_another_number_of_threads_is_told(runs: Any) -> None:

@@ -10,8 +10,8 @@ from safetensors.torch import load_file
 
 from allyouneed.errors import DataError, TrainingError, UsageError
 from allyouneed.model_folder import open_model_folder
+from allyouneed.training import final_model as final_module
 from allyouneed.training import loop as loop_module
-from allyouneed.training import run as run_module
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.recipe import load_recipe
@@ -26,6 +26,12 @@ def say(monkeypatch: pytest.MonkeyPatch, loss: float) -> None:
     """Every validation on the way finds this loss; those of the final model are real."""
     found = Validation(loss, None, None, ())
     monkeypatch.setattr(loop_module, "validate", lambda *_: found)
+
+
+def finally_say(monkeypatch: pytest.MonkeyPatch, *losses: float) -> None:
+    """What the final validations find, one after the other."""
+    found = iter([Validation(loss, None, None, ()) for loss in losses])
+    monkeypatch.setattr(final_module, "validate", lambda *_: next(found))
 
 
 def test_the_final_model_is_the_average_of_the_last_checkpoints(
@@ -55,10 +61,41 @@ def test_the_best_is_the_final_model_where_it_is_better(
     runs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(monkeypatch, 1e-9)
+    finally_say(monkeypatch, 2.0, 1.0)
     runs.start("run", "training.validate_every_steps=4")
     assert runs.weights("run") == runs.weights("run", "best")
     assert runs.records("run", "final")[0]["origin"].startswith("that of step 4, the best")
     assert open_model_folder(runs.root / "run" / "best").load_model().config.d_model == 16
+
+
+def test_the_best_may_be_no_better_once_it_is_stored(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, 1.9)
+    finally_say(monkeypatch, 2.0, 2.1)
+    runs.start("run", "training.stored_precision=bfloat16", "training.validate_every_steps=4")
+    stored = average_checkpoints(checkpoints(runs.root / "run")[-2:])
+    ours = load_file(runs.root / "run" / "model" / "model.safetensors")
+    assert all(torch.equal(ours[name], stored[name].bfloat16()) for name in ours)
+    (final,) = runs.records("run", "final")
+    assert (final["loss"], final["origin"]) == (2.0, "the average of the last 2 checkpoints")
+
+
+def test_a_best_from_after_the_checkpoint_gone_on_from_is_not_taken(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after a validation and before the next checkpoint; then better than ever again."""
+    say(monkeypatch, 1.0)
+    often = "training.validate_every_steps=2", "training.checkpoint_every_steps=4"
+    runs.start("run", *often, "training.steps=4")
+    facts = runs.root / "run" / "best" / "training.json"
+    facts.write_text(json.dumps({"step": 6}), encoding="utf-8")
+    say(monkeypatch, 3.0)
+    finally_say(monkeypatch, 2.0)
+    runs.start("run", *often, resume=True)
+    assert runs.records("run", "final")[0]["origin"].startswith("the average of")
+    notes = [note["text"] for note in runs.records("run", "note")]
+    assert any("best is of step 6, not of 2; the final model is the average" in n for n in notes)
 
 
 def test_without_the_best_the_run_still_has_a_model(
@@ -153,7 +190,7 @@ def test_files_of_the_package_are_told_by_their_names() -> None:
     """Where it is installed is nobody's business."""
     recipe = load_recipe("de-en")
     assert Path(recipe.data.train[1].source).is_absolute()  # type: ignore[attr-defined]
-    told = run_module._told(recipe)
+    told = final_module._told(recipe)
     assert told["data"]["train"][1]["source"] == "short.de-en.tsv"
     assert told["training"]["steps"] == 5500
 

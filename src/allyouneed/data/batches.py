@@ -95,7 +95,7 @@ class BatchSampler:
             raise DataError(
                 f"{name}:{line}: a pair of {self._source[worst]} and {self._target[worst]} tokens "
                 f"does not fit batch_tokens={batch_tokens}; raise batch_tokens to "
-                f"{tokens} or lower the filter max_tokens to {batch_tokens}"
+                f"{tokens}, or leave out what is longer (pairs: by data.filters.max_tokens)"
             )
 
     def epoch_batches(self, epoch: int) -> Batches:

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from allyouneed.data.lines import missing
@@ -54,12 +55,13 @@ class ContentHashes:
 
     def _save(self) -> None:
         beside = self._memory.with_suffix(f".{os.getpid()}")
-        beside.write_text(json.dumps(self._known, indent=1))
-        beside.replace(self._memory)
+        with suppress(OSError):  # it only saves time
+            beside.write_text(json.dumps(self._known, indent=1))
+            beside.replace(self._memory)
 
 
 def _load(memory: Path) -> dict[str, list[int | str]]:
-    """What was remembered; nothing when the file is absent or spoilt, it only saves time."""
+    """What was remembered; nothing when the file is absent or spoilt."""
     try:
         known = json.loads(memory.read_text())
     except (OSError, ValueError):

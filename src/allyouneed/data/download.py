@@ -133,15 +133,14 @@ def _request(url: str, partial: Path, progress: Progress) -> None:
             goes_on = response.status == HTTPStatus.PARTIAL_CONTENT
             if not goes_on:
                 held = 0
-            length = response.headers.get("Content-Length")
-            whole = held + int(length) if length is not None else None
+            whole = held + response.length if response.length is not None else None
             with partial.open("ab" if goes_on else "wb") as file:
                 _copy(response, file, lambda done: progress(partial.stem, held + done, whole))
             if whole is not None and partial.stat().st_size < whole:
                 raise BrokenTransferError("the transfer broke off")
     except HTTPError as error:
         error.close()
-        if error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        if error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and held:
             return  # nothing is missing, as far as the server knows; the checksum decides
         if error.code == HTTPStatus.TOO_MANY_REQUESTS or error.code >= 500:
             raise BrokenTransferError(f"the server answers {error.code} {error.reason}") from error

@@ -29,7 +29,6 @@ class LabelledCorpus:
     source: Path
     texts: tuple[str, ...] = ()
     label: str = "label"
-    weight: float = 1.0
 
     @property
     def files(self) -> list[Path]:

@@ -22,7 +22,6 @@ class TextCorpus:
     """
 
     source: Path
-    weight: float = 1.0
     part: Part = "all"
     held_out: float = 0.0
 

@@ -1,5 +1,6 @@
 """Sentences with a tag for each word: one sentence a line, or one word a line as in CoNLL."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +29,11 @@ class TaggedCorpus:
     "lines": `words<TAB>tags`, both divided by spaces. "columns": a word a line with its tag in the
     last column, divided by spaces or a TAB; an empty line ends a sentence, and "-DOCSTART-" in the
     place of a word is passed over. Without `format`, a file called .tsv has lines, others columns.
+    A word with other white space in it, such as a no-break space, is none.
     """
 
     source: Path
     format: TagFormat | None = None
-    weight: float = 1.0
 
     @property
     def resolved_format(self) -> TagFormat:
@@ -51,26 +52,29 @@ class TaggedCorpus:
 
 
 def read_tagged(corpus: TaggedCorpus, report: DataReport, index: int = 0) -> Iterator[TaggedText]:
-    """The sentences of a corpus in file order. What has not as many tags as words is left out and
-    counted in the report, under corpus `index`.
+    """The sentences of a corpus in file order. What has not as many tags as words, or a word
+    that is none, is left out and counted in the report, under corpus `index`.
 
     Raises DataError for a file that cannot be read.
     """
     lines = read_lines(corpus.source, lambda what, line: report.note(what, index, line, ""))
     found = _by_line(lines) if corpus.resolved_format == "lines" else _by_column(lines)
     for text in found:
-        if len(text.words) == len(text.tags):
-            yield text
-        else:
+        if len(text.words) != len(text.tags):
             detail = f"{len(text.words)} words and {len(text.tags)} tags"
-            report.leave_out("malformed", index, text.line, detail)
+        elif divided := next((word for word in text.words if word.split() != [word]), None):
+            detail = f"white space within {divided!r}"
+        else:
+            yield text
+            continue
+        report.leave_out("malformed", index, text.line, detail)
 
 
 def _by_line(lines: Iterator[str]) -> Iterator[TaggedText]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             words, _, tags = line.partition("\t")
-            yield TaggedText(tuple(words.split()), tuple(tags.split()), number)
+            yield TaggedText(_divided(words), _divided(tags), number)
 
 
 def _by_column(lines: Iterator[str]) -> Iterator[TaggedText]:
@@ -78,7 +82,7 @@ def _by_column(lines: Iterator[str]) -> Iterator[TaggedText]:
     tags: list[str] = []
     begin = 1
     for number, line in enumerate(lines, start=1):
-        columns = line.split()
+        columns = _divided(line) if line.strip() else ()
         if columns and columns[0] != NEW_DOCUMENT:
             if not words:
                 begin = number
@@ -89,3 +93,8 @@ def _by_column(lines: Iterator[str]) -> Iterator[TaggedText]:
             words, tags = [], []
     if words:
         yield TaggedText(tuple(words), tuple(tags), begin)
+
+
+def _divided(line: str) -> tuple[str, ...]:
+    """What spaces and TABs divide: `split()` would divide at a no-break space too."""
+    return tuple(re.findall(r"[^ \t]+", line))

@@ -8,6 +8,7 @@ from allyouneed.data.tagged import TagFormat
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.sections import File, Positive, SamplesSection, Section, Share
 
+HELD_OUT = 0.05
 WEIGHT = "how often an epoch sees each of its examples, on average"
 
 
@@ -15,27 +16,32 @@ class TextSection(Section):
     """Running text."""
 
     source: File = Field(description="a text file, or a folder of such files")
+
+
+class TrainTextSection(TextSection):
+    """Running text to learn from."""
+
     weight: Positive = Field(default=1.0, description=WEIGHT)
 
 
 class TextDataSection(Section):
     """Texts; relative paths as in all recipes."""
 
-    train: tuple[TextSection, ...] = Field(min_length=1, description="texts to learn from")
+    train: tuple[TrainTextSection, ...] = Field(min_length=1, description="texts to learn from")
     valid: tuple[TextSection, ...] = Field(
         default=(), description="texts to validate on; without any, held_out says what is"
     )
-    held_out: Share = Field(
-        default=0.05,
+    held_out: Share | None = Field(
+        default=None,
         description="without valid: how much of each training file, at its end, is kept apart to "
-        "validate on, as a share of its lines",
+        f"validate on, as a share of its lines; {HELD_OUT:g} where nothing is said",
     )
 
     @model_validator(mode="after")
     def _something_is_held_out(self) -> Self:
         if not self.valid and self.held_out == 0:
             raise ValueError("valid names no text and held_out is 0; give one of them")
-        if self.valid and "held_out" in self.model_fields_set:
+        if self.valid and self.held_out is not None:
             raise ValueError("valid names texts, so nothing else is held_out; leave it out")
         return self
 
@@ -68,13 +74,18 @@ class LabelledSection(Section):
         default=(), description="the columns of the text, or of two texts; all but the label's"
     )
     label: str = Field(default="label", description="the column of the label")
+
+
+class TrainLabelledSection(LabelledSection):
+    """Texts with labels to learn from."""
+
     weight: Positive = Field(default=1.0, description=WEIGHT)
 
 
 class LabelledDataSection(Section):
     """Labelled texts; relative paths as in all recipes."""
 
-    train: tuple[LabelledSection, ...] = Field(min_length=1, description="texts to learn from")
+    train: tuple[TrainLabelledSection, ...] = Field(min_length=1, description="texts to learn from")
     valid: tuple[LabelledSection, ...] = Field(min_length=1, description="texts to validate on")
 
 
@@ -85,13 +96,20 @@ class TaggedSection(Section):
     format: TagFormat | None = Field(
         default=None, description="lines or columns; without it, .tsv has lines, others columns"
     )
+
+
+class TrainTaggedSection(TaggedSection):
+    """Sentences to learn from."""
+
     weight: Positive = Field(default=1.0, description=WEIGHT)
 
 
 class TaggedDataSection(Section):
     """Tagged sentences; relative paths as in all recipes."""
 
-    train: tuple[TaggedSection, ...] = Field(min_length=1, description="sentences to learn from")
+    train: tuple[TrainTaggedSection, ...] = Field(
+        min_length=1, description="sentences to learn from"
+    )
     valid: tuple[TaggedSection, ...] = Field(min_length=1, description="sentences to validate on")
 
 

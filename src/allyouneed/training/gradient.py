@@ -120,7 +120,8 @@ class Gradient:
             source, target = map(len, self._task.train.pair(number))
             raise TrainingError(
                 f"{name}:{line}: memory does not suffice for this pair of {source} and {target} "
-                "tokens alone; lower data.filters.max_tokens, or take a smaller model"
+                "tokens alone; leave out what is so long (pairs: by data.filters.max_tokens), or "
+                "take a smaller model"
             )
         self._note(
             f"step {step}: memory does not suffice for a batch of {len(piece.pairs)} pairs, which "

@@ -1,7 +1,7 @@
 """The log of a run: one JSON object a line in `log.jsonl`, and TensorBoard files on request.
 
 Every record has "step" and "event"; the loop says what else. A run that goes on from a checkpoint
-drops the lines after it, so the log holds each step once.
+drops the lines after it, so the log holds each step once, and one final model.
 """
 
 import errno
@@ -69,8 +69,12 @@ class Log:
         self._report(record)
 
     def keep_until(self, step: int) -> None:
-        """Drops the records of later steps; -1 leaves an empty log."""
-        kept = [record for record in read_log(self._path.parent) if record["step"] <= step]
+        """Drops the records of later steps, and what was final; -1 leaves an empty log."""
+        kept = [
+            record
+            for record in read_log(self._path.parent)
+            if record["step"] <= step and record["event"] != "final"
+        ]
         beside = self._path.with_suffix(".partial")
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
         beside.write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -71,6 +71,7 @@ class Loop:
         )
         self.state = State(
             data=task.train.folder.name,
+            valid=task.valid.folder.name,
             threads=torch.get_num_threads(),
             workers=workers.world,
             launcher=launcher(),
@@ -95,12 +96,20 @@ class Loop:
                 "the tokenizer has changed since; put it back, or start anew in another folder"
             )
         before = replace(self.state)
+        if before.valid != now.valid:
+            self.state.valid = now.valid
+            self.state.best_loss, self.state.best_step = now.best_loss, now.best_step
+            self.state.validations_since_best = 0
         self.state.stopped = False
         self.state.threads, self.state.workers = now.threads, now.workers
         self.state.launcher = now.launcher
         self._last_checkpoint = self.state.seconds
         self._saved = replace(self.state)
         self.note(f"goes on from {checkpoint.name}")
+        if before.valid != now.valid:
+            self.note(
+                "validates on other pairs than before: which model was the best so far is forgotten"
+            )
         if before.workers != now.workers:
             self.note(
                 f"with {now.workers} workers, {before.workers} before: updates are made of the "

@@ -1,33 +1,26 @@
 """A whole run: prepare, train, average, and leave a model folder and a report."""
 
-import json
-import os
 import shlex
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from allyouneed.device import named_device
-from allyouneed.errors import ModelFolderError, TrainingError
-from allyouneed.model_folder import WEIGHTS
-from allyouneed.training.averaging import average_checkpoints
-from allyouneed.training.card import model_card
+from allyouneed.errors import TrainingError
 from allyouneed.training.checkpoint import (
     LOCK,
     RunLock,
     checkpoint_folders,
     checkpoint_step,
-    checkpoints,
     latest_checkpoint,
     saved_state,
 )
+from allyouneed.training.final_model import final_model
 from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
 from allyouneed.training.recipe import load_recipe, to_toml
@@ -36,17 +29,21 @@ from allyouneed.training.schedule import Cosine
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Start, Task
-from allyouneed.training.validation import Measured, validate
+from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers, gathered, launcher, own_device, started_again
-from allyouneed.weights.int8 import from_int8
-from allyouneed.weights.model import fill_weights, read_weights, stored
 
 RECIPE = "recipe.toml"
 
 # What a resumed run may change without becoming another run, and what a run whose loss was not
-# finite has to change.
+# finite has to change. Files may have been moved: what is in them is checked by itself.
 FREE_ON_RESUME: dict[str, Any] = {
+    "data": {
+        "train": {"__all__": {"source", "target", "distill"}},
+        "valid": {"__all__": {"source", "target"}},
+    },
+    "vocabulary": {"tokenizer"},
     "training": {
+        "init",
         "epochs",
         "steps",
         "max_minutes",
@@ -188,7 +185,7 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
             loop.record({"event": "data", "part": part, "report": store.report.to_dict()})
     ending = loop.run()
     loop.note(ending.reason)
-    validation = _finish(run, task, loop) if ending.complete else None
+    validation = final_model(loop, run.command) if ending.complete else None
     if workers.first:
         write_report(folder)
     model = folder / "model" if ending.complete else None
@@ -228,53 +225,6 @@ def _is_ours(folder: Path) -> bool:
     anew was started for: it goes on by itself."""
     newest = latest_checkpoint(folder) if started_again() else None
     return newest is not None and saved_state(newest).get("launcher") == launcher()
-
-
-def _finish(run: _Run, task: Task[Any], loop: Loop) -> Measured:
-    """The final model: the average of the last checkpoints (section 6.1), or the best one where
-    that has the lower validation loss. It is measured as it is stored."""
-    recipe, folder, workers = run.recipe, run.folder, run.workers
-    model = workers.complete(loop.model)
-    precision: torch.dtype = getattr(torch, recipe.training.stored_precision)
-
-    def measure(weights: Mapping[str, Tensor]) -> Measured:
-        fill_weights(model, from_int8(stored(weights, precision)), folder)
-        return validate(model, task, loop.device, workers)
-
-    last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
-    validation = measure(average_checkpoints(last))
-    origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
-    if loop.state.best_loss < validation.cost:
-        best = "the moving average at" if recipe.training.average_decay else "that of"
-        try:
-            validation = measure(read_weights(folder / "best" / WEIGHTS))
-            origin = f"{best} step {loop.state.best_step}, the best by validation"
-        except ModelFolderError as error:
-            loop.note(f"{error}; the final model is {origin}, though the best one was better")
-    loop.record({"event": "final", "origin": origin, **validation.record()})
-    facts: dict[str, Any] = {
-        "steps": loop.state.step,
-        "epochs": loop.state.epoch,
-        "minutes": round(loop.state.seconds / 60, 1),
-        "target_tokens": loop.state.tokens,
-        "unit": task.UNIT,
-        "weights": origin,
-        **validation.facts(),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "command": run.command,
-        "recipe": _told(recipe),
-    }
-    path, card = folder / "model", model_card(recipe, facts)
-    workers.from_first(lambda: task.save(model, path, card, facts, precision))
-    return validation
-
-
-def _told(recipe: CommonRecipe) -> dict[str, Any]:
-    """The recipe for those who get the model: files that come with the package by their names."""
-    packaged = f"{resources.files('allyouneed') / 'recipes'}{os.sep}"
-    text = recipe.model_dump_json(exclude_none=True).replace(packaged, "")
-    told: dict[str, Any] = json.loads(text)
-    return told
 
 
 def _make(folder: Path) -> None:
@@ -322,8 +272,14 @@ def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
             "them: set them back, or start anew with another --into"
         )
     beside = kept.with_name(f".{RECIPE}.partial")
-    beside.write_text(to_toml(recipe), encoding="utf-8")
-    beside.replace(kept)
+    try:
+        beside.write_text(to_toml(recipe), encoding="utf-8")
+        beside.replace(kept)
+    except OSError as error:
+        raise TrainingError(
+            f"{kept} cannot be written: {error.strerror}; free some space, or choose another "
+            "folder by --into"
+        ) from error
     return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
 
 
@@ -332,11 +288,13 @@ def _fixed(recipe: CommonRecipe) -> dict[str, Any]:
 
 
 def _differences(one: Any, other: Any, path: str = "") -> list[str]:
-    """The keys, dotted, whose values differ."""
+    """The keys, dotted, whose values differ; items of lists of one length by their numbers."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        one, other = dict(enumerate(one)), dict(enumerate(other))
     if isinstance(one, dict) and isinstance(other, dict):
         return [
             key
-            for name in sorted(one.keys() | other.keys())
+            for name in sorted(one.keys() | other.keys(), key=str)
             for key in _differences(one.get(name), other.get(name), f"{path}.{name}".lstrip("."))
         ]
     return [] if one == other else [path]

@@ -91,6 +91,18 @@ class PairsRecipe(CommonRecipe):
         default=ValidationSection(), description="what is translated"
     )
 
+    @model_validator(mode="after")
+    def _can_be_written(self) -> "PairsRecipe":
+        if self.training.init is None:
+            config = self.model.config(self.vocabulary.size)
+            if not config.decoder_layers or config.segments:
+                raise ValueError(
+                    f"[model] has {config.decoder_layers} decoder layers and {config.segments} "
+                    f"segments, but task = {self.task!r} writes a text from a whole other one: "
+                    "choose a preset with a decoder, and leave segments out"
+                )
+        return self
+
     @property
     def history(self) -> History | None:
         """How the sources are made of what was said; None where they are texts as they are."""

@@ -76,9 +76,6 @@ class CorpusSection(Section):
         description='column of the source: its name (csv, jsonl, parquet), or from "1" on (tsv)',
     )
     target_field: str = Field(default="target", description="column of the target, likewise")
-    weight: Positive = Field(
-        default=1.0, description="how often an epoch sees each pair, on average"
-    )
     made: Task | None = Field(
         default=None,
         description="make pairs of letters, the target being the source copied or reversed",
@@ -94,10 +91,23 @@ class CorpusSection(Section):
             raise ValueError(str(error)) from None
         return self
 
+    @model_validator(mode="after")
+    def _nothing_goes_unread(self) -> "CorpusSection":
+        unread = set() if self.made else {"pairs", "seed"}
+        if self.made or self.target is not None:
+            unread |= {"source_field", "target_field"}
+        if said := sorted(unread & self.model_fields_set):
+            kind = "a made corpus" if self.made else "these files"
+            raise ValueError(f"{', '.join(said)} says nothing about {kind}; leave it out")
+        return self
+
 
 class TrainCorpusSection(CorpusSection):
     """A corpus to learn from."""
 
+    weight: Positive = Field(
+        default=1.0, description="how often an epoch sees each pair, on average"
+    )
     distill: Model | Annotated[tuple[Model, ...], Field(min_length=1)] | None = Field(
         default=None,
         description="model folder (or bundled name) whose translations take the targets' place, "

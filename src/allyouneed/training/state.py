@@ -12,13 +12,15 @@ from allyouneed.training.sections import TrainingSection
 class State:
     """Where a run stands; a checkpoint holds it.
 
-    `data` is the key of the token store, which follows from all that the pairs follow from;
+    `data` and `valid` are the keys of the token stores of training and validation, which follow
+    from all that their pairs follow from;
     `position` counts updates within the epoch; `threads` (of the CPU) and `workers` are numbers on
     which the last bit of a loss depends; `launcher` is the `torchrun` that started the workers;
     `stopped`: a signal is why this was written, it is no checkpoint that the recipe asks for.
     """
 
     data: str
+    valid: str
     threads: int
     workers: int = 1
     launcher: str = ""

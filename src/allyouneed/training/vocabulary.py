@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from allyouneed.errors import ModelFolderError
+from allyouneed.errors import DataError, ModelFolderError
 from allyouneed.text.tokenizer import Tokenizer
 
 T = TypeVar("T", bound=Tokenizer)
@@ -18,7 +18,10 @@ def kept_vocabulary(
     note: Callable[[str], None],
 ) -> T:
     """The tokenizer in `file`, whose name follows from all that it is learnt from; learnt from the
-    texts now and written there, where it is not there yet."""
+    texts now and written there, where it is not there yet.
+
+    Raises DataError when it cannot be written.
+    """
     if file.is_file():
         try:
             return kind.load(file)
@@ -28,5 +31,11 @@ def kept_vocabulary(
     tokenizer = kind.train(texts(), size)
     if len(tokenizer) < size:
         note(f"no more than {len(tokenizer):,} entries could be learnt from it")
-    tokenizer.save(file)
+    try:
+        tokenizer.save(file)
+    except OSError as error:
+        raise DataError(
+            f"{file}: the vocabulary cannot be kept there: {error.strerror}; free some space or "
+            "choose another folder by --into"
+        ) from error
     return tokenizer

@@ -197,7 +197,7 @@ class _Examples:
 
 
 def _corpus(recipe: ClassifyRecipe, section: LabelledSection) -> LabelledCorpus:
-    values: dict[str, Any] = section.model_dump()
+    values: dict[str, Any] = section.model_dump(exclude={"weight"})
     return LabelledCorpus(**{**values, "source": recipe.locate(section.source)})
 
 

@@ -23,10 +23,12 @@ from allyouneed.data.running_text import TextCorpus, read_paragraphs, text_files
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import DataError, RecipeError
 from allyouneed.model_config import Heads
+from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer
 from allyouneed.training.chance import number_from
-from allyouneed.training.encoder_schema import MaskedLanguageRecipe, TextSection
+from allyouneed.training.encoder_schema import HELD_OUT, MaskedLanguageRecipe, TextSection
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
 from allyouneed.training.masking import Masked, Masking
+from allyouneed.training.sections import TrainingSection
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,
@@ -39,7 +41,7 @@ from allyouneed.training.tasks.encoder import (
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.workers import Workers
 
-HELD_OUT = ("held out",)  # what the masks of validation follow from
+VALIDATION = ("held out",)  # what its masks follow from
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,9 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         self.recipe = recipe
         self.shape = shape
         self.train, self.valid = train, valid
-        self.weights = [corpus.weight for corpus in _corpora(recipe, recipe.data.train)]
+        self.weights = [
+            section.weight for section in recipe.data.train for _ in _files(recipe, section)
+        ]
         told = recipe.masking.next_sentence
         known = shape.init is not None and shape.init.heads is not None and shape.init.heads.pooler
         self.heads = Heads(masked_words=True, next_sentence=told, pooler=told or known)
@@ -114,10 +118,10 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
 
     @classmethod
     def _prepared(cls, recipe: MaskedLanguageRecipe, start: Start) -> Self:
-        train = _corpora(recipe, recipe.data.train)
-        valid = _corpora(recipe, recipe.data.valid)
+        train = [file for section in recipe.data.train for file in _files(recipe, section)]
+        valid = [file for section in recipe.data.valid for file in _files(recipe, section)]
         if not valid:
-            share = recipe.data.held_out
+            share = HELD_OUT if recipe.data.held_out is None else recipe.data.held_out
             valid = [replace(corpus, part="end", held_out=share) for corpus in train]
             train = [replace(corpus, part="beginning", held_out=share) for corpus in train]
             start.note(f"held out: the last {share:.0%} of the lines of each file")
@@ -146,7 +150,10 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         return cls(recipe, shape, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "MaskedObjective":
-        return MaskedObjective(model, self.recipe.training, device, self.shape.tokenizer)
+        tokenizer, share = self.shape.tokenizer, self.recipe.masking.share
+        tokens = sum(int(side.sum()) for side in self.train.lengths())
+        hidden = share * tokens / max(1, len(self.train))
+        return MaskedObjective(model, self.recipe.training, device, tokenizer, hidden)
 
     def batch(self, pairs: Indices, epoch: int) -> MaskedBatch:
         return self.masked(self.train, pairs, (self.recipe.seed, "masks", epoch))
@@ -184,7 +191,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         """With the same masks every time."""
         sums = np.zeros(6)
         for pairs in workers.mine(self.valid_batches()):
-            batch = self.masked(self.valid, pairs, HELD_OUT)
+            batch = self.masked(self.valid, pairs, VALIDATION)
             labels_P = batch.labels_P.to(device)
             states_BSD = _states(model, batch, device)
             logits_PV = _logits(model, states_BSD, batch)
@@ -222,7 +229,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         """(text with masks, what they hide, what the model says) of the first examples."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
-            batch = self.masked(self.valid, torch.tensor([number]).numpy(), HELD_OUT)
+            batch = self.masked(self.valid, torch.tensor([number]).numpy(), VALIDATION)
             found_P = _logits(model, _states(model, batch, device), batch).argmax(-1)
             shown = batch.text.ids_BS[0].clone()
             shown[batch.places_P] = self.shape.tokenizer.MASK
@@ -240,8 +247,20 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
 
 
 class MaskedObjective(EncoderObjective):
-    """Cross-entropy of the hidden words; with next sentences, their mean is added to each word's:
-    the sum of both means, as in Devlin et al. 2019, A.2."""
+    """Cross-entropy of the hidden words. With next sentences, that of each example is added, and
+    counts as much as the `hidden` words of an average one: the sum of both means, as in Devlin et
+    al. 2019, A.2, whichever way the examples are shared out."""
+
+    def __init__(
+        self,
+        model: EncoderOnly,
+        training: TrainingSection,
+        device: torch.device,
+        tokenizer: AnyEncoderTokenizer,
+        hidden: float,
+    ) -> None:
+        super().__init__(model, training, device, tokenizer)
+        self._hidden = hidden
 
     def loss(self, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:
         head: Any = self.model.heads["masked_words"]
@@ -261,7 +280,7 @@ class MaskedObjective(EncoderObjective):
         elsewhere_B = batch.elsewhere_B.to(device).repeat(self.passes)
         logits_B2 = self.model.heads["next_sentence"](states_BSD)
         told = label_smoothed_loss(logits_B2, elsewhere_B, 0.0, -1)
-        return words + told * batch.target_tokens / len(elsewhere_B)
+        return words + told * self._hidden / self.passes
 
 
 def _states(model: EncoderOnly, batch: MaskedBatch, device: torch.device) -> Tensor:
@@ -321,9 +340,8 @@ class _Examples:
             yield held, begin
 
 
-def _corpora(recipe: MaskedLanguageRecipe, sections: Sequence[TextSection]) -> list[TextCorpus]:
-    located = [TextCorpus(recipe.locate(one.source), one.weight) for one in sections]
-    return [file for corpus in located for file in text_files(corpus)]
+def _files(recipe: MaskedLanguageRecipe, section: TextSection) -> list[TextCorpus]:
+    return text_files(TextCorpus(recipe.locate(section.source)))
 
 
 def _texts(corpora: Sequence[TextCorpus]) -> Iterator[str]:

@@ -205,7 +205,7 @@ class _Examples:
 
 
 def _corpus(recipe: TagRecipe, section: TaggedSection) -> TaggedCorpus:
-    return TaggedCorpus(recipe.locate(section.source), section.format, section.weight)
+    return TaggedCorpus(recipe.locate(section.source), section.format)
 
 
 def _read(corpora: Sequence[TaggedCorpus]) -> Iterator[TaggedText]:

@@ -1,0 +1,96 @@
+"""The model that a run leaves: which weights it has, and what they are worth."""
+
+import json
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from allyouneed.errors import ModelFolderError
+from allyouneed.model_folder import TRAINING, WEIGHTS
+from allyouneed.training.averaging import average_checkpoints
+from allyouneed.training.card import model_card
+from allyouneed.training.checkpoint import checkpoints
+from allyouneed.training.loop import Loop
+from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.validation import Measured, validate
+from allyouneed.weights.int8 import from_int8
+from allyouneed.weights.model import fill_weights, read_weights, stored
+
+
+def final_model(loop: Loop, command: str) -> Measured:
+    """Writes the folder `model`: the average of the last checkpoints (section 6.1), or the best one
+    where that has the lower validation loss, both measured as they are stored.
+
+    `command` is what was typed for the run. Raises ModelFolderError when it cannot be written.
+    """
+    recipe, folder, task = loop.recipe, loop.folder, loop.task
+    model = loop.workers.complete(loop.model)
+    precision: torch.dtype = getattr(torch, recipe.training.stored_precision)
+
+    def fill(weights: Mapping[str, Tensor]) -> None:
+        fill_weights(model, from_int8(stored(weights, precision)), folder)
+
+    def measure() -> Measured:
+        return validate(model, task, loop.device, loop.workers)
+
+    last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
+    average = average_checkpoints(last)
+    fill(average)
+    validation = measure()
+    origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
+    if loop.state.best_loss < validation.cost:
+        try:
+            fill(_best_weights(folder / "best", loop.state.best_step))
+        except ModelFolderError as error:
+            loop.note(f"{error}; the final model is {origin}, though the best one was better")
+        else:
+            best = measure()
+            if best.cost < validation.cost:
+                kind = "the moving average at" if recipe.training.average_decay else "that of"
+                validation = best
+                origin = f"{kind} step {loop.state.best_step}, the best by validation"
+            else:  # it was better only before it was stored
+                fill(average)
+    loop.record({"event": "final", "origin": origin, **validation.record()})
+    facts: dict[str, Any] = {
+        "steps": loop.state.step,
+        "epochs": loop.state.epoch,
+        "minutes": round(loop.state.seconds / 60, 1),
+        "target_tokens": loop.state.tokens,
+        "unit": task.UNIT,
+        "weights": origin,
+        **validation.facts(),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "command": command,
+        "recipe": _told(recipe),
+    }
+    path, card = folder / "model", model_card(recipe, facts)
+    loop.workers.from_first(lambda: task.save(model, path, card, facts, precision))
+    return validation
+
+
+def _best_weights(folder: Path, step: int) -> dict[str, Tensor]:
+    """Raises ModelFolderError when they cannot be read, or are of another step: a run that was
+    killed before its next checkpoint may have written better ones and gone on from an older."""
+    weights = read_weights(folder / WEIGHTS)
+    path = folder / TRAINING
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["step"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ModelFolderError(f"{path} is damaged ({error})") from error
+    if found != step:
+        raise ModelFolderError(f"{folder} is of step {found}, not of {step}")
+    return weights
+
+
+def _told(recipe: CommonRecipe) -> dict[str, Any]:
+    """The recipe for those who get the model: files that come with the package by their names."""
+    packaged = f"{resources.files('allyouneed') / 'recipes'}{os.sep}"
+    text = recipe.model_dump_json(exclude_none=True).replace(packaged, "")
+    told: dict[str, Any] = json.loads(text)
+    return told
