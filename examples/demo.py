@@ -41,7 +41,7 @@ def main() -> None:
             f"{translation.probability:.3f}",
         )
     console.print(table)
-    console.print("H: average log-likelihood of a token; exp(H): its probability.\n")
+    console.print("H: average log-likelihood of a token; exp(H): mean probability of a token.\n")
     console.print("And back to English, by the model de-en:")
     for translation in allyouneed.load("de-en")(BACK):
         console.print(f"  {translation.source} → {translation.text}", highlight=False)

@@ -91,7 +91,11 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--source", "s"], 2, "name two files, one for each side, or one with both by --tsv"),
+        (
+            ["--source", "s"],
+            2,
+            "name two files, one for each side (see --help), or one by --tsv",
+        ),
         (["--tsv", "both.tsv.gz", "--source", "s"], 2, "name two files"),
         (["--hypothesis", "wrong"], 2, "name two files"),
         (
@@ -101,6 +105,7 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
         ),
         (["--hypothesis", "wrong", "--reference", "r", "--output", "x/y"], 2, "no folder x"),
         (["--hypothesis", "wrong", "--reference", "absent"], 1, "absent: no such file"),
+        (["--hypothesis", "wrong", "--reference", "."], 1, " is a folder; name a file in it"),
         (["--hypothesis", "wrong", "--reference", "r", "--output", "."], 2, "is a folder"),
         (
             ["--hypothesis", "wrong", "--reference", "r", "--beam", "2", "--engine", "x"],

@@ -375,6 +375,8 @@ def test_a_finished_run_has_nothing_left_to_do(runs: Any) -> None:
 def test_resume_starts_where_there_is_nothing(runs: Any) -> None:
     assert runs.start("new", resume=True).steps == 10
     assert list(runs.losses("new")) == list(range(1, 11))
+    notes = [note["text"] for note in runs.records("new", "note")]
+    assert f"{runs.root / 'new'} holds no checkpoint to go on from: a new run begins" in notes
 
 
 def test_other_pairs_than_before_are_refused(runs: Any) -> None:

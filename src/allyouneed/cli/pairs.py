@@ -30,7 +30,7 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
     elif source and target and not tsv:
         corpus = Corpus(source=_found(source), target=_found(target), format="text")
     else:
-        raise UsageError("name two files, one for each side, or one with both by --tsv")
+        raise UsageError("name two files, one for each side (see --help), or one by --tsv")
     yield from _every_pair(corpus)
 
 

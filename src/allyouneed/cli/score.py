@@ -43,7 +43,7 @@ def score(
     - `allyouneed score --source input.en --target output.de --tokens`
 
     Columns, separated by tabs: log-probability (natural), H (the same per token, the end token
-    counted), the probability exp(H), the translation.
+    counted), exp(H), the geometric mean of the tokens' probabilities, and the translation.
     """
     if engine not in ("auto", "core"):
         raise UsageError(

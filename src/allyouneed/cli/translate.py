@@ -85,7 +85,10 @@ def translate(
         typer.Option("--stream", help="Show a translation while it grows (greedy, or --sample)."),
     ] = False,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Put H and the probability exp(H) before each text.")
+        bool,
+        typer.Option(
+            "--scores", help="Put H, the mean of the log-probabilities, and exp(H) first."
+        ),
     ] = False,
     alignments: Annotated[
         bool,

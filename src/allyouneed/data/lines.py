@@ -87,6 +87,8 @@ def read_lines(path: Path, note: Note) -> Iterator[str]:
                 yield _text(line, path, number, note)
     except FileNotFoundError as error:
         raise missing(path) from error
+    except IsADirectoryError as error:
+        raise DataError(f"{path} is a folder; name a file in it") from error
     except DAMAGE as error:
         raise DataError(
             f"{path}: damaged or cut short after line {number} ({error}); fetch or compress it anew"

@@ -46,7 +46,8 @@ def resolve(path: Path, base: Path | None) -> Path:
     """The file meant by a path in a recipe: absolute as it stands; relative beside the recipe
     (in the folder `base`), then in the data root and in the folder of fetched data.
 
-    Raises DataError that lists where it looked.
+    Without `base` the file is a recipe's, and `load_recipe` has looked beside it. Raises DataError
+    that lists where it looked.
     """
     path = path.expanduser()
     if path.is_absolute():
@@ -58,7 +59,8 @@ def resolve(path: Path, base: Path | None) -> Path:
             return candidate
     name = path.parts[0] if path.parts else ""
     fetched = f"`allyouneed fetch {name}` brings it, or " if name in DATA_SETS else ""
+    near = "" if base or path.is_absolute() else "beside the recipe, in the working directory, "
     raise DataError(
-        f"{path}: no such file; looked at {', '.join(map(str, candidates))}; {fetched}"
-        f"set {VARIABLE} to the folder that holds it, or give an absolute path"
+        f"{path}: no such file; looked {near}at {', '.join(map(str, candidates))}; {fetched}"
+        f"correct its name, or set {VARIABLE} to the folder that holds it"
     )

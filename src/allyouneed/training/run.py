@@ -124,7 +124,7 @@ def train(
             return _claim(folder, recipe, resume or _is_ours(folder))
 
         changed = workers.from_first(claim)
-        run = _Run(recipe, folder, place, command, workers)
+        run = _Run(recipe, folder, place, command, workers, resume)
         return _train(run, changed, report if workers.first else nobody)
 
 
@@ -137,13 +137,15 @@ def choose_device(name: str | None) -> torch.device:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What is trained, where, what was typed for it, and who takes part."""
+    """What is trained, where, what was typed for it, who takes part, and whether there should be
+    something to go on from."""
 
     recipe: CommonRecipe
     folder: Path
     device: torch.device
     command: str
     workers: Workers
+    resume: bool
 
 
 def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
@@ -164,6 +166,8 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
 
     for text in damaged:
         note(text)
+    if newest is None and run.resume:
+        note(f"{folder} holds no checkpoint to go on from: a new run begins")
     if newest is not None and changed:
         note(f"other than before: {', '.join(changed)}")
     if run.recipe.training.sharded and workers.world == 1:
