@@ -20,7 +20,7 @@ import torch
 from allyouneed.model_folder import open_model_folder
 from allyouneed.training.encoder_schema import MaskedLanguageRecipe
 from allyouneed.training.recipe import load_recipe
-from allyouneed.training.tasks.masked_lm import HELD_OUT, MaskedLanguageModel, MaskedValidation
+from allyouneed.training.tasks.masked_lm import VALIDATION, MaskedLanguageModel, MaskedValidation
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.validation import validate
 from allyouneed.training.workers import ALONE
@@ -44,7 +44,7 @@ def main() -> None:
     folder = open_model_folder(arguments.run / "model")
     found = validate(folder.load_encoder(), task, place)
     assert isinstance(found, MaskedValidation)
-    hidden = [task.masked(task.valid, pairs, HELD_OUT).labels_P for pairs in task.valid_batches()]
+    hidden = [task.masked(task.valid, pairs, VALIDATION).labels_P for pairs in task.valid_batches()]
     counts = np.unique(torch.cat(hidden).numpy(), return_counts=True)[1]
     shares = counts / counts.sum()
     own = float(-(shares * np.log(shares)).sum())

@@ -52,7 +52,7 @@ def test_the_public_names_are_a_promise() -> None:
 
 def test_every_list_of_public_names_is_in_order_and_explained(sources: dict[str, str]) -> None:
     for name, source in sources.items():
-        if "__all__" not in source:
+        if "\n__all__ = [" not in source:
             continue
         module = importlib.import_module(name)
         assert module.__all__ == sorted(module.__all__, key=str.casefold), name

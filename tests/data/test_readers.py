@@ -157,7 +157,7 @@ def test_a_missing_file_names_the_remedy(tmp_path, name):
 
 def test_a_folder_is_no_corpus(tmp_path):
     (tmp_path / "a.tsv").mkdir()
-    with pytest.raises(DataError, match=r"a\.tsv: cannot be read"):
+    with pytest.raises(DataError, match=r"a\.tsv is a folder; name a file in it"):
         list(read_pairs(Corpus(tmp_path / "a.tsv")))
 
 
