@@ -373,10 +373,15 @@ def test_what_next_sentences_cost_does_not_follow_from_how_they_are_shared_out(
     assert share == pytest.approx(np.log(2) / np.log(task.shape.config.vocabulary), rel=0.5)
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_of_no_text_the_loss_is_nothing_for_every_weight(finished: Encoders, task: str) -> None:
+@pytest.mark.parametrize(
+    ("task", "overrides"),
+    [*((task, ()) for task in TASKS), ("masked-lm", ("masking.next_sentence=true",))],
+)
+def test_of_no_text_the_loss_is_nothing_for_every_weight(
+    finished: Encoders, task: str, overrides: tuple[str, ...]
+) -> None:
     """A worker to which nothing falls of an update takes part in it all the same."""
-    recipe = finished.recipe(task)
+    recipe = finished.recipe(task, *overrides)
     prepared = task_of(recipe).prepared(recipe, _start(finished.root / task))
     batch = prepared.batch(np.zeros(0, dtype=np.uint32), 0)
     assert batch.target_tokens == 0

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from allyouneed.core.encoder import Memory
 from allyouneed.core.encoder_only import EncoderOnly
@@ -23,12 +24,10 @@ from allyouneed.data.running_text import TextCorpus, read_paragraphs, text_files
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import DataError, RecipeError
 from allyouneed.model_config import Heads
-from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer
 from allyouneed.training.chance import number_from
 from allyouneed.training.encoder_schema import HELD_OUT, MaskedLanguageRecipe, TextSection
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
 from allyouneed.training.masking import Masked, Masking
-from allyouneed.training.sections import TrainingSection
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,
@@ -150,10 +149,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         return cls(recipe, shape, *stores)
 
     def objective(self, model: EncoderOnly, device: torch.device) -> "MaskedObjective":
-        tokenizer, share = self.shape.tokenizer, self.recipe.masking.share
-        tokens = sum(int(side.sum()) for side in self.train.lengths())
-        hidden = share * tokens / max(1, len(self.train))
-        return MaskedObjective(model, self.recipe.training, device, tokenizer, hidden)
+        return MaskedObjective(model, self.recipe.training, device, self.shape.tokenizer)
 
     def batch(self, pairs: Indices, epoch: int) -> MaskedBatch:
         return self.masked(self.train, pairs, (self.recipe.seed, "masks", epoch))
@@ -247,20 +243,9 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
 
 
 class MaskedObjective(EncoderObjective):
-    """Cross-entropy of the hidden words. With next sentences, that of each example is added, and
-    counts as much as the `hidden` words of an average one: the sum of both means, as in Devlin et
-    al. 2019, A.2, whichever way the examples are shared out."""
-
-    def __init__(
-        self,
-        model: EncoderOnly,
-        training: TrainingSection,
-        device: torch.device,
-        tokenizer: AnyEncoderTokenizer,
-        hidden: float,
-    ) -> None:
-        super().__init__(model, training, device, tokenizer)
-        self._hidden = hidden
+    """Cross-entropy of the hidden words. With next sentences, that of each example is added for
+    each of its hidden words: the sum of both means, as in Devlin et al. 2019, A.2, whichever way
+    the examples are shared out."""
 
     def loss(self, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:
         head: Any = self.model.heads["masked_words"]
@@ -277,10 +262,13 @@ class MaskedObjective(EncoderObjective):
         )
         if batch.elsewhere_B is None:
             return words
+        rows = len(batch.elsewhere_B)
+        row_of_P = batch.places_P // batch.text.ids_BS.size(1)
+        hidden_B = row_of_P.bincount(minlength=rows).to(device).repeat(self.passes)
         elsewhere_B = batch.elsewhere_B.to(device).repeat(self.passes)
-        logits_B2 = self.model.heads["next_sentence"](states_BSD)
-        told = label_smoothed_loss(logits_B2, elsewhere_B, 0.0, -1)
-        return words + told * self._hidden / self.passes
+        logits_B2 = self.model.heads["next_sentence"](states_BSD)[: len(elsewhere_B)]
+        told_B = cross_entropy(logits_B2.float(), elsewhere_B, reduction="none")
+        return words + (told_B * hidden_B).sum() / self.passes
 
 
 def _states(model: EncoderOnly, batch: MaskedBatch, device: torch.device) -> Tensor:
