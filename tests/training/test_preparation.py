@@ -1,5 +1,7 @@
 """What a run needs before its first step: made once, kept, and remade when it has to be."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,19 @@ def test_a_damaged_vocabulary_is_learnt_anew_with_a_note(prepared: Prepared) -> 
     assert prepared.done == ["vocabulary"]
     assert prepared.notes[0] == f"{kept} is damaged and is made anew"
     assert second.tokenizer.fingerprint() == first.tokenizer.fingerprint()
+
+
+def test_a_vocabulary_that_a_full_disk_does_not_take(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(tokenizer: Tokenizer, path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Tokenizer, "save", full)
+        with pytest.raises(DataError, match=r"tokenizer-.*No space left.*; free some space or"):
+            prepared()
+    assert len(prepared().train) > 0
 
 
 def test_a_tokenizer_of_ones_own(prepared: Prepared, tmp_path: Path) -> None:

@@ -223,6 +223,17 @@ def test_a_folder_that_cannot_be_made(runs: Any) -> None:
         runs.start("file/run")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
+def test_a_recipe_that_a_full_disk_does_not_take(runs: Any) -> None:
+    (runs.root / "run").mkdir()
+    beside = runs.root / "run" / ".recipe.toml.partial"
+    beside.symlink_to("/dev/full")
+    with pytest.raises(TrainingError, match=r"recipe\.toml cannot be written: No space left.*--into"):
+        runs.start("run")
+    beside.unlink()
+    assert runs.start("run").steps == 10
+
+
 def test_a_device_that_is_not_there(runs: Any) -> None:
     with pytest.raises(UsageError, match="'abacus'"):
         train(runs.recipe(), runs.root / "run", device="abacus")

@@ -56,8 +56,11 @@ class ContentHashes:
     def _save(self) -> None:
         beside = self._memory.with_suffix(f".{os.getpid()}")
         with suppress(OSError):  # it only saves time
-            beside.write_text(json.dumps(self._known, indent=1))
-            beside.replace(self._memory)
+            try:
+                beside.write_text(json.dumps(self._known, indent=1))
+                beside.replace(self._memory)
+            finally:
+                beside.unlink(missing_ok=True)  # on a full disk
 
 
 def _load(memory: Path) -> dict[str, list[int | str]]:
