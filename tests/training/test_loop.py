@@ -1,6 +1,7 @@
 """The loop: what an update is made of, when things happen, and what stops it."""
 
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -293,28 +294,27 @@ def files(run: Path) -> Iterator[tuple[Path, bytes]]:
 def test_a_loss_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     blow_up_at(6, monkeypatch)
     often = ("training.checkpoint_every_steps=2", "training.keep_last=9", STRICT)
-    kept = []
+    kept: dict[Path, bytes] = {}
 
     def watch(record: Any) -> None:
         if record["step"] == 6:
-            kept.extend(files(runs.root / "run"))
+            kept.update(files(runs.root / "run"))
 
     with pytest.raises(TrainingError) as error:
         runs.start("run", *often, report=watch)
     said = str(error.value)
     folder = runs.root / "run" / "checkpoints"
     assert said.startswith("the loss is nan at step 7 (batch with made:reverse:1:")
-    assert f"the last good checkpoint is {folder / 'step-00000004'}: lower the learning" in said
-    assert f"remove {folder / 'step-00000006'} (its weights are spoilt), then start" in said
+    assert f"the last good checkpoint is {folder / 'step-00000004'} (" in said
+    assert "(spoilt-step-00000006 has spoilt weights): lower the learning rate or" in said
     assert said.endswith("--resume")
     assert len(kept) > 6
-    assert all(path.read_bytes() == content for path, content in kept)
+    for path, content in kept.items():
+        aside = str(path).replace("step-00000006", "spoilt-step-00000006")
+        assert Path(aside).read_bytes() == content
     assert not (runs.root / "run" / "model").exists()
 
     monkeypatch.undo()  # and the advice works
-    for path in (folder / "step-00000006").iterdir():
-        path.unlink()
-    (folder / "step-00000006").rmdir()
     calmer = ("schedule.learning_rate=0.001", "optimizer.clip_norm=1")
     result = runs.start("run", *often, *calmer, resume=True)
     assert result.steps == 10
@@ -395,8 +395,10 @@ def test_after_too_many_in_a_row_it_stops_at_the_last_good_checkpoint(
 ) -> None:
     few = ("training.max_skipped=2", "training.checkpoint_every_steps=1")
     spoil({3, 4, 6, 7, 8}, monkeypatch)  # two in a row are let pass, the third is not
-    with pytest.raises(TrainingError, match=r"loss is nan at step 8 .*is .*step-00000005") as error:
+    with pytest.raises(TrainingError, match="loss is nan at step 8 ") as error:
         runs.start("run", *few, "training.validate_every_steps=100")
+    good = r"last good checkpoint is \S*/step-00000005: the weights are sound, so look at"
+    assert re.search(good, str(error.value))
     assert "made:reverse:1:" in str(error.value)
     assert checkpoints(runs.root / "run")[-1].name == "step-00000005"
     monkeypatch.undo()

@@ -228,7 +228,9 @@ def test_a_recipe_that_a_full_disk_does_not_take(runs: Any) -> None:
     (runs.root / "run").mkdir()
     beside = runs.root / "run" / ".recipe.toml.partial"
     beside.symlink_to("/dev/full")
-    with pytest.raises(TrainingError, match=r"recipe\.toml cannot be written: No space left.*--into"):
+    with pytest.raises(
+        TrainingError, match=r"recipe\.toml cannot be written: No space left.*--into"
+    ):
         runs.start("run")
     beside.unlink()
     assert runs.start("run").steps == 10

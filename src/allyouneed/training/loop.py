@@ -23,6 +23,7 @@ from allyouneed.training.checkpoint import (
     checkpoints,
     load_checkpoint,
     save_checkpoint,
+    set_aside,
 )
 from allyouneed.training.gradient import Cost, Gradient, lines_of
 from allyouneed.training.heap import give_back
@@ -264,21 +265,34 @@ class Loop:
         lines = lines_of(self.task.train, np.concatenate(spoilt or group))
         what = f"{what} at step {self.state.step} (batch with {lines})"
         if self._skipped > self.recipe.training.max_skipped:
-            raise self._diverged(what)
+            _, measured = self._measured()
+            sound = math.isfinite(measured.loss)
+            raise self.workers.from_first(lambda: self._diverged(what, sound))
         self.note(f"{what}: skipped, {self._skipped} in a row")
 
-    def _diverged(self, what: str) -> TrainingError:
-        """The weights after the last update that was not skipped give nothing finite."""
+    def _diverged(self, what: str, sound: bool) -> TrainingError:
+        """Why the run ends. Unless the weights after the last update that was not skipped are
+        `sound`, so that the data are to blame, no run goes on from their checkpoint."""
         bad_step = self.state.step - self._skipped
         known = checkpoints(self.folder, note=self.note)
-        good = [path for path in known if checkpoint_step(path) < bad_step]
-        bad = [path for path in known if path not in good]
+        spoilt = [path for path in known if not sound and checkpoint_step(path) >= bad_step]
+        good = [path for path in known if path not in spoilt]
+        aside = "".join(f" ({set_aside(path).name} has spoilt weights)" for path in spoilt)
+        remedy = "lower the learning rate or set optimizer.clip_norm=1"
+        if sound:
+            remedy = (
+                "the weights are sound, so look at these pairs; raise training.max_skipped to "
+                f"pass over more of them, or {remedy}"
+            )
         return TrainingError(
-            f"{what}; the last good checkpoint is {good[-1] if good else 'none'}: lower the "
-            "learning rate or set optimizer.clip_norm=1"
-            + "".join(f", remove {path} (its weights are spoilt)" for path in bad)
-            + ", then start again with --resume"
+            f"{what}; the last good checkpoint is {good[-1] if good else 'none'}{aside}: {remedy}, "
+            "then start again with --resume"
         )
+
+    def _measured(self) -> tuple[AnyModel, Measured]:
+        """The whole model as it stands, and what validation says of it."""
+        model = self.workers.complete(self.model)
+        return model, validate(model, self.task, self.device, self.workers)
 
     def _validation_due(self, epoch_ends: bool) -> bool:
         every = self.recipe.training.validate_every_steps
@@ -297,10 +311,10 @@ class Loop:
         self._log_interval()
         state = self.state
         with self.average.in_place():
-            model = self.workers.complete(self.model)
-            result = validate(model, self.task, self.device, self.workers)
+            model, result = self._measured()
             if not math.isfinite(result.loss):
-                raise self._diverged(f"the validation loss is {result.loss} at step {state.step}")
+                what = f"the validation loss is {result.loss} at step {state.step}"
+                raise self.workers.from_first(lambda: self._diverged(what, sound=False))
             state.validated_step = state.step
             better = result.cost < state.best_loss
             if better and self._kept_as_best(model, result):
