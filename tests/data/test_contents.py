@@ -57,7 +57,7 @@ def test_a_full_disk_takes_only_the_memory(settled: Path, tmp_path: Path) -> Non
     memory = tmp_path / "hashes.json"
     (tmp_path / f"hashes.{os.getpid()}").symlink_to("/dev/full")
     assert ContentHashes(memory)(settled) == sha256(b"a\tb\n").hexdigest()
-    assert os.listdir(tmp_path) == [settled.name]
+    assert list(tmp_path.iterdir()) == [settled]
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
