@@ -1,4 +1,5 @@
-"""Training speed: our step against a plain torch.nn.Transformer loop and Hugging Face's Marian.
+"""Training speed: our step against a plain torch.nn.Transformer loop, Hugging Face's Marian, and
+those of fairseq, joeynmt and eole that are installed.
 
 All have the same shape and first weights, take the same batches of Multi30k (4,096 tokens; base
 2,048) and the same Adam, in the same precision. First they train without dropout: their losses must
@@ -8,13 +9,17 @@ its own for its peak of memory. "Of the peak" is what a step's matrix products, 
 padding, need at the speed that large products reached in the same run.
 
 torch.nn.Transformer is without attention dropout and last norms, as the paper is, and has its fast
-causal mask; Marian has the label smoother of transformers' trainer. Both get finished tensors and
-the fused kernel of Adam, which is the fastest that they can be had.
+causal mask; Marian has the label smoother of transformers' trainer, the toolkits have losses of
+their own. All peers get finished tensors and the fused kernel of Adam, which is the fastest that
+they can be had. eole is held against our own losses: it is wired as pre-norm, which torch's is not
+here. To have the toolkits: pip install --no-deps fairseq==0.12.2 joeynmt==2.3.0 eole==0.6.4, and of
+what they ask for as much as an import wants.
 
     python benchmarks/train.py [--shapes tiny,small] [--precision bf16] [--rounds N] [--threads N]
 
 Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Takes about
-35 minutes on two cores. Absolute times mean nothing on shared machines; look at the ratios.
+35 minutes on two cores, with all three toolkits 70. Absolute times mean nothing on shared
+machines; look at the ratios.
 """
 
 import argparse
@@ -28,6 +33,7 @@ import torch
 from contest import machine
 from contest.measure import say
 from steps import measure, report
+from steps.toolkits import TOOLKITS, installed
 from steps.trainers import OURS, PEERS, PRECISIONS
 from steps.work import QUICK, SHAPES, Shape, Work
 
@@ -44,7 +50,7 @@ def main() -> None:
     document: dict[str, Any] = {
         "machine": there,
         "product_peaks": machine.product_peaks(cores),
-        "notes": machine.warnings(there),
+        "notes": [*machine.warnings(there), *absent()],
         "results": [],
     }
     with tempfile.TemporaryDirectory(prefix="allyouneed-train-") as place:
@@ -92,11 +98,17 @@ def contest(
     work = Work(shape, folder)
     if work.made_up:
         document["notes"].append(f"{shape.preset}: words are random, with Multi30k's lengths")
-    engines = measure.contestants((OURS, *PEERS), arguments.precision)
+    engines = measure.contestants((OURS, *PEERS, *installed()), arguments.precision)
     measure.compare_losses(work, engines, shape.equal_steps)
     measure.take_turns(work, engines, arguments.rounds)
     measure.measure_memory(work, engines, torch.get_num_threads())
     return report.results_of(work, engines, document["product_peaks"])
+
+
+def absent() -> list[str]:
+    """What to say of toolkits that are not there."""
+    missing = [name for name in TOOLKITS if name not in installed()]
+    return [f"not installed, so left out: {', '.join(missing)}"] if missing else []
 
 
 if __name__ == "__main__":

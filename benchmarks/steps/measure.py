@@ -8,7 +8,7 @@ from pathlib import Path
 from contest.measure import say
 from contest.memory import CLEAR, in_fresh_process, peak_of
 
-from steps.trainers import OURS, TORCH, Trainer, make_trainer
+from steps.trainers import OURS, TORCH, OurTrainer, Trainer, make_trainer, residual_of
 from steps.work import DROPOUT, Shape, Work
 
 WARM, STEPS = 2, 4  # steps before a clock runs, and of a round
@@ -18,11 +18,13 @@ BAR = 0.01  # by which losses may differ at most
 @dataclass
 class Measured:
     """One engine in one precision and shape. `losses` are those of each step without dropout,
-    `rates` target tokens a second by round, `operations` those of its matrix products a second."""
+    `expected` what they should be, `rates` target tokens a second by round, `operations` those of
+    its matrix products a second."""
 
     name: str
     precision: str
     losses: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
     operations: list[float] = field(default_factory=list)
     peak_mib: float | None = None
@@ -42,20 +44,28 @@ def contestants(names: Sequence[str], precisions: Sequence[str]) -> list[Measure
 
 
 def compare_losses(work: Work, engines: Sequence[Measured], steps: int) -> None:
-    """Trains all of them without dropout on the same batches, one after the other."""
+    """Trains all of them without dropout on the same batches, one after the other. Each is held
+    against torch.nn.Transformer or, where it is wired as pre-norm, against our step."""
+
+    def trained(trainer: Trainer) -> list[float]:
+        return [trainer.step(number) for number in range(steps)]
+
     for engine in engines:
-        trainer = make_trainer(engine.name, work, engine.precision, dropout=0.0)
-        engine.losses = [trainer.step(number) for number in range(steps)]
+        engine.losses = trained(make_trainer(engine.name, work, engine.precision, dropout=0.0))
         say(f"{work.shape.preset}: {engine}: loss {engine.losses[0]:.4f} … {engine.losses[-1]:.4f}")
+    expected = {"post-norm": next(one.losses for one in engines if one.name == TORCH)}
+    if any(residual_of(engine.name) == "pre-norm" for engine in engines):
+        expected["pre-norm"] = trained(
+            OurTrainer(work, engines[0].precision, dropout=0.0, residual="pre-norm")
+        )
+    for engine in engines:
+        engine.expected = expected[residual_of(engine.name)]
 
 
-def largest_difference(engine: Measured, engines: Sequence[Measured]) -> float:
-    """Between its losses and those of torch.nn.Transformer, or of the first engine where that
-    is left out, step by step, relative."""
-    reference = next((one for one in engines if one.name == TORCH), engines[0])
-    return max(
-        abs(loss / other - 1) for loss, other in zip(engine.losses, reference.losses, strict=True)
-    )
+def largest_difference(engine: Measured) -> float:
+    """Between its losses and what they should be, step by step, relative."""
+    pairs = zip(engine.losses, engine.expected, strict=True)
+    return max(abs(loss / other - 1) for loss, other in pairs)
 
 
 def take_turns(work: Work, engines: Sequence[Measured], rounds: int, steps: int = STEPS) -> None:

@@ -49,8 +49,9 @@ def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float])
                 "peak_mib": engine.peak_mib,
                 "losses": [engine.losses[0], engine.losses[-1]],
                 "compared_steps": len(engine.losses),
-                "largest_difference": largest_difference(engine, engines),
-                "equal": largest_difference(engine, engines) <= BAR,
+                "rounds": len(engine.rates),
+                "largest_difference": largest_difference(engine),
+                "equal": largest_difference(engine) <= BAR,
             }
         )
     return found

@@ -24,10 +24,15 @@ from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE
+from steps.of_eole import Eole
+from steps.of_fairseq import FairSeq
+from steps.of_joeynmt import Joey
+from steps.toolkits import EOLE, FAIRSEQ, JOEYNMT, SMOOTHING
 from steps.work import Work
 
 OURS, TORCH, MARIAN = "allyouneed", "torch.nn.Transformer", "MarianMTModel"
 PEERS = (TORCH, MARIAN)
+PRE_NORM = (EOLE,)  # whose model has no other
 PRECISIONS = ("float32", "bf16")
 WARMUP, PEAK = 40, 5e-4  # steps until the largest learning rate
 SEED = 1
@@ -47,14 +52,23 @@ def make_trainer(name: str, work: Work, precision: str, dropout: float) -> Train
     """The engine of that name with the first weights of this work's shape."""
     if name == OURS:
         return OurTrainer(work, precision, dropout)
-    model = first_model(work, dropout)
-    peer = {TORCH: TorchTransformer, MARIAN: Marian}[name](model)
+    model = first_model(work, dropout, residual_of(name))
+    peer = {
+        TORCH: TorchTransformer, MARIAN: Marian, FAIRSEQ: FairSeq, JOEYNMT: Joey, EOLE: Eole,
+    }[name](model)  # fmt: skip
     return PeerTrainer(name, peer, work, precision)
 
 
-def first_model(work: Work, dropout: float) -> Transformer:
+def residual_of(name: str) -> str:
+    """How an engine's sub-layers are wired: post-norm where it can."""
+    return "pre-norm" if name in PRE_NORM else "post-norm"
+
+
+def first_model(work: Work, dropout: float, residual: str) -> Transformer:
     """The weights that everybody begins with."""
-    material = replace(work.material, config=replace(work.config, dropout=dropout))
+    material = replace(
+        work.material, config=replace(work.config, dropout=dropout, residual=residual)
+    )
     return material.new_model(SEED).train()
 
 
@@ -76,10 +90,12 @@ class OurTrainer:
 
     name = OURS
 
-    def __init__(self, work: Work, precision: str, dropout: float) -> None:
+    def __init__(
+        self, work: Work, precision: str, dropout: float, residual: str = "post-norm"
+    ) -> None:
         self.precision = precision
         self.work = work
-        self.model = first_model(work, dropout)
+        self.model = first_model(work, dropout, residual)
         recipe = work.shape.recipe(precision, dropout)
         objective = Objective(self.model, recipe.training, torch.device("cpu"))
         self.gradient = Gradient(
@@ -117,7 +133,6 @@ class PeerTrainer:
 
 Peer = nn.Module
 """Called with a batch, it gives the mean smoothed loss of the target tokens."""
-SMOOTHING = 0.1
 
 
 class TorchTransformer(nn.Module):

@@ -33,7 +33,7 @@ def test_every_engine_in_every_precision(tmp_path: Path) -> None:
     [path] = tmp_path.glob("train-*.json")
     document = json.loads(path.read_text("utf-8"))
     results = document["results"]
-    engines = ("allyouneed", "torch.nn.Transformer", "MarianMTModel")
+    engines = ("allyouneed", "torch.nn.Transformer", "MarianMTModel", *toolkits())
     assert [(r["precision"], r["engine"]) for r in results] == [
         (precision, engine) for precision in ("float32", "bf16") for engine in engines
     ]
@@ -74,12 +74,19 @@ def test_losses_that_differ_are_seen(tmp_path: Path) -> None:
     ours, torch, marian = measure.contestants(("allyouneed", *report_peers()), ["float32"])
     for engine, last in ((ours, 8.2), (torch, 8.1), (marian, 8.1)):
         engine.losses, engine.rates, engine.operations = [9.0, last], [2.0, 3.0], [1.0, 1.0]
+        engine.expected = [9.0, 8.1]
     first, second, _ = report.results_of(here, [ours, torch, marian], {"float32": 2.0})
     assert first["largest_difference"] == pytest.approx(8.2 / 8.1 - 1)
     assert not first["equal"]
     assert second["equal"]
     assert "NOT EQUAL" in report.rows([first])[0][-1]
     assert first["share_of_peak"] == 0.5
+
+
+def toolkits() -> tuple[str, ...]:
+    from steps.toolkits import installed
+
+    return installed()
 
 
 def report_peers() -> tuple[str, ...]:
