@@ -76,7 +76,7 @@ def start(number: int, recipe: Path, into: Path, *options: str) -> subprocess.Po
     """One host's torchrun, with one worker."""
     launch = [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1"]
     meet = ["--rdzv-backend=c10d", f"--rdzv-endpoint={ADDRESSES[0]}:{PORT}", "--rdzv-id=1"]
-    meet += [f"--local-addr={ADDRESSES[number]}", "--max-restarts=3"]
+    meet += [f"--local-addr={ADDRESSES[number]}", "--max-restarts=1"]
     meet += [f"--rdzv-conf=is_host={'false' if number else 'true'}"]
     train = ["-m", "allyouneed", "train", str(recipe), "--into", str(into), *options]
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": CABLE[number], "OMP_NUM_THREADS": "1"}

@@ -289,6 +289,14 @@ def test_a_disk_without_locks_is_told_of(tmp_path: Path, monkeypatch: pytest.Mon
         pass
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
+def test_a_full_disk_is_no_reason_not_to_lock(tmp_path: Path) -> None:
+    """Nothing can be written into the file; what is written next says so in its own words."""
+    (tmp_path / ".lock").symlink_to("/dev/full")
+    with RunLock(tmp_path):
+        pass
+
+
 def test_a_dead_process_holds_no_lock(tmp_path: Path) -> None:
     script = """
 import sys, time

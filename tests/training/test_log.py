@@ -79,6 +79,16 @@ def test_on_a_full_disk_lines_wait_for_room(tmp_path: Path) -> None:
     assert note.endswith("log.jsonl: No space left on device; its lines wait until there is room")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
+def test_on_a_full_disk_the_log_of_a_run_that_goes_on_stays(tmp_path: Path) -> None:
+    log = Log(tmp_path)
+    log.write(record(1))
+    (tmp_path / "log.partial").symlink_to("/dev/full")
+    with pytest.raises(TrainingError, match=r"log\.jsonl could not be written: No space.*--resume"):
+        log.keep_until(1)
+    assert read_log(tmp_path) == [record(1)]
+
+
 def test_missing_tensorboard_names_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,14 @@ from torch import Tensor
 from allyouneed.errors import TrainingError
 from allyouneed.training import loop as loop_module
 from allyouneed.training import objective
+from allyouneed.training import workers as workers_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.preparation import prepare
 from allyouneed.training.schedule import learning_rate
 from allyouneed.training.tasks import translate
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.validation import Validation, validate
+from allyouneed.training.workers import Workers
 
 EXACT = ("model.dropout=0.0", "vocabulary.dropout=0.0")
 STRICT = "training.max_skipped=0"
@@ -445,8 +447,30 @@ def test_a_batch_too_large_for_memory_is_split_and_counts_in_full(
     assert tokens[0] == tokens[1]
     notes = [n["text"] for n in runs.records("split", "note") if "memory" in n["text"]]
     assert notes
-    assert notes[0].startswith("step 2: memory does not suffice for a batch of")
+    assert notes[0].startswith(
+        "step 2: memory does not suffice for a batch, or a part of one; 3 of"
+    )
     assert notes[0].endswith("would save the second try")
+
+
+class OneSplit(Workers):
+    """Another worker has to split a piece of the first update."""
+
+    def __init__(self) -> None:
+        self.splits = 1
+
+    def sum(self, numbers: Sequence[float]) -> list[float]:
+        if len(numbers) != 3:  # the losses of two batches, and the splits
+            return list(numbers)
+        splits, self.splits = self.splits, 0
+        return [*numbers[:2], numbers[2] + splits]
+
+
+def test_a_split_on_another_worker_is_told(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "ALONE", OneSplit())
+    runs.start("run", "training.accumulate=2", "training.steps=2")
+    (told,) = [n["text"] for n in runs.records("run", "note") if "memory" in n["text"]]
+    assert told.startswith("step 1: memory does not suffice for a batch, or a part of one; 1 of")
 
 
 def test_a_pair_too_large_for_memory_is_named(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """A run that was killed or stopped goes on as if nothing had happened, to the last bit."""
 
 import errno
+import json
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import torch
 
 from allyouneed.errors import TrainingError
 from allyouneed.training import loop, signals, stored
+from allyouneed.training import run as run_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import Record, read_log
 from allyouneed.training.recipe import load_recipe
@@ -428,6 +430,23 @@ def test_other_validation_pairs_forget_the_best(runs: Any, monkeypatch: pytest.M
     assert [found["best"] for found in runs.records("run", "validation")] == [True, True, False]
     notes = [note["text"] for note in runs.records("run", "note")]
     assert any(note.startswith("validates on other pairs than before") for note in notes)
+
+
+def test_a_torchrun_goes_on_with_what_it_began(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its count of restarts says nothing: a worker of another host may have died."""
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "0")
+    half = "training.steps=4"
+    runs.start("run", half)
+    assert runs.start("run").steps == 10
+    (newest,) = checkpoints(runs.root / "run")[-1:]
+    path = newest / "state.json"
+    kept = json.loads(path.read_text())
+    kept["state"]["launcher"] = f"elsewhere:1 {kept['state']['launcher']}"
+    path.write_text(json.dumps(kept))
+    assert runs.start("run", "training.steps=12").steps == 12
+    monkeypatch.setattr(run_module, "launcher", lambda: "elsewhere:2")
+    with pytest.raises(TrainingError, match="holds a run already"):
+        runs.start("run", "training.steps=14")
 
 
 def test_another_number_of_threads_is_told(runs: Any) -> None:

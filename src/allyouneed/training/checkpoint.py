@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -223,9 +223,9 @@ class RunLock:
                     f"{self._run} cannot be locked ({error.strerror}), as on some network disks; "
                     "choose a folder on another one"
                 ) from error
-            file.truncate(0)
-            file.write(f"{os.getpid()}\n")
-            file.flush()
+            with suppress(OSError):  # a full disk: others are told of an unknown process
+                os.ftruncate(file.fileno(), 0)
+                os.write(file.fileno(), f"{os.getpid()}\n".encode())
             os.register_at_fork(after_in_child=file.close)
             on_error.pop_all()
             self._file = file

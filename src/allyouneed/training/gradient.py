@@ -44,7 +44,7 @@ class Gradient:
     """Fills the gradients of the objective's weights, an update at a time.
 
     What the model draws by chance follows from (seed, step, rank); what the task draws, from
-    (seed, epoch, number of the pair). `note` hears of batches that had to be split.
+    (seed, epoch, number of the pair). `note` hears of batches that some worker had to split.
     """
 
     def __init__(
@@ -75,14 +75,22 @@ class Gradient:
             for number, pairs in shared_out(group, self._workers.rank, self._workers.world)
         ]
         (tokens,) = self._workers.sum([sum(piece.batch.target_tokens for piece in pieces)])
-        losses = torch.zeros(len(group), dtype=torch.float64)
+        losses, splits = torch.zeros(len(group), dtype=torch.float64), 0
         while (too_large := self._backward(pieces, tokens, step, losses)) is not None:
             for weight in self._weights:
                 weight.grad = None
             at = pieces.index(too_large)
             pieces[at : at + 1] = self._halves(too_large, step, epoch)
+            splits += 1
         self._workers.add_up()
-        return Cost(self._workers.sum(losses.tolist()), int(tokens))
+        *whole, all_splits = self._workers.sum([*losses.tolist(), splits])
+        if all_splits:
+            self._note(
+                f"step {step}: memory does not suffice for a batch, or a part of one; "
+                f"{int(all_splits)} of them split in two. A run with a lower "
+                "training.batch_tokens and a higher training.accumulate would save the second try"
+            )
+        return Cost(whole, int(tokens))
 
     def _backward(
         self, pieces: Sequence[_Piece], tokens: float, step: int, losses: Tensor
@@ -111,8 +119,9 @@ class Gradient:
         if not self._workers.can_try_again:
             raise TrainingError(
                 f"memory does not suffice for a batch of {len(piece.pairs)} pairs at step {step}, "
-                "and with training.sharded it cannot be tried again in parts; lower "
-                "training.batch_tokens and raise training.accumulate by as much"
+                "and with training.sharded it cannot be tried again in parts; go on with --resume "
+                "and training.sharded=false, or start anew with a lower training.batch_tokens and "
+                "training.accumulate higher by as much"
             )
         if len(piece.pairs) < 2:
             number = int(piece.pairs[0])
@@ -120,14 +129,9 @@ class Gradient:
             source, target = map(len, self._task.train.pair(number))
             raise TrainingError(
                 f"{name}:{line}: memory does not suffice for this pair of {source} and {target} "
-                "tokens alone; leave out what is so long (pairs: by data.filters.max_tokens), or "
-                "take a smaller model"
+                "tokens alone; start anew without what is so long (pairs: by "
+                "data.filters.max_tokens), or with a smaller model"
             )
-        self._note(
-            f"step {step}: memory does not suffice for a batch of {len(piece.pairs)} pairs, which "
-            "is split in two; a lower training.batch_tokens with a higher training.accumulate "
-            "would save the second try"
-        )
         return [self._piece(piece.number, piece.pairs[half::2], epoch) for half in (0, 1)]
 
     def _piece(self, number: int, pairs: Indices, epoch: int) -> _Piece:

@@ -69,7 +69,10 @@ class Log:
         self._report(record)
 
     def keep_until(self, step: int) -> None:
-        """Drops the records of later steps, and what was final; -1 leaves an empty log."""
+        """Drops the records of later steps, and what was final; -1 leaves an empty log.
+
+        Raises TrainingError when it cannot be written; it stays as it was.
+        """
         kept = [
             record
             for record in read_log(self._path.parent)
@@ -77,8 +80,14 @@ class Log:
         ]
         beside = self._path.with_suffix(".partial")
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
-        beside.write_text("".join(lines), encoding="utf-8", newline="\n")
-        beside.replace(self._path)
+        try:
+            beside.write_text("".join(lines), encoding="utf-8", newline="\n")
+            beside.replace(self._path)
+        except OSError as error:
+            raise TrainingError(
+                f"{self._path} could not be written: {error.strerror}; free some space, then go on "
+                "with --resume"
+            ) from error
         self._purge_from = step + 1
 
     def _tell(self, record: Record, text: str) -> None:

@@ -75,7 +75,7 @@ class Loop:
             valid=task.valid.folder.name,
             threads=torch.get_num_threads(),
             workers=workers.world,
-            launcher=launcher(),
+            launcher=" ".join(workers.together([launcher()])),
         )
         self._stopped_by = 0
         self._skipped = 0  # updates in a row; while there are any, the weights are in doubt

@@ -30,7 +30,7 @@ from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Start, Task
 from allyouneed.training.validation import Measured
-from allyouneed.training.workers import Workers, gathered, launcher, own_device, started_again
+from allyouneed.training.workers import Workers, gathered, launcher, own_device
 
 RECIPE = "recipe.toml"
 
@@ -225,10 +225,10 @@ def _check_alike(run: _Run, task: Task[Any]) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether the folder's run is the one that the `torchrun` which has just started this process
-    anew was started for: it goes on by itself."""
-    newest = latest_checkpoint(folder) if started_again() else None
-    return newest is not None and saved_state(newest).get("launcher") == launcher()
+    """Whether the `torchrun` that has started this process had a part in the folder's run: it has
+    started its workers anew, and they go on by themselves."""
+    newest = latest_checkpoint(folder) if launcher() else None
+    return newest is not None and launcher() in saved_state(newest).get("launcher", "").split()
 
 
 def _make(folder: Path) -> None:

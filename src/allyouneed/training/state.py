@@ -15,7 +15,7 @@ class State:
     `data` and `valid` are the keys of the token stores of training and validation, which follow
     from all that their pairs follow from;
     `position` counts updates within the epoch; `threads` (of the CPU) and `workers` are numbers on
-    which the last bit of a loss depends; `launcher` is the `torchrun` that started the workers;
+    which the last bit of a loss depends; `launcher` names the `torchrun` that started each worker;
     `stopped`: a signal is why this was written, it is no checkpoint that the recipe asks for.
     """
 

@@ -278,12 +278,8 @@ def own_device(device: torch.device) -> torch.device:
 
 
 def launcher() -> str:
-    """Names the `torchrun` that has started this worker and starts it again; "" without one."""
+    """Names the `torchrun` of this host, which has started this worker and starts it again when one
+    dies; "" without one."""
     if "TORCHELASTIC_RESTART_COUNT" not in os.environ:
         return ""
     return f"{socket.gethostname()}:{os.getppid()}"
-
-
-def started_again() -> bool:
-    """Whether `torchrun` has started this worker anew after one of them died."""
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
