@@ -121,8 +121,7 @@ def _not_written(run: Path, step: int, beside: Path, why: str) -> TrainingError:
     newest = latest_checkpoint(run)
     return TrainingError(
         f"the checkpoint of step {step} could not be written into {beside.parent}: {why}; "
-        f"{f'the last good one is {newest.name}' if newest else 'there is none yet'}: "
-        "make room on the disk, then go on with --resume"
+        f"{f'the last good one is {newest.name}' if newest else 'there is none yet'}"
     )
 
 

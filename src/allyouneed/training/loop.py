@@ -196,7 +196,12 @@ class Loop:
             )
         else:
             self.state.stopped = not end.complete
-            self.checkpoint()
+            try:
+                self.checkpoint()
+            except TrainingError as error:
+                raise TrainingError(
+                    f"{error}: make room on the disk, then go on with --resume"
+                ) from error
 
     def _hear(self, stop: StopRequest) -> None:
         """The workers agree on the time that has passed, and on whether a signal stops them."""

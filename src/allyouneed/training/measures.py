@@ -1,6 +1,6 @@
 """How what a validation measures is called and written, wherever it is shown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,11 @@ MEASURES = (
     Measure("distinct_1", "distinct-1", "{:.3f}"),
     Measure("distinct_2", "distinct-2", "{:.3f}"),
 )
+
+
+def measures_of(records: Sequence[Mapping[str, Any]]) -> list[Measure]:
+    """The measures that at least one of the records has."""
+    return [one for one in MEASURES if any(r.get(one.key) is not None for r in records)]
 
 
 def measured(record: Mapping[str, Any]) -> list[tuple[Measure, float]]:

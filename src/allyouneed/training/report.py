@@ -11,7 +11,7 @@ from allyouneed.errors import TrainingError
 from allyouneed.training.chart import Line, line_chart
 from allyouneed.training.log import read_log
 from allyouneed.training.markup import Content, Markup, element
-from allyouneed.training.measures import MEASURES, Measure, measured
+from allyouneed.training.measures import Measure, measured, measures_of
 from allyouneed.training.recipe import load_recipe
 from allyouneed.training.schema import CommonRecipe
 
@@ -106,7 +106,7 @@ def _facts(run: Path, records: Records) -> Iterable[tuple[str, str]]:
 
 def duration(seconds: float) -> str:
     """As people say it: 45 s, 12 min, 3 h 20 min."""
-    if seconds < 60:
+    if round(seconds) < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
@@ -124,15 +124,10 @@ def _curves(records: Records) -> Markup:
             [line for line in (training, held_out) if line.points],
         )
     ]
-    shown = [
-        measure
-        for measure in MEASURES
-        if any(record.get(measure.key) is not None for record in validations)
-    ]
     for title, text, unit, event, key in (
         *(
             (one.name, _signature(records, one), one.name, validations, one.key)
-            for one in shown or MEASURES[:1]
+            for one in measures_of(validations)
         ),
         ("Learning rate", "As the schedule says.", "learning rate", steps, "learning_rate"),
         (
@@ -175,8 +170,7 @@ def _validations(records: Records) -> Markup:
     validations = _of(records, "validation")
     if not validations:
         return Markup()
-    shown = [one for one in MEASURES if any(r.get(one.key) is not None for r in validations)]
-    shown = shown or [*MEASURES[:1]]
+    shown = measures_of(validations)
     rows = [
         [
             f"{record['step']:,}",
