@@ -37,6 +37,7 @@ class Shape:
             "multi30k",
             [
                 f"vocabulary.size={self.vocabulary}",
+                "vocabulary.dropout=0",  # the same words in the same pieces for all
                 f'model.preset="{self.preset}"',
                 'model.residual="post-norm"',  # Marian knows no other
                 f"model.dropout={dropout}",

@@ -95,6 +95,13 @@ def report_peers() -> tuple[str, ...]:
     return PEERS
 
 
+def test_everybody_gets_the_same_pieces() -> None:
+    from steps import work
+
+    for shape in (*work.SHAPES.values(), *work.QUICK.values()):
+        assert shape.recipe("float32").vocabulary.dropout == 0
+
+
 def test_operations_are_those_of_real_tokens(tmp_path: Path) -> None:
     from steps import work
 
