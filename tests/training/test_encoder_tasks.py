@@ -10,13 +10,18 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch import nn
 
 from allyouneed.errors import DataError, RecipeError, UsageError
 from allyouneed.model_folder import open_model_folder
+from allyouneed.training import workers as workers_module
+from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import read_log
+from allyouneed.training.objective import Minimised
 from allyouneed.training.recipe import load_recipe, to_toml
 from allyouneed.training.run import TrainingResult, train
 from allyouneed.training.tasks.table import task_of
+from allyouneed.training.workers import ALONE, Workers
 
 COMMON = """
 name = "tiny"
@@ -271,9 +276,39 @@ def test_fine_tuning_takes_encoder_and_vocabulary_and_a_new_head(finished: Encod
     assert not any(name.startswith("heads.masked_words") for name in first)
 
 
+class AmongOthers(Workers):
+    """One of several workers: adding up gives every weight that is learnt a gradient."""
+
+    def join(self, objective: Minimised) -> nn.Module:
+        self._objective = objective
+        return objective
+
+    def add_up(self) -> None:
+        self._objective(None).backward()
+
+
+@pytest.mark.parametrize("task", ["tag", "masked-lm"])
+def test_a_pooler_that_no_head_looks_through_stays_as_it_was(
+    encoders: Encoders, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process and in one of several, whose weights decay; either goes on from the other."""
+    encoders.start("masked-lm", "base", "masking.next_sentence=true", "training.steps=1")
+    given = load_file(encoders.root / "base" / "model" / "model.safetensors")
+    overrides = ["optimizer.name=adamw", "optimizer.weight_decay=0.5", "training.average_decay=0.9"]
+    overrides += [f"training.init={encoders.root / 'base' / 'model'}", "validation.samples=0"]
+    for steps, workers in ((10, Workers()), (20, AmongOthers()), (30, Workers())):
+        monkeypatch.setattr(workers_module, "ALONE", workers)
+        encoders.start(task, "run", *overrides, f"training.steps={steps}", resume=steps > 10)
+        *_, last = checkpoints(encoders.root / "run")
+        for folder in (last, encoders.root / "run" / "best", encoders.root / "run" / "model"):
+            kept = load_file(folder / "model.safetensors")
+            assert torch.equal(kept["pooler.W.weight"], given["pooler.W.weight"])
+            assert torch.equal(kept["pooler.W.bias"], given["pooler.W.bias"])
+            assert not torch.equal(*(w["encoder.norm.weight"] for w in (kept, given)))
+
+
 def _start(folder: Path) -> Any:
     from allyouneed.training.tasks.task import Start
-    from allyouneed.training.workers import ALONE
 
     return Start(folder, torch.device("cpu"), ALONE, lambda text: None, lambda *news: None)
 

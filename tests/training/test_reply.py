@@ -80,7 +80,7 @@ def test_a_model_knows_its_window_and_marks(learnt: Path) -> None:
     kept = json.loads((learnt / "model" / "training.json").read_text(encoding="utf-8"))
     found = variety([reply for _, reply in PAIRS])
     assert (kept["distinct_1"], kept["distinct_2"]) == (found.distinct_1, found.distinct_2)
-    assert kept["validation_bleu"] is None
+    assert "validation_bleu" not in kept
 
 
 def test_samples_show_the_window(learnt: Path) -> None:
@@ -88,6 +88,15 @@ def test_samples_show_the_window(learnt: Path) -> None:
     source, _, reply = record["samples"][1]
     assert source == "▸ hello ◂ hi there, who are you? ▸ my name is Ada"
     assert reply == "what a fine name, Ada!"
+
+
+def test_the_loss_alone_is_reported_where_no_reply_is_written(tmp_path: Path) -> None:
+    overrides = ["training.steps=1", "training.max_minutes=1", "validation.sentences=0"]
+    train(toy(write(tmp_path / "pairs.tsv", PAIRS), *overrides), tmp_path / "run")
+    *_, final = read_log(tmp_path / "run")
+    assert (final["distinct_1"], final["distinct_2"], final["samples"]) == (None, None, [])
+    assert "bleu" not in final
+    assert "nats per" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_documents_toy_pairs_are_learnt_to_exactness(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from allyouneed.data.store import TokenStore
@@ -51,15 +52,16 @@ def collate(
             target = augment(target, "target", epoch, index)
         sources.append(source)
         targets.append(target)
-    labels_BT = _padded(targets, pad)
+    labels_BT = padded(targets, pad)
     target_in_BT = torch.full_like(labels_BT, pad)
     target_in_BT[:, 0] = start
     for row, ids in enumerate(targets):
         target_in_BT[row, 1 : len(ids)] = labels_BT[row, : len(ids) - 1]
-    return Batch(_padded(sources, pad), target_in_BT, labels_BT, sum(map(len, targets)))
+    return Batch(padded(sources, pad), target_in_BT, labels_BT, sum(map(len, targets)))
 
 
-def _padded(sentences: Sequence[Sequence[int]], pad: int) -> Tensor:
+def padded(sentences: Sequence[Sequence[int] | NDArray[Any]], pad: int) -> Tensor:
+    """Ids as the rows of one tensor, filled up on the right."""
     rows = np.full((len(sentences), max(map(len, sentences))), pad, dtype=np.int64)
     for row, ids in zip(rows, sentences, strict=True):
         row[: len(ids)] = ids

@@ -47,7 +47,7 @@ def example_store(
     vocabulary: int,
     cache_dir: Path,
     progress: Progress,
-    unit: str = "sentences",
+    unit: str,
 ) -> TokenStore:
     """The store of these examples, out of `cache_dir` if it is there, made and kept there if not.
 

@@ -1,5 +1,6 @@
 """BPE dropout: the same sentence in other pieces each time it is trained on."""
 
+import math
 import random
 from collections.abc import Sequence
 
@@ -17,8 +18,9 @@ class BpeDropout:
     needs no encoding again, and the generator alone decides; at the same p it splits less.
     """
 
-    def __init__(self, tokenizer: Tokenizer, p: float) -> None:
-        """`p` in 0 (never split) to 1 (bytes only).
+    def __init__(self, tokenizer: Tokenizer, p: float, longest: float = math.inf) -> None:
+        """`p` in 0 (never split) to 1 (bytes only); what would be more than `longest` ids stays as
+        it is.
 
         Raises:
             ConfigError: `p` is no probability.
@@ -26,6 +28,7 @@ class BpeDropout:
         if not 0.0 <= p <= 1.0:
             raise ConfigError(f"bpe dropout {p} is no probability; give 0 to 1, usually 0.1")
         self.p = p
+        self.longest = longest
         self._halves = tokenizer.halves()
 
     def __call__(self, ids: Sequence[int], rng: random.Random) -> list[int]:
@@ -42,4 +45,4 @@ class BpeDropout:
                 result.append(piece)
             else:
                 waiting += split[::-1]
-        return result
+        return result if len(result) <= self.longest else list(ids)

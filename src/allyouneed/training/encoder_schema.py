@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from allyouneed.data.tagged import TagFormat
 from allyouneed.training.schema import CommonRecipe
-from allyouneed.training.sections import File, Positive, SamplesSection, Section, Share
+from allyouneed.training.sections import File, Positive, Section, Share
 
 HELD_OUT = 0.05
 WEIGHT = "how often an epoch sees each of its examples, on average"
@@ -115,10 +115,6 @@ class TaggedDataSection(Section):
 
 class EncoderRecipe(CommonRecipe):
     """What all models without a decoder have in common."""
-
-    validation: SamplesSection = Field(
-        default=SamplesSection(), description="what is shown of a validation"
-    )
 
     @model_validator(mode="after")
     def _an_encoder_alone(self) -> Self:

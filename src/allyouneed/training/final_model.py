@@ -24,7 +24,7 @@ from allyouneed.weights.model import fill_weights, read_weights, stored
 
 def final_model(loop: Loop, command: str) -> Measured:
     """Writes the folder `model`: the average of the last checkpoints (section 6.1), or the best one
-    where that has the lower validation loss, both measured as they are stored.
+    where that has the lower cost in validation, both measured as they are stored.
 
     `command` is what was typed for the run. Raises ModelFolderError when it cannot be written.
     """

@@ -19,7 +19,8 @@ from allyouneed.weights.model import AnyModel
 
 class Minimised(nn.Module):
     """What training minimises, given a batch: nats, summed over its target tokens or labels; of no
-    batch 0, with a gradient of 0 for every weight. `note` is what to tell about the road taken."""
+    batch 0, with a gradient of 0 for every weight that is learnt. `note` is what to tell about the
+    road taken."""
 
     note: str | None = None
 

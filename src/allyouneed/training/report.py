@@ -150,7 +150,7 @@ def _points(records: Records, key: str) -> list[tuple[float, float]]:
 def _signature(records: Records, measure: Measure) -> str:
     if measure.key != "bleu":
         return "On the validation data."
-    signatures = [record["signature"] for record in _of(records, "validation")]
+    signatures = [record.get("signature") for record in _of(records, "validation")]
     return next((signature for signature in signatures if signature), "")
 
 

@@ -16,6 +16,7 @@ class State:
     from all that their pairs follow from;
     `position` counts updates within the epoch; `threads` (of the CPU) and `workers` are numbers on
     which the last bit of a loss depends; `launcher` names the `torchrun` that started each worker;
+    `best_loss` is the cost (`Measured.cost`) of the best model so far, of step `best_step`;
     `stopped`: a signal is why this was written, it is no checkpoint that the recipe asks for.
     """
 

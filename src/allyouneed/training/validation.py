@@ -10,22 +10,29 @@ from torch import nn
 from allyouneed.training.workers import ALONE, Workers
 
 
-class Measured(Protocol):
-    """What held-out data say: a loss, and what the task makes of it."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What held-out data say: `loss`, in nats, unsmoothed, a mean, and what the task makes of it; a
+    task's `samples` are for the log alone, in lists as JSON has them."""
 
-    @property
-    def loss(self) -> float:
-        """In nats, unsmoothed, a mean."""
+    loss: float
 
     @property
     def cost(self) -> float:
-        """What the best model has the least of."""
+        """What the best model has the least of: the loss, unless the task has another measure."""
+        return self.loss
 
     def record(self) -> dict[str, Any]:
         """What the log holds of it; `measures.py` knows how its numbers are shown."""
+        return asdict(self)
 
     def facts(self) -> dict[str, Any]:
         """What training.json holds of it."""
+        return {
+            f"validation_{name}": value
+            for name, value in asdict(self).items()
+            if name != "samples" and value is not None
+        }
 
 
 class Measuring(Protocol):
@@ -35,24 +42,14 @@ class Measuring(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
-    """Of a model that writes text. `loss` is in nats per target token, unsmoothed, the end token
+class Validation(Measured):
+    """Of a model that translates. `loss` is in nats per target token, unsmoothed, the end token
     counted; `bleu` is cased sacreBLEU with its `signature` (None where nothing was translated);
     samples are source, reference, hypothesis."""
 
-    loss: float
     bleu: float | None
     signature: str | None
-    samples: Sequence[tuple[str, str, str]]
-
-    @property
-    def cost(self) -> float:
-        """The loss."""
-        return self.loss
-
-    def record(self) -> dict[str, Any]:
-        """What the log holds of it."""
-        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
+    samples: Sequence[list[str]]
 
     def facts(self) -> dict[str, Any]:
         """What training.json holds of it."""
@@ -64,30 +61,20 @@ class Validation:
 
 
 @dataclass(frozen=True, slots=True)
-class ByErrors:
+class ByErrors(Measured):
     """Of a model that tells labels or tags. `loss` is in nats per label, `accuracy` the share of
     right ones, `f1` what the task says it is (None where accuracy is the measure); samples are
     text, label, what the model says."""
 
-    loss: float
     accuracy: float
     f1: float | None
-    samples: Sequence[tuple[str, str, str]]
+    samples: Sequence[list[str]]
 
     @property
     def cost(self) -> float:
         """1 - the measure; of models with equal measures, the lower loss costs less."""
         measure = self.accuracy if self.f1 is None else self.f1
         return 1 - measure + 1e-9 * self.loss
-
-    def record(self) -> dict[str, Any]:
-        """What the log holds of it."""
-        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
-
-    def facts(self) -> dict[str, Any]:
-        """What training.json holds of it."""
-        measures = {"loss": self.loss, "accuracy": self.accuracy, "f1": self.f1}
-        return {f"validation_{name}": one for name, one in measures.items() if one is not None}
 
 
 @torch.inference_mode()

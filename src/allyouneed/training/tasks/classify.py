@@ -1,6 +1,6 @@
 """Classification: a label for a text, or for two (Devlin et al. 2019, 4.1).
 
-B batch · L labels
+B batch · S length · D d_model · L labels
 """
 
 import random
@@ -30,9 +30,9 @@ from allyouneed.training.tasks.encoder import (
     EncoderTask,
     Shape,
     TextBatch,
+    encoded,
     names_in,
     number_of,
-    segments_for,
     shape_of,
     stores_of,
 )
@@ -75,10 +75,6 @@ class Classify(EncoderTask[ClassifyRecipe]):
         self._bpe_dropout = _bpe_dropout(recipe, shape)
 
     @classmethod
-    def prepared(cls, recipe: ClassifyRecipe, start: Start) -> Self:
-        return start.workers.after_first(lambda: cls._prepared(recipe, start))
-
-    @classmethod
     def _prepared(cls, recipe: ClassifyRecipe, start: Start) -> Self:
         train = [_corpus(recipe, section) for section in recipe.data.train]
         valid = [_corpus(recipe, section) for section in recipe.data.valid]
@@ -103,26 +99,20 @@ class Classify(EncoderTask[ClassifyRecipe]):
         return ClassifyObjective(model, self.recipe.training, device, self.shape.tokenizer)
 
     def batch(self, pairs: Indices, epoch: int) -> LabelledBatch:
-        return self._batch(self.train, pairs, epoch if self._bpe_dropout is not None else None)
+        return self._batch(self.train, pairs, epoch)
 
     def _batch(self, store: TokenStore, pairs: Indices, epoch: int | None) -> LabelledBatch:
-        """In other pieces, where there is an epoch."""
-        found = [store.pair(int(number)) for number in pairs]
-        texts = [source.tolist() for source, _ in found]
-        if epoch is not None:
-            texts = [
-                self._in_other_pieces(ids, epoch, int(number))
-                for ids, number in zip(texts, pairs, strict=True)
-            ]
-        labels = [int(target[0]) for _, target in found]
-        empty = [[self.shape.config.end]]
-        return LabelledBatch(self.collated(texts or empty), torch.tensor(labels), len(labels))
-
-    def _in_other_pieces(self, ids: list[int], epoch: int, number: int) -> list[int]:
-        assert self._bpe_dropout is not None
-        rng = random.Random(number_from(self.recipe.seed, "pieces", epoch, number))
-        pieces = self._bpe_dropout(ids, rng)
-        return pieces if len(pieces) <= self.shape.config.max_positions else ids
+        """In other pieces, where there is an epoch and BPE dropout."""
+        texts: list[Sequence[int]] = []
+        labels: list[int] = []
+        for number in map(int, pairs):
+            ids, (label,) = (found.tolist() for found in store.pair(number))
+            if epoch is not None and self._bpe_dropout is not None:
+                chance = number_from(self.recipe.seed, "pieces", epoch, number)
+                ids = self._bpe_dropout(ids, random.Random(chance))
+            texts.append(ids)
+            labels.append(label)
+        return LabelledBatch(self.collated(texts), torch.tensor(labels), len(labels))
 
     def measure(self, model: EncoderOnly, device: torch.device, workers: Workers) -> ByErrors:
         loss, right, count = 0.0, 0, 0
@@ -137,13 +127,11 @@ class Classify(EncoderTask[ClassifyRecipe]):
         return ByErrors(loss / texts, all_right / texts, None, self._samples(model, device))
 
     def _logits(self, model: EncoderOnly, batch: LabelledBatch, device: torch.device) -> Tensor:
-        segments_BS = segments_for(model, batch.text, device)
-        states_BSD = model(batch.text.ids_BS.to(device), segments_BS).states_BSD
-        logits_BL: Tensor = model.heads["labels"](states_BSD)
+        logits_BL: Tensor = model.heads["labels"](encoded(model, batch.text, device))
         return logits_BL
 
-    def _samples(self, model: EncoderOnly, device: torch.device) -> list[tuple[str, str, str]]:
-        """(text, its label, the model's with its probability) of the first ones."""
+    def _samples(self, model: EncoderOnly, device: torch.device) -> list[list[str]]:
+        """[text, its label, the model's with its probability] of the first ones."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
             batch = self._batch(self.valid, torch.tensor([number]).numpy(), None)
@@ -152,7 +140,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
             names = self.heads.labels
             text = self.shape.tokenizer.decode(batch.text.ids_BS[0].tolist())
             found = f"{names[best]} ({float(p_L[best]):.0%})"
-            samples.append((text.strip(), names[int(batch.labels_B[0])], found))
+            samples.append([text.strip(), names[int(batch.labels_B[0])], found])
         return samples
 
 
@@ -214,4 +202,4 @@ def _bpe_dropout(recipe: ClassifyRecipe, shape: Shape) -> BpeDropout | None:
             f"vocabulary.dropout = {recipe.vocabulary.dropout} needs this project's own tokenizer, "
             "and that of training.init was imported; leave it out"
         )
-    return BpeDropout(shape.tokenizer, recipe.vocabulary.dropout)
+    return BpeDropout(shape.tokenizer, recipe.vocabulary.dropout, shape.config.max_positions)

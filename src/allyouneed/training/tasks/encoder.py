@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import torch
@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
+from allyouneed.core.encoder import Memory
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.data.batches import BatchSampler, Indices
+from allyouneed.data.collate import padded
 from allyouneed.data.contents import ContentHashes
 from allyouneed.data.examples import Examples, Files, example_store
 from allyouneed.data.store import TokenStore
@@ -54,6 +56,12 @@ class Shape:
     tokenizer: AnyEncoderTokenizer
     config: TransformerConfig
     init: ModelFolder | None
+
+    @property
+    def pooler(self) -> bool:
+        """Whether `init` has a pooler."""
+        heads = self.init.heads if self.init else None
+        return heads is not None and heads.pooler
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +180,19 @@ class EncoderTask(Task[E]):
 
     shape: Shape
     heads: Heads
-    COUNTED = "sentences"
+    COUNTED: ClassVar[str]  # what the reports on the data count
+
+    @classmethod
+    def prepared(cls, recipe: E, start: Start) -> Self:
+        return start.workers.after_first(lambda: cls._prepared(recipe, start))
+
+    @classmethod
+    @abstractmethod
+    def _prepared(cls, recipe: E, start: Start) -> Self: ...
 
     def new_model(self, seed: int) -> EncoderOnly:
-        """From `init` are the encoder, the pooler, and the heads that any text can train."""
+        """From `init` are the encoder, the pooler, and the heads that any text can train. A pooler
+        that no head looks through is not learnt: weight decay leaves it as it was."""
         torch.manual_seed(seed)
         model = build_encoder_only(self.shape.config, **self.heads.parts())
         if self.shape.init is not None:
@@ -184,6 +201,8 @@ class EncoderTask(Task[E]):
             for name, weight in given.items():
                 if name.startswith("encoder.") or (name.startswith(KEPT_HEADS) and name in own):
                     own[name].copy_(weight)
+        if model.pooler is not None and not (self.heads.labels or self.heads.next_sentence):
+            model.pooler.requires_grad_(False)
         return model
 
     def save(
@@ -213,12 +232,9 @@ class EncoderTask(Task[E]):
         return int((source + target).max() if self.heads.next_sentence else source.max())
 
     def collated(self, texts: Sequence[Sequence[int] | NDArray[Any]]) -> TextBatch:
-        """Ids with [CLS] and [SEP] as a padded batch."""
+        """Ids with [CLS] and [SEP] as a padded batch; of no text, that of [SEP] alone."""
         pad, end = self.shape.config.pad, self.shape.config.end
-        rows = np.full((len(texts), max(map(len, texts))), pad, dtype=np.int64)
-        for row, ids in zip(rows, texts, strict=True):
-            row[: len(ids)] = ids
-        ids_BS = torch.from_numpy(rows)
+        ids_BS = padded(texts or [[end]], pad)
         ends_BS = (ids_BS == end).long()
         past_first_BS = (ends_BS.cumsum(1) - ends_BS) > 0
         return TextBatch(ids_BS, (past_first_BS & (ids_BS != pad)).long())
@@ -303,7 +319,7 @@ class EncoderObjective(Minimised):
             return self.nothing()
         ids_BS = batch.text.ids_BS.to(self._device).repeat(self.passes, 1)
         ids_BS = word_dropout(ids_BS, self._word_dropout, self._mask, self._special)
-        segments_BS = segments_for(self.model, batch.text, self._device)
+        segments_BS = _segments(self.model, batch.text, self._device)
         if segments_BS is not None:
             segments_BS = segments_BS.repeat(self.passes, 1)
         with torch.autocast(self._device.type, torch.bfloat16, enabled=self._narrow):
@@ -314,7 +330,13 @@ class EncoderObjective(Minimised):
         """Nats, summed over the labels; the states are of all passes, one after the other."""
 
 
-def segments_for(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor | None:
+def encoded(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor:
+    """The states BSD of a batch."""
+    memory: Memory = model(text.ids_BS.to(device), _segments(model, text, device))
+    return memory.states_BSD
+
+
+def _segments(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor | None:
     """The segments, for a model that tells them apart."""
     if not model.config.segments or text.segments is None:
         return None

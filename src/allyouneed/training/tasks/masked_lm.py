@@ -1,11 +1,11 @@
 """The masked language model (Devlin et al. 2019, 3.1): words hidden in running text, and whether
 one segment follows another.
 
-B batch · S length · P hidden places · D d_model · V vocabulary
+B batch · S length · P hidden places · D d_model · V vocabulary · R passes
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from allyouneed.core.encoder import Memory
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.heads import NextSentenceHead
 from allyouneed.data.batches import Indices
@@ -33,11 +32,12 @@ from allyouneed.training.tasks.encoder import (
     EncoderTask,
     Shape,
     TextBatch,
-    segments_for,
+    encoded,
     shape_of,
     stores_of,
 )
 from allyouneed.training.tasks.task import Start
+from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
 
 VALIDATION = ("held out",)  # what its masks follow from
@@ -60,34 +60,16 @@ class MaskedBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedValidation:
+class MaskedValidation(Measured):
     """`loss` is in nats per hidden word and `accuracy` the share of these guessed; `unigram` is
     what the same words cost by their frequency in the training text alone (each counted once more
     than it is there), `of_unigram` loss / unigram; `next_sentence` the share of right answers."""
 
-    loss: float
     accuracy: float
     unigram: float
     of_unigram: float
     next_sentence: float | None
-    samples: Sequence[tuple[str, str, str]]
-
-    @property
-    def cost(self) -> float:
-        """The loss."""
-        return self.loss
-
-    def record(self) -> dict[str, Any]:
-        """What the log holds of it."""
-        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
-
-    def facts(self) -> dict[str, Any]:
-        """What training.json holds of it."""
-        return {
-            f"validation_{name}": value
-            for name, value in asdict(self).items()
-            if name != "samples" and value is not None
-        }
+    samples: Sequence[list[str]]
 
 
 class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
@@ -107,13 +89,8 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             section.weight for section in recipe.data.train for _ in _files(recipe, section)
         ]
         told = recipe.masking.next_sentence
-        known = shape.init is not None and shape.init.heads is not None and shape.init.heads.pooler
-        self.heads = Heads(masked_words=True, next_sentence=told, pooler=told or known)
+        self.heads = Heads(masked_words=True, next_sentence=told, pooler=told or shape.pooler)
         self._masking = Masking(shape.tokenizer, recipe.masking.share, recipe.masking.whole_words)
-
-    @classmethod
-    def prepared(cls, recipe: MaskedLanguageRecipe, start: Start) -> Self:
-        return start.workers.after_first(lambda: cls._prepared(recipe, start))
 
     @classmethod
     def _prepared(cls, recipe: MaskedLanguageRecipe, start: Start) -> Self:
@@ -170,7 +147,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
                 ids = np.concatenate([ids, second])
                 elsewhere.append(NextSentenceHead.ELSEWHERE if other else NextSentenceHead.FOLLOWS)
             texts.append(self._masking(ids.astype(np.int64), rng))
-        text = self.collated([one.ids for one in texts] or [[self.shape.config.end]])
+        text = self.collated([one.ids for one in texts])
         width = text.ids_BS.size(1)
         none = np.zeros(0, dtype=np.int64)
         places = [row * width + one.places for row, one in enumerate(texts)]
@@ -189,7 +166,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         for pairs in workers.mine(self.valid_batches()):
             batch = self.masked(self.valid, pairs, VALIDATION)
             labels_P = batch.labels_P.to(device)
-            states_BSD = _states(model, batch, device)
+            states_BSD = encoded(model, batch.text, device)
             logits_PV = _logits(model, states_BSD, batch)
             loss = label_smoothed_loss(logits_PV, labels_P, 0.0, model.config.pad)
             right = (logits_PV.argmax(-1) == labels_P).sum()
@@ -221,16 +198,16 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         with np.errstate(divide="ignore"):
             return np.log(counts / counts.sum())
 
-    def _samples(self, model: EncoderOnly, device: torch.device) -> list[tuple[str, str, str]]:
-        """(text with masks, what they hide, what the model says) of the first examples."""
+    def _samples(self, model: EncoderOnly, device: torch.device) -> list[list[str]]:
+        """[text with masks, what they hide, what the model says] of the first examples."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
             batch = self.masked(self.valid, torch.tensor([number]).numpy(), VALIDATION)
-            found_P = _logits(model, _states(model, batch, device), batch).argmax(-1)
+            found_P = _logits(model, encoded(model, batch.text, device), batch).argmax(-1)
             shown = batch.text.ids_BS[0].clone()
             shown[batch.places_P] = self.shape.tokenizer.MASK
             hidden, found = self._pieces(batch.labels_P), self._pieces(found_P)
-            samples.append((self._text(shown.tolist()), hidden, found))
+            samples.append([self._text(shown.tolist()), hidden, found])
         return samples
 
     def _pieces(self, ids_P: Tensor) -> str:
@@ -266,15 +243,9 @@ class MaskedObjective(EncoderObjective):
         row_of_P = batch.places_P // batch.text.ids_BS.size(1)
         hidden_B = row_of_P.bincount(minlength=rows).to(device).repeat(self.passes)
         elsewhere_B = batch.elsewhere_B.to(device).repeat(self.passes)
-        logits_B2 = self.model.heads["next_sentence"](states_BSD)[: len(elsewhere_B)]
+        logits_B2 = self.model.heads["next_sentence"](states_BSD)
         told_B = cross_entropy(logits_B2.float(), elsewhere_B, reduction="none")
         return words + (told_B * hidden_B).sum() / self.passes
-
-
-def _states(model: EncoderOnly, batch: MaskedBatch, device: torch.device) -> Tensor:
-    segments_BS = segments_for(model, batch.text, device)
-    memory: Memory = model(batch.text.ids_BS.to(device), segments_BS)
-    return memory.states_BSD
 
 
 def _logits(model: EncoderOnly, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:

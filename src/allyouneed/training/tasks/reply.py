@@ -1,5 +1,6 @@
 """Replies: what was said in a conversation in; a Transformer that writes the next turn out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,23 +9,27 @@ import torch
 from allyouneed.core.transformer import Transformer
 from allyouneed.evaluation.variety import variety
 from allyouneed.training.tasks.translate import Translate
-from allyouneed.training.validation import Validation
+from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
 
 
 @dataclass(frozen=True, slots=True)
-class RepliesValidation(Validation):
+class RepliesValidation(Measured):
     """Of a model that replies. There is no BLEU: the reply that somebody gave is one of many good
     ones. `distinct_1` and `distinct_2` say how varied the replies are (None where there are none);
     samples are what was said, somebody's reply, the model's."""
 
-    distinct_1: float | None = None
-    distinct_2: float | None = None
+    distinct_1: float | None
+    distinct_2: float | None
+    samples: Sequence[list[str]]
 
     def facts(self) -> dict[str, Any]:
         """What training.json holds of it."""
-        varied = {"distinct_1": self.distinct_1, "distinct_2": self.distinct_2}
-        return {**Validation.facts(self), **varied}
+        return {
+            "validation_loss": self.loss,
+            "distinct_1": self.distinct_1,
+            "distinct_2": self.distinct_2,
+        }
 
 
 class Reply(Translate):
@@ -38,10 +43,10 @@ class Reply(Translate):
         loss = self._held_out_loss(model, device, workers)
         written = self._translations(model, workers)
         samples = [
-            (source, reference, text)
+            [source, reference, text]
             for (source, reference), text in zip(self.material.valid_pairs, written, strict=True)
         ][: self.recipe.validation.samples]
         if not any(map(str.split, written)):
             return RepliesValidation(loss, None, None, samples)
         found = variety(written)
-        return RepliesValidation(loss, None, None, samples, found.distinct_1, found.distinct_2)
+        return RepliesValidation(loss, found.distinct_1, found.distinct_2, samples)

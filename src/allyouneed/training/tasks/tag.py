@@ -1,6 +1,7 @@
 """Tagging: a label for each word, on its first piece (Devlin et al. 2019, 5.3).
 
-B batch · S length · P first pieces of words · L tags
+B batch · S length · X places of the flattened texts · P first pieces of words · D d_model · L tags
+R passes
 """
 
 from collections import Counter
@@ -27,9 +28,9 @@ from allyouneed.training.tasks.encoder import (
     EncoderTask,
     Shape,
     TextBatch,
+    encoded,
     names_in,
     number_of,
-    segments_for,
     shape_of,
     stores_of,
 )
@@ -74,12 +75,7 @@ class Tag(EncoderTask[TagRecipe]):
         self.shape = shape
         self.train, self.valid = train, valid
         self.weights = [section.weight for section in recipe.data.train]
-        known = shape.init is not None and shape.init.heads is not None and shape.init.heads.pooler
-        self.heads = Heads(tags=tuple(tags), pooler=known)
-
-    @classmethod
-    def prepared(cls, recipe: TagRecipe, start: Start) -> Self:
-        return start.workers.after_first(lambda: cls._prepared(recipe, start))
+        self.heads = Heads(tags=tuple(tags), pooler=shape.pooler)
 
     @classmethod
     def _prepared(cls, recipe: TagRecipe, start: Start) -> Self:
@@ -110,8 +106,7 @@ class Tag(EncoderTask[TagRecipe]):
 
     def _batch(self, store: TokenStore, pairs: Indices) -> TaggedBatch:
         found = [store.pair(int(number)) for number in pairs]
-        empty = [[self.shape.config.end]]
-        text = self.collated([source for source, _ in found] or empty)
+        text = self.collated([source for source, _ in found])
         width = text.ids_BS.size(1)
         rows = [torch.from_numpy(target.astype("int64")) for _, target in found]
         places = [row.nonzero()[:, 0] for row in rows]  # 0 is where no word begins
@@ -146,22 +141,21 @@ class Tag(EncoderTask[TagRecipe]):
         return ByErrors(nats / words, hits / words, span_f1(told), self._samples(model, device))
 
     def _logits(self, model: EncoderOnly, batch: TaggedBatch, device: torch.device) -> Tensor:
-        segments_BS = segments_for(model, batch.text, device)
-        states_BSD = model(batch.text.ids_BS.to(device), segments_BS).states_BSD
-        logits_PL: Tensor = model.heads["tags"](states_BSD.flatten(0, 1)[batch.places_P.to(device)])
+        states_XD = encoded(model, batch.text, device).flatten(0, 1)
+        logits_PL: Tensor = model.heads["tags"](states_XD[batch.places_P.to(device)])
         return logits_PL
 
     def _names(self, tags: Tensor) -> list[str]:
         return [self.heads.tags[number] for number in tags.tolist()]
 
-    def _samples(self, model: EncoderOnly, device: torch.device) -> list[tuple[str, str, str]]:
-        """(text, its tags, the model's) of the first ones."""
+    def _samples(self, model: EncoderOnly, device: torch.device) -> list[list[str]]:
+        """[text, its tags, the model's] of the first ones."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
             batch = self._batch(self.valid, torch.tensor([number]).numpy())
             found = self._names(self._logits(model, batch, device).argmax(-1))
             text = self.shape.tokenizer.decode(batch.text.ids_BS[0].tolist())
-            samples.append((text.strip(), " ".join(self._names(batch.tags_P)), " ".join(found)))
+            samples.append([text.strip(), " ".join(self._names(batch.tags_P)), " ".join(found)])
         return samples
 
 

@@ -26,7 +26,7 @@ from allyouneed.training.preparation import Material, corpora_of, prepare, that_
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.survey import Sample, sample, survey, texts
 from allyouneed.training.tasks.task import Outlook, Start, Task
-from allyouneed.training.validation import Validation
+from allyouneed.training.validation import Measured, Validation
 from allyouneed.training.workers import Workers
 from allyouneed.translator import Translator
 
@@ -43,7 +43,9 @@ class Translate(Task[PairsRecipe]):
         self.tokenizer = material.tokenizer
         self.train, self.valid = material.train, material.valid
         self.weights = material.weights
-        self._bpe_dropout = BpeDropout(material.tokenizer, recipe.vocabulary.dropout)
+        self._bpe_dropout = BpeDropout(
+            material.tokenizer, recipe.vocabulary.dropout, material.config.max_positions
+        )
 
     @classmethod
     def prepared(cls, recipe: PairsRecipe, start: Start) -> Self:
@@ -101,22 +103,20 @@ class Translate(Task[PairsRecipe]):
         return collate(self.train, pairs, config.pad, config.start, augment, epoch)
 
     def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
-        """BPE dropout; what it would make longer than the model's positions stays as it is."""
-        rng = random.Random(number_from(self.recipe.seed, side, epoch, index))
-        pieces = self._bpe_dropout(ids, rng)
-        return pieces if len(pieces) <= self.material.config.max_positions else ids
+        chance = number_from(self.recipe.seed, side, epoch, index)
+        return self._bpe_dropout(ids, random.Random(chance))
 
-    def measure(self, model: Transformer, device: torch.device, workers: Workers) -> Validation:
+    def measure(self, model: Transformer, device: torch.device, workers: Workers) -> Measured:
         """The loss over all held-out pairs; BLEU and samples over the first of them."""
         section = self.recipe.validation
         loss = self._held_out_loss(model, device, workers)
         written = self._translations(model, workers)
         if not written:
-            return Validation(loss, None, None, ())
+            return Validation(loss, None, None, [])
         pairs = self.material.valid_pairs
         score = bleu(written, [reference for _, reference in pairs], resamples=0)
         samples = [
-            (source, reference, text)
+            [source, reference, text]
             for (source, reference), text in zip(pairs, written, strict=True)
         ][: section.samples]
         return Validation(loss, score.score, score.signature, samples)
