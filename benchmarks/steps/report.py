@@ -1,18 +1,22 @@
 """Results as a table, as Markdown and as JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from contest.machine import in_words, median_and_range, slug
 from contest.report import number, ratio
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from allyouneed.data.batches import Indices
 from steps.measure import BAR, Measured, largest_difference
 from steps.work import Work
 
+Lengths = NDArray[np.int32]
 COLUMNS = (
     "shape", "engine", "precision", "tokens/s", "× fastest peer", "of the peak", "MiB",
     "loss after", "differs by",
@@ -38,7 +42,7 @@ def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float])
                 "words": "random" if work.made_up else "Multi30k",
                 "vocabulary": work.config.vocabulary,
                 "batch_tokens": work.shape.batch_tokens,
-                "padding": work.sampler.padding(work.numbers),
+                "padding": padding(work.material.train.lengths(), work.numbers),
                 "engine": engine.name,
                 "precision": engine.precision,
                 "tokens_per_second": median_and_range(engine.rates),
@@ -55,6 +59,12 @@ def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float])
             }
         )
     return found
+
+
+def padding(lengths: tuple[Lengths, Lengths], batches: Iterable[Indices]) -> float:
+    """The share of positions, both sides together, that hold padding."""
+    sides = [side[batch] for batch in batches for side in lengths]
+    return 1 - sum(int(s.sum()) for s in sides) / sum(len(s) * int(s.max()) for s in sides)
 
 
 def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:

@@ -99,8 +99,8 @@ class Work:
         self.folder = folder
         self.material = self._material()
         self.config = self.material.config
-        self.sampler = BatchSampler(self.material.train, shape.batch_tokens, seed=1)
-        self.numbers = self.sampler.epoch_batches(0)
+        sampler = BatchSampler(self.material.train, shape.batch_tokens, seed=1)
+        self.numbers = sampler.epoch_batches(0)
         self._batches: dict[int, Batch] = {}
 
     @property

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,14 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
     )
+
+
+def test_padding_counts_both_sides() -> None:
+    from steps.report import padding
+
+    lengths = np.array([1, 4]), np.array([3, 3])
+    assert padding(lengths, [np.array([0, 1])]) == pytest.approx(1 - (1 + 4 + 3 + 3) / (8 + 6))
+    assert padding(lengths, [np.array([0]), np.array([1])]) == 0
 
 
 @pytest.mark.slow

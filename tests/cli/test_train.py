@@ -95,6 +95,16 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
     assert "there is no model 'absent'" in done.err
 
 
+def test_a_dry_run_says_that_the_teachers_time_is_not_counted(call, here: Path) -> None:
+    taught = [*SMALL, 'data.train.0.distill=["en-de", "de-en"]', "--dry-run"]
+    told = call("train", "reverse", *taught).lines[-1]
+    assert told == "# not counted: the translations by en-de and de-en that are made before step 1"
+    assert json.loads(call("train", "reverse", *taught, "--json").out)["teachers"] == [
+        "en-de",
+        "de-en",
+    ]
+
+
 def test_a_dry_run_counts_updates_as_training_does(
     call, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from allyouneed.data import contents
-from allyouneed.data.contents import SETTLED_NS, ContentHashes
+from allyouneed.data.contents import SETTLED_NS, ContentHashes, content_key
 from allyouneed.errors import DataError
 
 
@@ -65,3 +65,11 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         ContentHashes(tmp_path / "hashes.json")(tmp_path / "no.tsv")
     with pytest.raises(DataError, match="is a folder or a pipe"):
         ContentHashes(tmp_path / "hashes.json")(tmp_path)
+
+
+def test_a_key_stays_what_it_was(settled: Path, tmp_path: Path) -> None:
+    """What earlier versions have put into a cache is found by it."""
+    key = content_key(tmp_path, lambda content: {"size": 8, "files": [content(settled)]})
+    hashed = sha256(b"a\tb\n").hexdigest()
+    assert key == sha256(f'{{"files": ["{hashed}"], "size": 8}}'.encode()).hexdigest()
+    assert hashed in (tmp_path / "hashes.json").read_text()

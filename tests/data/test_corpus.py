@@ -32,6 +32,11 @@ def test_a_given_format_beats_the_suffix():
     assert Corpus(Path("a.txt"), format="jsonl").resolved_format == "jsonl"
 
 
+@pytest.mark.parametrize("name", ["europarl-v7.de-en", "shards", "part.1", "books.v2.EN"])
+def test_what_is_not_there_may_be_a_folder_by_any_name_but_a_files(name):
+    assert Corpus(Path(name)).resolved_format == "text"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -39,6 +44,7 @@ def test_a_given_format_beats_the_suffix():
         ({"source": Path("a.tsv"), "made": "copy"}, ["a.tsv", "copy"]),
         ({"source": Path("a.txt")}, ["a.txt", "name a target file"]),
         ({"source": Path("a.en.gz")}, ["a.en.gz", "name a target file"]),
+        ({"source": Path("a.TXT")}, ["a.TXT", "name a target file"]),
         ({"source": Path("a.tsv"), "target": Path("b")}, ["a.tsv", "tsv", 'format="text"']),
         ({"source": Path("a.tsv"), "weight": 0}, ["a.tsv", "weight=0"]),
         ({"source": Path("a.tsv"), "weight": float("nan")}, ["weight=nan"]),

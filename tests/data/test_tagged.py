@@ -6,6 +6,7 @@ import pytest
 
 from allyouneed.data.report import DataReport
 from allyouneed.data.tagged import TaggedCorpus, TaggedText, read_tagged
+from allyouneed.errors import DataError
 
 
 def read(path: Path, text: str) -> tuple[list[TaggedText], DataReport]:
@@ -53,3 +54,19 @@ def test_words_without_tags_are_left_out_and_counted(tmp_path: Path) -> None:
     found, report = read(tmp_path / "a.conll", "a O\nb\n\nc O\n")
     assert [one.line for one in found] == [4]
     assert report.left_out["malformed"].count == 1
+
+
+@pytest.mark.parametrize("more", ["", "New York\tB-LOC\n", "and\n", "10\u00a0000\tNUM\n"])
+def test_a_tsv_with_one_word_on_every_line_is_of_neither_format_until_one_is_named(
+    tmp_path: Path, more: str
+) -> None:
+    text = f"EU\tB-ORG\nrejects\tO\n\nall\tO\n\n{more}"
+    with pytest.raises(
+        DataError, match=r'a\.tsv: .*one word and its tag.*set format to "columns".*"lines" if'
+    ):
+        read(tmp_path / "a.tsv", text)
+    report = DataReport(["a"])
+    columns = read_tagged(TaggedCorpus(tmp_path / "a.tsv", "columns"), report)
+    assert next(columns) == TaggedText(("EU", "rejects"), ("B-ORG", "O"), 1)
+    lines = read_tagged(TaggedCorpus(tmp_path / "a.tsv", "lines"), report)
+    assert [one.words for one in lines] == [("EU",), ("rejects",), ("all",)]

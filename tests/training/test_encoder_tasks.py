@@ -21,6 +21,7 @@ from allyouneed.training.objective import Minimised
 from allyouneed.training.recipe import load_recipe, to_toml
 from allyouneed.training.run import TrainingResult, train
 from allyouneed.training.tasks.table import task_of
+from allyouneed.training.tasks.task import Note, Start
 from allyouneed.training.workers import ALONE, Workers
 
 COMMON = """
@@ -307,10 +308,30 @@ def test_a_pooler_that_no_head_looks_through_stays_as_it_was(
             assert not torch.equal(*(w["encoder.norm.weight"] for w in (kept, given)))
 
 
-def _start(folder: Path) -> Any:
-    from allyouneed.training.tasks.task import Start
+def _start(folder: Path, note: Note = lambda text: None) -> Start:
+    return Start(folder, torch.device("cpu"), ALONE, note, lambda *news: None)
 
-    return Start(folder, torch.device("cpu"), ALONE, lambda text: None, lambda *news: None)
+
+@pytest.mark.parametrize("task", TASKS)
+def test_moved_files_leave_the_vocabulary_and_the_stores_as_they_are(
+    encoders: Encoders, task: str
+) -> None:
+    run, (here, there) = encoders.root / "run", (encoders.root / name for name in "ab")
+    notes: list[str] = []
+    for place in (here, there):
+        place.mkdir()
+        recipe = Encoders(place).recipe(task)
+        prepared = task_of(recipe).prepared(recipe, _start(run, notes.append))
+    made = [*(run / "cache").glob("tokenizer-*.json"), *(run / "cache").glob("*/store.json")]
+    assert len(made) == 3
+    assert prepared.train.report.corpora[0].startswith(str(there))
+    learnt = "learning a vocabulary of {} from the training text"
+    assert [note for note in notes if note.startswith("learning")] == [learnt.format(300)]
+    path = there / f"{task}.toml"
+    path.write_text(path.read_text("utf-8").replace("size = 300", "size = 290"), encoding="utf-8")
+    recipe = load_recipe(path)
+    task_of(recipe).prepared(recipe, _start(run, notes.append))
+    assert learnt.format(290) in notes
 
 
 def test_fine_tuning_from_a_translator_is_refused(encoders: Encoders) -> None:

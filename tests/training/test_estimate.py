@@ -76,6 +76,17 @@ def test_memory_grows_with_the_largest_batch_and_the_parameters(
     assert wide > 16 * weights[1] + 2 * kept
 
 
+def test_a_model_that_the_process_holds_already_is_counted_once(
+    runs: Any, model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate_module, "_forward_and_backward", lambda o, b: (1.0, 7))
+    weights = sum(weight.numel() for weight in model.parameters())
+    monkeypatch.setattr(estimate_module, "_memory", lambda device: (10**9, 10**10))
+    assert estimated(runs, model, [(1, 5, 5)]).needed_bytes == 10**9 + 12 * weights + 7
+    monkeypatch.setattr(estimate_module, "_memory", lambda device: (0, 10**10))  # a GPU's
+    assert estimated(runs, model, [(1, 5, 5)]).needed_bytes == 16 * weights + 7
+
+
 def test_a_slow_batch_is_measured_in_part(
     runs: Any, model: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +107,16 @@ def test_memory_that_does_not_suffice(
     monkeypatch.setattr(estimate_module, "_forward_and_backward", too_much)
     with pytest.raises(TrainingError, match=r"memory of cpu .*batch_tokens = 256; lower it"):
         estimated(runs, model)
+
+
+def test_what_a_container_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate_module, "CONTAINER", tmp_path / "memory.max")
+    monkeypatch.setattr(estimate_module, "_kilobytes", lambda path: {"MemAvailable": 2048})
+    cpu = torch.device("cpu")
+    assert estimate_module._memory(cpu) == (0, 2 << 20)
+    for limit, available in (("max\n", 2 << 20), ("1048576\n", 1 << 20)):
+        (tmp_path / "memory.max").write_text(limit)
+        assert estimate_module._memory(cpu) == (0, available)
 
 
 def test_what_the_machine_has(tmp_path: Path) -> None:

@@ -5,11 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder import open_model_folder
 from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe import load_recipe
+from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.translate import Translate
+from allyouneed.training.workers import ALONE
 
 EXACT = ("model.dropout=0.0", "vocabulary.dropout=0.0")
 # every training pair in one batch, and validation on the same pairs
@@ -64,6 +68,30 @@ def test_another_model_is_refused(runs: Any, trained: Path, override: str) -> No
         prepare(recipe, runs.root / "second", lambda note: None)
 
 
+def test_a_model_without_a_decoder_is_refused_before_anything_is_read_or_translated(
+    runs: Any, trained: Path, encoder_folder: Path
+) -> None:
+    recipe = runs.recipe(f"training.init={encoder_folder}", f"data.train.0.distill={trained}")
+
+    def nothing(*what: Any) -> None:
+        raise AssertionError(what)
+
+    start = Start(runs.root / "second", torch.device("cpu"), ALONE, nothing, nothing)
+    for begin in (
+        lambda: prepare(recipe, start.folder, nothing),
+        lambda: Translate.prepared(recipe, start),
+        lambda: Translate.outlook(recipe, nothing),
+    ):
+        with pytest.raises(ModelFolderError, match="an encoder without a decoder"):
+            begin()
+
+
+def test_a_plan_refuses_another_model_as_the_run_does(runs: Any, trained: Path) -> None:
+    recipe = runs.recipe(f"training.init={trained}", "model.heads=4")
+    with pytest.raises(RecipeError, match=f"^model.heads=4: the weights of {trained}"):
+        Translate.outlook(recipe, lambda *news: None)
+
+
 def test_no_such_model(runs: Any) -> None:
     with pytest.raises(ModelFolderError, match="there is no model 'nowhere'"):
         runs.start("run", "training.init=nowhere")
@@ -78,6 +106,18 @@ def test_a_model_beside_the_recipe_is_found_from_anywhere(
     monkeypatch.chdir(elsewhere)
     assert runs.recipe("training.init=first").training.init == str(runs.root / "first")
     assert runs.recipe("training.init=elsewhere/none").training.init == "elsewhere/none"
+
+
+@pytest.mark.parametrize("name", ["./en-de", "en-de/"])
+def test_a_folder_that_is_called_like_a_bundled_model(runs: Any, trained: Path, name: str) -> None:
+    absent = runs.recipe(f"training.init={name}", f"data.train.0.distill={name}")
+    assert absent.training.init == absent.data.train[0].distill == name
+    with pytest.raises(ModelFolderError, match="there is no model 'en-de'"):
+        prepare(absent, runs.root / "run", lambda note: None)
+    shutil.copytree(trained, runs.root / "en-de")
+    there = runs.recipe(f"training.init={name}", f"data.train.0.distill={name}")
+    assert there.training.init == there.data.train[0].distill == str(runs.root / "en-de")
+    assert runs.recipe("training.init=en-de").training.init == "en-de"
 
 
 def test_a_resumed_fine_tuning_does_not_start_over(runs: Any, trained: Path) -> None:

@@ -147,6 +147,21 @@ def test_translated_pairs_come_from_every_corpus(prepared: Prepared, corpus: Pat
     assert all(source == target for source, target in pairs[3:])
 
 
+def test_a_folder_of_shards_whose_name_has_a_dot_is_found_in_the_data_folder(
+    prepared: Prepared, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = prepared.runs.root / "data"
+    (data / "europarl-v7.de-en").mkdir(parents=True)
+    corpus.rename(data / "europarl-v7.de-en" / "1.tsv")
+    monkeypatch.setenv("ALLYOUNEED_DATA", str(data))
+    assert len(prepared('data.train=[{source = "europarl-v7.de-en"}]').train) == 40
+    with pytest.raises(DataError, match=r"absent\.de-en: no such file"):
+        prepared('data.train=[{source = "absent.de-en"}]')
+    (data / "europarl.en").write_text("a\n")
+    with pytest.raises(DataError, match=r"europarl\.en: nothing says where the target"):
+        prepared('data.train=[{source = "europarl.en"}]')
+
+
 def test_a_missing_corpus_is_named(prepared: Prepared) -> None:
     with pytest.raises(DataError, match=r"nowhere\.tsv"):
         prepared('data.train=[{source = "nowhere.tsv"}]')

@@ -125,6 +125,12 @@ def test_best_is_the_one_with_the_lowest_loss(runs: Any, monkeypatch: pytest.Mon
     assert runs.weights("run", "best") == at_8.read_bytes()
 
 
+def test_a_recipe_that_is_read_already_takes_no_overrides(runs: Any) -> None:
+    with pytest.raises(UsageError, match=r"overrides=\['seed=3'\] .*'tiny' is read already"):
+        train(runs.recipe(), runs.root / "run", overrides=["seed=3"])
+    assert not (runs.root / "run").exists()
+
+
 def test_what_a_run_leaves(runs: Any) -> None:
     path = runs.root / "tiny.toml"
     runs.recipe()

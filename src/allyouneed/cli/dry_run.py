@@ -57,6 +57,7 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         "steps_per_epoch": epoch_updates,
         "steps": steps and round(steps),
         "device": str(place),
+        "teachers": list(outlook.teachers),
         "seconds_per_step": update_seconds,
         "estimated_seconds": min(one for one in seconds if one),
         "needed_bytes": measured.needed_bytes,
@@ -86,6 +87,9 @@ def as_text(planned: dict[str, Any]) -> str:
     time = timedelta(seconds=round(planned["estimated_seconds"]))
     step = f"{planned['seconds_per_step']:.3g} s per step on {planned['device']}"
     lines.append(f"# about {step}, {time} in all, validation and checkpoints apart")
+    if planned["teachers"]:
+        names = " and ".join(dict.fromkeys(planned["teachers"]))
+        lines.append(f"# not counted: the translations by {names} that are made before step 1")
     return "\n".join(lines)
 
 

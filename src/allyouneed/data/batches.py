@@ -105,14 +105,6 @@ class BatchSampler:
         bounds = self._cut(order)
         return Batches(order, bounds, rng.permutation(len(bounds) - 1))
 
-    def padding(self, batches: Sequence[Indices]) -> float:
-        """The share of positions, both sides together, that hold padding."""
-        used = sum(int(self._source[b].sum() + self._target[b].sum()) for b in batches)
-        held = sum(
-            len(b) * (int(self._source[b].max()) + int(self._target[b].max())) for b in batches
-        )
-        return 1 - used / held
-
     def _longest_pair(self) -> tuple[int, int]:
         """(number, tokens of its longer side) of the first pair that none is longer than."""
         worst, most = 0, 0

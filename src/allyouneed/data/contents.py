@@ -5,8 +5,10 @@ import json
 import os
 import stat
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from allyouneed.data.lines import missing
 from allyouneed.errors import DataError
@@ -61,6 +63,16 @@ class ContentHashes:
                 beside.replace(self._memory)
             finally:
                 beside.unlink(missing_ok=True)  # on a full disk
+
+
+def content_key(cache: Path, what: Callable[[ContentHashes], Any]) -> str:
+    """The sha256, in hex, over all that something in the folder `cache` follows from, as JSON can
+    hold it; what files hold is known by their hashes, remembered there.
+
+    Raises DataError when a file cannot be read.
+    """
+    described = what(ContentHashes(cache / "hashes.json"))
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
 def _load(memory: Path) -> dict[str, list[int | str]]:

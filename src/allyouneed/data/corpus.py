@@ -143,10 +143,11 @@ class Corpus:
 
     @property
     def _may_be_folder(self) -> bool:
-        """Whether `source` is a folder, or is called like one and not there (yet)."""
-        return self.source is not None and (
-            self.source.is_dir() or not (self.source.suffix or self.source.exists())
-        )
+        """Whether `source` is a folder, or is not there (yet) and not called like a file."""
+        if self.source is None:
+            return False
+        is_called_a_file = self.source.suffix.lower() in (".txt", *COMPRESSED, *FORMAT_OF)
+        return self.source.is_dir() or not (is_called_a_file or self.source.exists())
 
     @property
     def columns(self) -> tuple[int, int] | None:

@@ -1,7 +1,6 @@
 """Stores of examples that are no pairs of sentences: ids to look at, and what is to be told of
 them."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,10 +58,9 @@ def example_store(
     """
     names = [corpus.name for corpus in corpora]
 
-    def key(content: ContentHashes) -> str:
+    def described(content: ContentHashes) -> list[Any]:
         files = [[content(path) for path in corpus.files] for corpus in corpora]
-        what = json.dumps([VERSION, dict(settings), files, unit], sort_keys=True)
-        return hashlib.sha256(what.encode()).hexdigest()
+        return [VERSION, dict(settings), files, unit]
 
     def write(folder: Path, progress: Progress) -> None:
         report = DataReport(names, [0] * len(names), unit=unit)
@@ -83,4 +81,4 @@ def example_store(
         (folder / "store.json").write_text(json.dumps(files.description(), indent=1))
 
     files = [path for corpus in corpora for path in corpus.files]
-    return keep_store(Content(names, files, key, write), cache_dir, progress)
+    return keep_store(Content(names, files, described, write), cache_dir, progress)

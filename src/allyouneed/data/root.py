@@ -43,11 +43,11 @@ def _places(base: Path | None) -> list[Path]:
 
 
 def resolve(path: Path, base: Path | None) -> Path:
-    """The file meant by a path in a recipe: absolute as it stands; relative beside the recipe
-    (in the folder `base`), then in the data root and in the folder of fetched data.
+    """The file meant by a path: absolute as it stands; relative in the folder `base`, then in the
+    data root and in the folder of fetched data.
 
-    Without `base` the file is a recipe's, and `load_recipe` has looked beside it. Raises DataError
-    that lists where it looked.
+    Without `base` the file is a recipe's, and `load_recipe` has looked beside the recipe. Raises
+    DataError that lists where it looked.
     """
     path = path.expanduser()
     if path.is_absolute():

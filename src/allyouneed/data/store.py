@@ -1,6 +1,5 @@
 """Pairs as token ids in memory-mapped files, made once per content, tokenizer and filters."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allyouneed.data.contents import ContentHashes, file_state
+from allyouneed.data.contents import ContentHashes, content_key, file_state
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.data.lock import locked
@@ -133,7 +132,7 @@ def build_store(
     what = Content(
         [corpus.name for corpus in corpora],
         files,
-        lambda content: _key(corpora, tokenizer, filters, content),
+        lambda content: _described(corpora, tokenizer, filters, content),
         lambda folder, progress: write_store(folder, corpora, tokenizer, filters, progress),
     )
     return keep_store(what, cache_dir, progress)
@@ -141,12 +140,12 @@ def build_store(
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a store is made from: corpora by name, their files, the key that follows from these
-    and all else that decides what it holds, and what fills an empty folder."""
+    """What a store is made from: corpora by name, their files, these and all else that decides
+    what it holds, as JSON can hold it, and what fills an empty folder."""
 
     names: Sequence[str]
     files: Sequence[Path]
-    key: Callable[[ContentHashes], str]
+    described: Callable[[ContentHashes], Any]
     write: Callable[[Path, Progress], None]
 
 
@@ -171,7 +170,7 @@ def _silent(stage: str, done: int, total: int | None) -> None:
 def _open_or_build(what: Content, cache_dir: Path, progress: Progress) -> TokenStore:
     cache_dir.mkdir(parents=True, exist_ok=True)
     states = {path: file_state(path) for path in what.files}
-    folder = cache_dir / what.key(ContentHashes(cache_dir / "hashes.json"))
+    folder = cache_dir / content_key(cache_dir, what.described)
     if folder.exists():
         with suppress(DataError):  # damaged: looked at again under the lock
             return TokenStore(folder, what.names)
@@ -204,17 +203,16 @@ def _check_unchanged(states: dict[Path, tuple[int, int]]) -> None:
             raise DataError(f"{path}: changed while it was read; start again once it is complete")
 
 
-def _key(
+def _described(
     corpora: Sequence[Corpus], tokenizer: Encoder, filters: Filters, content: ContentHashes
-) -> str:
+) -> dict[str, Any]:
     """Everything that decides what a store holds. Weights and paths do not."""
-    what = {
+    return {
         "version": VERSION,
         "tokenizer": tokenizer.fingerprint(),
         "filters": asdict(filters),
         "corpora": described(corpora, content),
     }
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
 def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[str, Any]]:

@@ -172,7 +172,6 @@ class StoreFiles:
     """The arrays of a store as files that grow: ids and offsets of both sides, line numbers."""
 
     def __init__(self, folder: Path, vocabulary: int) -> None:
-        self.pairs = 0
         self._folder = folder
         self._dtype = np.dtype("<u2" if vocabulary <= 1 << 16 else "<u4")
         self._tokens = {"source": 0, "target": 0}
@@ -204,7 +203,6 @@ class StoreFiles:
             self._write(f"{side}_offsets", self._tokens[side] + lengths.cumsum(), "<i8")
             self._tokens[side] += tokens
         self._write("lines", lines, "<i8")
-        self.pairs += len(lines)
 
     def _write(self, name: str, values: Any, dtype: Any) -> None:
         self._files[name].write(np.asarray(values, dtype=dtype).tobytes())
@@ -212,4 +210,4 @@ class StoreFiles:
     def description(self) -> dict[str, Any]:
         """What `store.json` holds: the type of the ids, and each file's size in bytes."""
         sizes = {name: (self._folder / name).stat().st_size for name in self._files}
-        return {"pairs": self.pairs, "dtype": self._dtype.str, "bytes": sizes}
+        return {"dtype": self._dtype.str, "bytes": sizes}

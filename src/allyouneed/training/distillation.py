@@ -5,7 +5,6 @@ CACHE/distilled-KEY/000007.jsonl    a part, whole or absent: what a killed run g
 CACHE/distilled-KEY.jsonl           all of it
 """
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from allyouneed.data.contents import ContentHashes
+from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
@@ -107,17 +106,16 @@ class _Lesson:
     def _key(self, cache: Path) -> str:
         """All that the translations follow from, as a short name."""
         cache.mkdir(parents=True, exist_ok=True)
-        content = ContentHashes(cache / "hashes.json")
-        what = {
-            "teachers": [
-                content(teacher / name)
-                for teacher in self._teachers
-                for name in (CONFIG, WEIGHTS, TOKENIZER)
-            ],
-            "corpora": described(self._corpora, content),
-            "search": repr(SEARCH),
-        }
-        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+        files = [t / name for t in self._teachers for name in (CONFIG, WEIGHTS, TOKENIZER)]
+        key = content_key(
+            cache,
+            lambda content: {
+                "teachers": [content(path) for path in files],
+                "corpora": described(self._corpora, content),
+                "search": repr(SEARCH),
+            },
+        )
+        return key[:16]
 
     def _counted(self) -> DataReport:
         names = [corpus.name for corpus in self._corpora]

@@ -94,7 +94,9 @@ class TaggedSection(Section):
 
     source: File = Field(description="words<TAB>tags, or a word and its tag on each line (CoNLL)")
     format: TagFormat | None = Field(
-        default=None, description="lines or columns; without it, .tsv has lines, others columns"
+        default=None,
+        description="lines or columns; without it, .tsv has lines, others columns. A .tsv with one "
+        "word and its tag on each line could be either, and needs the key",
     )
 
 

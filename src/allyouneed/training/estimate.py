@@ -3,6 +3,7 @@
 P parameters · B batch · S source length · T target length
 """
 
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,9 @@ from allyouneed.training.tasks.task import Batch, Outlook
 
 WARM_UP_POSITIONS = 128
 MEASURED_S = 2.0  # a batch that would take longer is measured in part
-BYTES_OF_WEIGHT = 16  # float32: the weight, its gradient, and Adam's two moments
+FLOAT = 4  # bytes
+BYTES_OF_WEIGHT = 4 * FLOAT  # the weight, its gradient, and Adam's two moments
+CONTAINER = Path("/sys/fs/cgroup/memory.max")  # "max", or the bytes that a container may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ def estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Es
 
 def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Estimate:
     process, available = _memory(device)
+    parameters = sum(weight.numel() for weight in outlook.model.parameters())
+    process = max(0, process - FLOAT * parameters)  # the model is counted with its gradients
     model, batches = outlook.model.to(device).train(), outlook.epoch.batches
     objective = outlook.objective(device)
     optimizer = make_optimizer(recipe.optimizer, model)
@@ -74,8 +79,7 @@ def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> E
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     _wait(device)
-    parameters = sum(weight.numel() for weight in model.parameters())
-    bytes_of_weight = BYTES_OF_WEIGHT + (4 if recipe.training.average_decay else 0)
+    bytes_of_weight = BYTES_OF_WEIGHT + (FLOAT if recipe.training.average_decay else 0)
     largest = max(b[0] * (b[1] + b[2]) for b in batches) / (some * (source + target))
     return Estimate(
         batch_seconds=seconds * rows / some,
@@ -122,7 +126,15 @@ def _memory(device: torch.device) -> tuple[int, int | None]:
     status, machine = _kilobytes("/proc/self/status"), _kilobytes("/proc/meminfo")
     own = 1024 * status.get("VmRSS", 0)
     free = machine.get("MemAvailable")
-    return own, None if free is None else 1024 * free + own
+    return own, None if free is None else min(1024 * free + own, _allowed())
+
+
+def _allowed() -> int:
+    """The bytes that a container lets its processes have; as many as can be, without a limit."""
+    try:
+        return int(CONTAINER.read_text())
+    except (OSError, ValueError):
+        return sys.maxsize
 
 
 def _kilobytes(path: str) -> dict[str, int]:

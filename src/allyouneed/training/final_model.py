@@ -26,7 +26,7 @@ def final_model(loop: Loop, command: str) -> Measured:
     """Writes the folder `model`: the average of the last checkpoints (section 6.1), or the best one
     where that has the lower cost in validation, both measured as they are stored.
 
-    `command` is what was typed for the run. Raises ModelFolderError when it cannot be written.
+    `command` is the one that gives this recipe. Raises ModelFolderError when it cannot be written.
     """
     recipe, folder, task = loop.recipe, loop.folder, loop.task
     model = loop.workers.complete(loop.model)

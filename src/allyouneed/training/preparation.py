@@ -1,7 +1,5 @@
 """What a run needs before its first step: the tokenizer, the pairs as ids, and the model."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,7 +9,7 @@ import torch
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
-from allyouneed.data.contents import ContentHashes
+from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.data.mixing import mixed_weights
@@ -77,10 +75,17 @@ def prepare(
 
     The tokenizer is `init`'s, the recipe's file, the one an earlier start of this run trained, or
     trained now; the ids are kept in `folder/cache`, so a second start is immediate.
+
+    Raises:
+        DataError: a file that is not there, a corpus that cannot be read or of which nothing is
+            left, or a `folder` that cannot be written.
+        ModelFolderError: an `init` or a tokenizer file that cannot be read or used.
+        RecipeError: a [model] that is not that of `init`.
+        UsageError: an `init` whose tokenizer is not this project's own.
     """
     cache = folder / "cache"
     cache.mkdir(parents=True, exist_ok=True)
-    init = open_model_folder(recipe.training.init) if recipe.training.init else None
+    init = start_from(recipe)
     tables = [corpora_of(recipe, section) for section in recipe.data.train]
     for number, corpus in (distilled or {}).items():
         tables[number] = [corpus]
@@ -108,6 +113,18 @@ def prepare(
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
     )
+
+
+def start_from(recipe: PairsRecipe) -> ModelFolder | None:
+    """The model that `init` names, if it does.
+
+    Raises ModelFolderError when it cannot be read, or has no decoder.
+    """
+    if recipe.training.init is None:
+        return None
+    init = open_model_folder(recipe.training.init)
+    init.check_translates()
+    return init
 
 
 def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
@@ -141,15 +158,10 @@ def _tokenizer(
         return own_tokenizer(init.tokenizer, f"training.init={init.path}")
     if recipe.vocabulary.tokenizer is not None:
         return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
-    file = cache / f"tokenizer-{_vocabulary_key(recipe, cache, corpora)}.json"
-    return kept_vocabulary(Tokenizer, recipe.vocabulary.size, lambda: _texts(corpora), file, note)
-
-
-def _vocabulary_key(recipe: PairsRecipe, cache: Path, corpora: list[Corpus]) -> str:
-    """What a vocabulary learnt from these corpora follows from, as a short name."""
-    contents = described(corpora, ContentHashes(cache / "hashes.json"))
-    what = json.dumps([recipe.vocabulary.size, contents], sort_keys=True)
-    return hashlib.sha256(what.encode()).hexdigest()[:16]
+    size = recipe.vocabulary.size
+    key = content_key(cache, lambda content: [size, described(corpora, content)])
+    file = cache / f"tokenizer-{key[:16]}.json"
+    return kept_vocabulary(Tokenizer, size, lambda: _texts(corpora), file, note)
 
 
 def check_same_model(init: ModelFolder, config: TransformerConfig) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from allyouneed.device import named_device
-from allyouneed.errors import TrainingError
+from allyouneed.errors import TrainingError, UsageError
 from allyouneed.training.checkpoint import (
     LOCK,
     RunLock,
@@ -105,12 +105,17 @@ def train(
 
     Raises:
         RecipeError, DataError: a recipe or corpus that cannot be used.
-        UsageError: a device that is not there.
+        UsageError: a device that is not there, or `overrides` of a recipe that is read already.
         TrainingError: a folder that holds another run, a loss that is not finite, a full disk.
     """
     words = [recipe.name if isinstance(recipe, CommonRecipe) else str(recipe), *overrides]
     if not isinstance(recipe, CommonRecipe):
         recipe = load_recipe(recipe, overrides)
+    elif overrides:
+        raise UsageError(
+            f"overrides={list(overrides)} change a recipe while it is read, and {recipe.name!r} is "
+            "read already; give them to load_recipe"
+        )
     folder = Path(into) if into is not None else Path("runs") / recipe.name
     place = own_device(choose_device(device))
     # Said outright, the number is kept; MKL may otherwise take fewer, and rounding is another.
@@ -137,8 +142,8 @@ def choose_device(name: str | None) -> torch.device:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What is trained, where, what was typed for it, who takes part, and whether there should be
-    something to go on from."""
+    """What is trained, where, the command that gives this recipe, who takes part, and whether there
+    should be something to go on from."""
 
     recipe: CommonRecipe
     folder: Path

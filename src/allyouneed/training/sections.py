@@ -38,8 +38,10 @@ def _anchor(path: Path, info: ValidationInfo) -> Path:
 
 
 def _anchor_model(name: str, info: ValidationInfo) -> str:
-    """The same for a model folder; a bundled model's name stays as it is."""
-    return name if name in bundled_models() else str(_anchor(Path(name), info))
+    """The same for a model folder; a bundled model's name, and what leads nowhere, stays as it is
+    ("./en-de" is no bundled model)."""
+    path = _anchor(Path(name), info)
+    return str(path) if path.is_absolute() and name not in bundled_models() else name
 
 
 File = Annotated[Path, AfterValidator(_anchor)]

@@ -96,14 +96,14 @@ def survey(
     stand_in = _Lengths([one.corpus.name for table in tables for one in table], found)
     sampler = BatchSampler(stand_in, recipe.training.batch_tokens, recipe.seed, weights)
     batches = sampler.epoch_batches(0)
-    tokens = sum(int(stand_in.sides[batch, 1].sum()) for batch in batches)
-    shapes = [(len(b), *(int(n) for n in stand_in.sides[b, :2].max(0))) for b in batches]
+    source, target = stand_in.lengths()
+    tokens = sum(int(target[batch].sum()) for batch in batches)
     return Survey(
         pairs=sum(one.read for table in tables for one in table),
         kept=round(sum(map(sum, kept))),
         epoch_batches=len(batches) * scale,
         epoch_tokens=tokens * scale,
-        batches=[(rows, source, target) for rows, source, target in shapes],
+        batches=[(len(b), int(source[b].max()), int(target[b].max())) for b in batches],
     )
 
 

@@ -3,8 +3,6 @@
 B batch · S length · D d_model
 """
 
-import hashlib
-import json
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +21,7 @@ from allyouneed.core.encoder import Memory
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import padded
-from allyouneed.data.contents import ContentHashes
+from allyouneed.data.contents import content_key
 from allyouneed.data.examples import Examples, Files, example_store
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
@@ -46,6 +44,8 @@ from allyouneed.weights.model import read_weights
 E = TypeVar("E", bound=EncoderRecipe)
 F = TypeVar("F", bound=Files)
 SURVEYED = 50  # batches of which a plan counts the labels
+# A file is known by its contents, and by its suffixes, which say how it is read.
+PLACES: dict[str, Any] = {part: {"__all__": {"source"}} for part in ("train", "valid")}
 KEPT_HEADS = ("pooler.", "heads.masked_words.", "heads.next_sentence.")
 
 
@@ -95,15 +95,14 @@ def shape_of(
     else:
         cache = start.folder / "cache"
         cache.mkdir(parents=True, exist_ok=True)
-        content = ContentHashes(cache / "hashes.json")
+        size = recipe.vocabulary.size
         files = [path for corpus in corpora for path in corpus.files]
-        data = json.dumps(recipe.data.model_dump(mode="json"), sort_keys=True)
-        what = json.dumps([recipe.vocabulary.size, [content(path) for path in files], data])
-        key = hashlib.sha256(what.encode()).hexdigest()[:16]
-        file = cache / f"tokenizer-{key}.json"
-        tokenizer = kept_vocabulary(
-            EncoderTokenizer, recipe.vocabulary.size, texts, file, start.note
+        data = recipe.data.model_dump(mode="json", exclude=PLACES)
+        key = content_key(
+            cache, lambda content: [size, [[content(p), p.suffixes] for p in files], data]
         )
+        file = cache / f"tokenizer-{key[:16]}.json"
+        tokenizer = kept_vocabulary(EncoderTokenizer, size, texts, file, start.note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     config = replace(
         config,

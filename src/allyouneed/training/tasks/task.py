@@ -43,8 +43,8 @@ class Start:
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """What a run would be, for a plan of it: its files by part and corpus, what its data are
-    counted in, a model of its size, an epoch over its data, the objective, and made-up
-    batches of given (pairs, source, target)."""
+    counted in, a model of its size, an epoch over its data, the objective, made-up
+    batches of given (pairs, source, target), and the models that translate data beforehand."""
 
     files: Sequence[tuple[str, str, Sequence[Path]]]
     counted: str
@@ -52,6 +52,7 @@ class Outlook:
     epoch: Survey
     objective: Callable[[torch.device], Minimised]
     made_up: Callable[[int, int, int], Batch]
+    teachers: Sequence[str] = ()
 
 
 class Task(ABC, Generic[R]):

@@ -14,7 +14,7 @@ from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, Side, collate
 from allyouneed.data.store_writer import Progress
 from allyouneed.evaluation.metrics import bleu
-from allyouneed.model_folder import open_model_folder, save_model_folder
+from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
@@ -22,7 +22,14 @@ from allyouneed.training.chance import number_from
 from allyouneed.training.distillation import distil
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
-from allyouneed.training.preparation import Material, corpora_of, prepare, that_fit
+from allyouneed.training.preparation import (
+    Material,
+    check_same_model,
+    corpora_of,
+    prepare,
+    start_from,
+    that_fit,
+)
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.survey import Sample, sample, survey, texts
 from allyouneed.training.tasks.task import Outlook, Start, Task
@@ -49,6 +56,7 @@ class Translate(Task[PairsRecipe]):
 
     @classmethod
     def prepared(cls, recipe: PairsRecipe, start: Start) -> Self:
+        start_from(recipe)  # looked at before teachers translate for hours
         distilled = distil(
             recipe, start.folder, start.device, start.workers, start.note, start.progress
         )
@@ -60,9 +68,10 @@ class Translate(Task[PairsRecipe]):
     @classmethod
     def outlook(cls, recipe: PairsRecipe, progress: Progress) -> Outlook:
         """A sample of the corpora is tokenised; teachers have to be there, and do nothing yet."""
-        for section in recipe.data.train:
-            for teacher in section.teachers:
-                open_model_folder(teacher).check_translates()
+        teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
+        for teacher in teachers:
+            open_model_folder(teacher).check_translates()
+        init = start_from(recipe)
         tables = {
             part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
             for part in ("train", "valid")
@@ -74,7 +83,7 @@ class Translate(Task[PairsRecipe]):
             for corpus in table
         ]
         samples = [[sample(corpus, progress) for corpus in table] for table in tables["train"]]
-        tokenizer, config = _vocabulary_and_shape(recipe, samples)
+        tokenizer, config = _vocabulary_and_shape(recipe, init, samples)
         filters = that_fit(recipe.data.filters.filters(), config)
         progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
         epoch = survey(recipe, samples, tokenizer, filters)
@@ -86,6 +95,7 @@ class Translate(Task[PairsRecipe]):
             epoch,
             objective=lambda device: Objective(model, recipe.training, device),
             made_up=lambda rows, source, target: made_up_pairs(config, rows, source, target),
+            teachers=teachers,
         )
 
     def new_model(self, seed: int) -> Transformer:
@@ -183,14 +193,15 @@ def made_up_pairs(config: TransformerConfig, rows: int, source: int, target: int
 
 
 def _vocabulary_and_shape(
-    recipe: PairsRecipe, samples: Sequence[Sequence[Sample]]
+    recipe: PairsRecipe, init: ModelFolder | None, samples: Sequence[Sequence[Sample]]
 ) -> tuple[Tokenizer, TransformerConfig]:
     """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
     for which a vocabulary that is yet to be learnt counts with its full size."""
-    if recipe.training.init:
-        folder = open_model_folder(recipe.training.init)
-        known = own_tokenizer(folder.tokenizer, f"training.init={folder.path}")
-        return known, recipe.model.config(len(known), folder.config)
+    if init is not None:
+        known = own_tokenizer(init.tokenizer, f"training.init={init.path}")
+        config = recipe.model.config(len(known), init.config)
+        check_same_model(init, config)
+        return known, config
     if recipe.vocabulary.tokenizer:
         tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
         return tokenizer, recipe.model.config(len(tokenizer))
