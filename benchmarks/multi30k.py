@@ -16,6 +16,8 @@ Several models decide together, as an ensemble. Needs sacremoses, and the data:
 
 import argparse
 import json
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -111,11 +113,17 @@ def trained(models: Sequence[str]) -> dict[str, Any]:
 
 
 def facts_of(model: str) -> dict[str, Any]:
-    """What the model's folder says of its training; `name` is that of its recipe and its seed."""
+    """What the model's folder says of its training; `name` is that of its recipe, with its seed and
+    what else was set otherwise."""
     folder = open_model_folder(model)
     facts = json.loads((folder.path / "training.json").read_text(encoding="utf-8"))
     recipe = facts.get("recipe", {})
-    name = f"{recipe['name']}-seed-{recipe['seed']}" if recipe else folder.path.name
+    name = folder.path.name
+    if recipe:
+        _, _, _, *overrides = shlex.split(facts["command"])
+        others = [word for word in overrides if not word.startswith("seed=")]
+        name = "-".join([recipe["name"], f"seed-{recipe['seed']}", *others])
+        name = re.sub(r"[^\w.=-]+", "_", name)
     told = ("parameters", "steps", "epochs", "minutes", "weights", "validation_loss", "command")
     return {"name": name, **{key: facts[key] for key in told if key in facts}}
 

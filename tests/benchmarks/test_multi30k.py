@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,6 +91,26 @@ def test_the_published_references_are_met_token_for_token() -> None:
 FILE = ["--translations", "mine.de"]
 ONE = ["--engine", "core", "--beam", "2"]
 TWO = ["--model", "en-de", "en-de", "--beam", "2"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("allyouneed train toy seed=3", "toy-seed-3"),
+        ("allyouneed train toy model.dropout=0.3 seed=3", "toy-seed-3-model.dropout=0.3"),
+        ("allyouneed train ../my/toy.toml 'data.x=[\"a b\"]'", "toy-seed-3-data.x=_a_b_"),
+    ],
+)
+def test_figures_are_called_by_what_was_set(
+    command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import multi30k
+
+    facts = {"command": command, "recipe": {"name": "toy", "seed": 3}}
+    (tmp_path / "training.json").write_text(json.dumps(facts), encoding="utf-8")
+    folder = SimpleNamespace(path=tmp_path)
+    monkeypatch.setattr(multi30k, "open_model_folder", lambda model: folder)
+    assert multi30k.facts_of("a model") == {"name": name, "command": command}
 
 
 @pytest.mark.parametrize(
