@@ -52,9 +52,9 @@ def save_checkpoint(
     keep_last: int,
     workers: Workers = ALONE,
 ) -> Path:
-    """Writes the checkpoint of a step, then removes those before the newest `keep_last`, and of
-    those that a signal made a run write ("stopped" in the state) all but this one: the run has
-    gone on, and is to leave what an undisturbed one leaves.
+    """Writes the checkpoint of a step, then removes those before the newest `keep_last`. Those
+    that a signal made a run write ("stopped" in the state) do not count among these, and go with
+    the next one: a run that was disturbed leaves what an undisturbed one leaves.
 
     `state` is what JSON can hold; floats come back to the bit. What a killed process left half
     done is removed. All workers call it together; the first writes, or each its part where they

@@ -79,8 +79,7 @@ class _Lesson:
         """Makes the file where it is not there yet."""
         if self._workers.from_first(self.path.exists):
             return
-        # all cores are the translator's, but where other workers have theirs
-        threads = torch.get_num_threads()
+        threads = torch.get_num_threads()  # those of this worker: others have their own
         translator = (
             load_ensemble(self._teachers, device=str(device), threads=threads)
             if len(self._teachers) > 1

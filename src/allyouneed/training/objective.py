@@ -1,4 +1,4 @@
-"""What training minimises, as a module of its own: what shares a model among workers wraps it.
+"""What training minimises: model and loss as one module, so that DDP and FSDP can wrap both.
 
 B batch · S source length · T target length · P positions · D d_model
 """

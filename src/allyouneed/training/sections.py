@@ -1,7 +1,7 @@
 """What a recipe may say: one frozen, strict model per section, every key with its description.
 
-Keys that are not listed here are errors, and so are values of another type: a recipe never
-carries a word that nobody reads.
+Keys that are not listed here are errors, and so are values of another type: a misspelt word is
+never passed over.
 """
 
 import dataclasses
