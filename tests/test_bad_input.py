@@ -217,9 +217,12 @@ def test_name_too_long_for_a_file() -> None:
     assert "cannot be read (File name too long)" in complaint(lambda: load("x" * 5000))
 
 
-def test_file_for_a_folder(model_folder: Path) -> None:
+def test_file_for_a_folder(model_folder: Path, tmp_path: Path) -> None:
     message = complaint(lambda: load(model_folder / "model.safetensors"))
     assert message.endswith(f"is a file; give the model folder, perhaps {model_folder}")
+    (tmp_path / "good.toml").write_text("")
+    message = complaint(lambda: load(tmp_path / "good.toml"))
+    assert message.endswith("is a file; give the model folder")
 
 
 def test_folder_that_has_models_in_it(model_folder: Path) -> None:

@@ -51,7 +51,7 @@ class Chat:
         if known is None:
             raise UsageError(
                 'the model translates; it was not trained to reply. Train one by `task = "reply"` '
-                "(allyouneed train chat), or say how it sees a conversation: history=History(...)"
+                "(allyouneed train chat); in Python, history=History(...) says how it sees a turn"
             )
         self.translator = translator
         self.history = known

@@ -282,7 +282,8 @@ def _locate(name_or_path: str | Path) -> Path:
         raise ModelFolderError(_no_such_model(path, known)) from error
     except OSError as error:
         raise unreadable(path, error) from error
-    raise ModelFolderError(f"{path} is a file; give the model folder, perhaps {path.parent}")
+    perhaps = f", perhaps {path.parent}" if (path.parent / CONFIG).is_file() else ""
+    raise ModelFolderError(f"{path} is a file; give the model folder{perhaps}")
 
 
 def _no_such_model(path: Path, known: list[str]) -> str:

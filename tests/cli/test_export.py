@@ -88,7 +88,7 @@ def test_work_that_fails_leaves_nothing(
     message = {
         "ctranslate2": "encoder_layers=0 has no room in",
         "huggingface": "norm_epsilon=0.1 has no room in",
-        "onnx": "decoder_layers=0 leaves a step nothing to keep",
+        "onnx": "decoder_layers=0: what is exported to ONNX needs a decoder",
     }[to]
     assert f"error: {message}" in refused.err
     assert sorted(tmp_path.iterdir()) == before

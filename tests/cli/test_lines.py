@@ -2,12 +2,14 @@
 
 import io
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allyouneed.cli import lines
-from allyouneed.cli.lines import arriving_lines
+from allyouneed.cli.lines import arriving_lines, given_or_arriving
 
 
 def read(content: bytes, portion: int = lines.READ_BYTES) -> tuple[list[str], list[str]]:
@@ -65,3 +67,15 @@ def test_a_line_is_given_out_before_the_next_one_comes() -> None:
             assert next(arriving) == [line]
         os.close(inlet)
         assert list(arriving) == []
+
+
+def test_a_text_that_is_the_name_of_a_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("input.txt").write_text("Hello.\n")
+    notes: list[str] = []
+    texts = ["Hello.", "input.txt", "x" * 5000, "a\0b", "."]
+    assert list(given_or_arriving(texts, notes.append)) == [texts]
+    (note,) = notes
+    assert note.startswith("text 2 is the name of a file, and taken as the text 'input.txt'; for")

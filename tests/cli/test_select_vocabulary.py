@@ -80,6 +80,21 @@ def test_the_bundled_model_is_left_alone(call, model: Path) -> None:
     assert "cp -r" in ended.err
 
 
+def test_a_model_that_does_not_translate_is_left_alone(
+    call, model: Path, encoder_folder: Path
+) -> None:
+    done = learn(call, encoder_folder)
+    assert done.code == 1
+    assert "holds an encoder without a decoder" in done.err
+    assert not (encoder_folder / VOCABULARY_SELECTION).exists()
+
+
+def test_few_pairs_say_nothing_of_what_is_covered(call, model: Path) -> None:
+    done = call("select-vocabulary", "--model", model, "--source", "few", "--target", "few")
+    assert done.code == 0
+    assert "note: fewer than 100 pairs: none was held out" in done.err
+
+
 def test_files_are_named_in_one_way(call, model: Path) -> None:
     ended = call("select-vocabulary", "--model", model, "--source", "texts")
     assert ended.code == 2

@@ -173,7 +173,9 @@ def test_an_imported_model(
 def test_what_cannot_be_exported(
     small_model: Make, small_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ConfigError, match="decoder_layers=0 leaves a step nothing to keep"):
+    with pytest.raises(
+        ConfigError, match="decoder_layers=0: what is exported to ONNX needs a decoder"
+    ):
         exported(small_model(decoder_layers=0), small_tokenizer, tmp_path)
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(UsageError, match=r"pip install 'allyouneed\[onnx\]'"):

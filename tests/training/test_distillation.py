@@ -15,7 +15,7 @@ import torch
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.readers import read_pairs
 from allyouneed.ensemble import load_ensemble
-from allyouneed.errors import DataError, RecipeError
+from allyouneed.errors import DataError, ModelFolderError, RecipeError
 from allyouneed.segments import CUT_OFF
 from allyouneed.training import distillation
 from allyouneed.training.distillation import SEARCH, distil
@@ -260,3 +260,8 @@ def test_a_full_disk_keeps_what_is_translated(taught: Any, monkeypatch: pytest.M
 def test_validation_pairs_keep_their_own_targets(taught: Any) -> None:
     with pytest.raises(RecipeError, match=r"unknown key data\.valid\.0\.distill"):
         taught.recipe("data.valid.0.distill=en-de")
+
+
+def test_a_teacher_that_is_not_there_is_named_with_its_key(runs: Any) -> None:
+    with pytest.raises(ModelFolderError, match=r"^distill: there is no model 'nowhere'"):
+        runs.start("run", "data.train.0.distill=nowhere")

@@ -174,7 +174,9 @@ def test_overrides_are_toml_or_bare_words(tmp_path: Path) -> None:
         ("training.precision=fp16", ["training.precision = 'fp16'", "'float32' or 'bf16'"]),
         ("optimizer.epsilon=nan", ["optimizer.epsilon = nan", "finite"]),
         ("training.label_smoothing=1", ["training.label_smoothing = 1", "less than 1"]),
-        ("name=a/b", ["name = 'a/b'"]),
+        ("name=a/b", ["name = 'a/b': should have letters, digits, _, - and . only"]),
+        ("epochs=3", ["unknown key epochs; did you mean training.epochs?"]),
+        ("training.learning_rate=2", ["training.learning_rate; did you mean schedule.learning"]),
         ("model.heads=7", ["[model]", "heads=7", "d_model=512", "511, 518"]),
         ("schedule.name=cosin", ["schedule.name = 'cosin'", "cosine"]),
         ("schedule.name=cosine", ["schedule.learning_rate is missing", "peak"]),
@@ -197,6 +199,26 @@ def test_wrong_override(override: str, parts: list[str], tmp_path: Path) -> None
     message = complaint(tmp_path, MINIMAL, override)
     for part in [*parts, override if "\udc80" not in override else "override"]:
         assert part in message
+
+
+def test_one_bracket_for_two_is_told(tmp_path: Path) -> None:
+    said = complaint(tmp_path, 'name = "x"\n[data.train]\nsource = "a.tsv"\n')
+    assert said.endswith(
+        "data.train is one table and may be several: write [[data.train]], with two brackets"
+    )
+
+
+def test_files_of_packaged_recipes_are_told_where_they_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLYOUNEED_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    recipe = load_recipe("sst2")
+    (corpus, *_) = recipe.data.train
+    with pytest.raises(DataError, match=r"sst2/train.*docs/reference/recipes\.md says where it"):
+        recipe.locate(corpus.source)
+    with pytest.raises(DataError, match=r"to the folder that holds it$"):
+        recipe.locate(Path("mine.tsv"))
 
 
 def test_wrong_file_is_named_with_the_key(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def chat(
     no_repeat_ngram: Annotated[
         int | None,
         typer.Option(
-            help="No n tokens occur twice in a reply (3); 0: they may.", rich_help_panel=SEARCH
+            help="No run of n tokens occurs twice in a reply (3); 0: any may.",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     max_length: Annotated[

@@ -37,9 +37,9 @@ def answer(chat: "Chat", line: str) -> Answer:
     if name not in COMMANDS:
         close = nearest(name, COMMANDS)
         raise UsageError(
-            f"there is no /{name}"
-            + (f"; did you mean /{close}?" if close else "")
-            + f" There are {', '.join(f'/{known}' for known in COMMANDS)}"
+            f"there is no /{name}; "
+            + (f"did you mean /{close}? " if close else "")
+            + f"there are {', '.join(f'/{known}' for known in COMMANDS)}"
         )
     command, _ = COMMANDS[name]
     if len(words) > 1:
@@ -144,7 +144,7 @@ def _number(kind: Callable[[str], Any], name: str, value: str, example: str) -> 
         return kind(value)
     except ValueError:
         raise UsageError(
-            f"/{name} {value}: no such number; for example /{name} {example}"
+            f"{value!r} is no number for /{name}; for example /{name} {example}"
         ) from None
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO
 
 from allyouneed.errors import UsageError
@@ -26,17 +27,32 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
+def given_or_arriving(
+    texts: Sequence[str] | None, note: Callable[[str], None]
+) -> Iterator[list[str]]:
+    """The texts of a call at once, or else the lines of standard input as they arrive. A text that
+    is the name of a file is taken as text, with a note: probably its lines were meant.
+
+    Raises UsageError where standard input is needed and closed.
+    """
+    if not texts:
+        return arriving_lines(standard_input(), note)
+    for number, text in enumerate(texts, start=1):
+        if _is_file(text):
+            note(
+                f"text {number} is the name of a file, and taken as the text {text!r}; for the "
+                f"lines of the file write < {text}"
+            )
+    return iter([[*texts]])
+
+
 def numbered_chunks(
     texts: Sequence[str] | None, note: Callable[[str], None]
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """The texts of a call at once, or else the lines of standard input as they arrive: each chunk
-    with the places of its texts in words, such as "line 3"."""
-    if texts:
-        yield [*texts], [f"text {number}" for number in range(1, len(texts) + 1)]
-        return
-    done = 0
-    for chunk in arriving_lines(standard_input(), note):
-        yield chunk, [f"line {done + number}" for number in range(1, len(chunk) + 1)]
+    """The same, each chunk with the places of its texts in words, such as "line 3"."""
+    done, unit = 0, "text" if texts else "line"
+    for chunk in given_or_arriving(texts, note):
+        yield chunk, [f"{unit} {done + number}" for number in range(1, len(chunk) + 1)]
         done += len(chunk)
 
 
@@ -57,6 +73,13 @@ def arriving_lines(stream: BinaryIO, note: Callable[[str], None]) -> Iterator[li
         number, rest = number + len(lines), [last]
     if end := b"".join(rest):
         yield [_text(end, number + 1, note)]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a NUL in it
+        return False
 
 
 def _portion(stream: BinaryIO) -> bytes:

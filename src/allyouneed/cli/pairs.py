@@ -29,8 +29,15 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
         corpus = Corpus(source=_found(tsv), format="tsv")
     elif source and target and not tsv:
         corpus = Corpus(source=_found(source), target=_found(target), format="text")
+    elif tsv:
+        raise UsageError("--tsv holds both sides; leave the files of one side out")
     else:
-        raise UsageError("name two files, one for each side (see --help), or one by --tsv")
+        there = (
+            f"{source or target} is one side, and the other is missing; "
+            if source or target
+            else ""
+        )
+        raise UsageError(f"{there}name two files, one for each side (see --help), or one by --tsv")
     yield from _every_pair(corpus)
 
 

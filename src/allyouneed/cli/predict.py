@@ -63,7 +63,8 @@ def _found(
     try:
         return encoder.predict([*_pairs(chunk, places)])
     except DataError as error:
-        raise DataError(f"{places[0]} to {places[-1]}: of these, {error}") from error
+        where = f"{places[0]} to {places[-1]}: of these, " if len(chunk) > 1 else ""
+        raise DataError(f"{where}{error}") from error
 
 
 def _pairs(chunk: Sequence[str], places: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -73,6 +73,7 @@ def select_vocabulary(
 
     options = beam_options(1, {"beam": beam}, {})
     folder = open_model_folder(model)
+    folder.check_translates()
     check_not_bundled(folder)
     tokenizer = own_tokenizer(folder.tokenizer, "vocabulary selection")
     test_set = list(file_pairs(*evaluate, None)) if evaluate else []
@@ -81,6 +82,8 @@ def select_vocabulary(
     written = folder.path / VOCABULARY_SELECTION
     learned.selection.save(written, tokenizer)
     covered = {"held out": learned.held_out} if learned.held_out else {}
+    if not covered:
+        note("fewer than 100 pairs: none was held out to see what is covered")
     outcome: Comparison | None = None
     if evaluate:
         sources = [pair.source for pair in test_set]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from allyouneed.cli.columns import cell_len, padded
-from allyouneed.cli.lines import arriving_lines, standard_input
+from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Json, Model
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.text.shown import shown
@@ -39,7 +39,7 @@ def tokenize(
     tokenizer = open_model_folder(model).tokenizer
     width = shutil.get_terminal_size((100, 24)).columns
     numbers = count(1)
-    for chunk in [texts] if texts else arriving_lines(standard_input(), note):
+    for chunk in given_or_arriving(texts, note):
         for text, number in zip(chunk, numbers, strict=False):
             cleaned, notes = clean(text)
             for said in notes:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from allyouneed.cli.lines import arriving_lines, standard_input
+from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.loading import opened, tell
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
@@ -46,7 +46,8 @@ def translate(
         typer.Option(help="Tokens at most (those of the source + 50).", rich_help_panel=SEARCH),
     ] = None,
     no_repeat_ngram: Annotated[
-        int, typer.Option(help="No n tokens occur twice; 0: they may.", rich_help_panel=SEARCH)
+        int,
+        typer.Option(help="No run of n tokens occurs twice; 0: any may.", rich_help_panel=SEARCH),
     ] = 0,
     prefix: Annotated[
         str, typer.Option(help="What every translation begins with.", rich_help_panel=SEARCH)
@@ -137,7 +138,7 @@ def translate(
         if sample
         else beam_options(n_best, searching, lengths)
     )
-    chunks = iter([texts]) if texts else arriving_lines(standard_input(), note)
+    chunks = given_or_arriving(texts, note)
     translator = opened(model, engine, device, threads, debug, vocabulary_selection)
     if stream:
         show_growing(translator, chain.from_iterable(chunks), options, prefix, not texts)

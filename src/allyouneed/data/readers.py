@@ -194,7 +194,9 @@ def _fields(reading: Reading, record: dict[str, Any], number: int) -> Pair | Non
 def _hint(name: str, known: Any) -> str:
     names = [str(one) for one in known if one != name]
     close = nearest(name, names)
-    return f'; did you mean "{close}"?' if close else f"; there are {', '.join(names[:8])}"
+    if close:
+        return f'; did you mean "{close}"?'
+    return f"; there are {', '.join(names[:8])}: name two of them by source_field and target_field"
 
 
 def read_parquet(reading: Reading) -> Iterator[Pair]:

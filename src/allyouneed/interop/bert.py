@@ -220,7 +220,8 @@ def _check_room(config: TransformerConfig, heads: Heads) -> str:
     for name, only in (FIXED | {"normalise_embeddings": True}).items():
         if getattr(config, name) != only:
             raise ConfigError(
-                f"{name}={getattr(config, name)!r} has no room in BERT, only {only!r} has"
+                f"{name}={getattr(config, name)!r} has no room in BERT, only {only!r} has; "
+                'model.preset = "bert" trains a model that fits'
             )
     if config.activation not in ACTIVATIONS.values():
         raise ConfigError(f"activation={config.activation!r} has no room in BERT")

@@ -121,6 +121,6 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
 
 def _facts(config: TransformerConfig) -> dict[str, int]:
     if not config.decoder_layers:
-        raise ConfigError("decoder_layers=0 leaves a step nothing to keep; ONNX needs one at least")
+        raise ConfigError("decoder_layers=0: what is exported to ONNX needs a decoder")
     names = ("vocabulary", "decoder_layers", "heads", "max_positions", "pad", "start", "end")
     return {name: getattr(config, name) for name in names} | {"head_width": config.width_of_head}

@@ -23,9 +23,9 @@ from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError
-from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder, to_disk
+from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, to_disk
 from allyouneed.segments import CUT_OFF
-from allyouneed.training.preparation import Note, corpora_of
+from allyouneed.training.preparation import Note, corpora_of, translating
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
@@ -70,7 +70,7 @@ class _Lesson:
         self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
     ) -> None:
         self._corpora = corpora_of(recipe, section)
-        self._teachers = [open_model_folder(name).path for name in section.teachers]
+        self._teachers = [translating(name, "distill").path for name in section.teachers]
         self._workers = workers
         self._parts = cache / f"distilled-{workers.from_first(lambda: self._key(cache))}"
         self.path = self._parts.with_suffix(".jsonl")

@@ -18,7 +18,7 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.shards import shards
 from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
-from allyouneed.errors import RecipeError
+from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
@@ -122,9 +122,20 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
     """
     if recipe.training.init is None:
         return None
-    init = open_model_folder(recipe.training.init)
-    init.check_translates()
-    return init
+    return translating(recipe.training.init, "training.init")
+
+
+def translating(name: str, key: str) -> ModelFolder:
+    """The model that a key of the recipe names.
+
+    Raises ModelFolderError, which says the key, when it cannot be read, or has no decoder.
+    """
+    try:
+        folder = open_model_folder(name)
+        folder.check_translates()
+    except ModelFolderError as error:
+        raise ModelFolderError(f"{key}: {error}") from error
+    return folder
 
 
 def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:

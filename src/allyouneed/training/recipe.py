@@ -170,9 +170,11 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
     key = _dotted(path)
     kind, context = problem["type"], problem.get("ctx", {})
     if kind == "extra_forbidden":
-        close = nearest(str(path[-1]), section.model_fields)
-        meant = _did_you_mean(_dotted((*path[:-1], close)) if close else None)
-        what = f"unknown key {key}{meant or '; known: ' + ', '.join(section.model_fields)}"
+        name = str(path[-1])
+        close = nearest(name, section.model_fields)
+        meant = _dotted((*path[:-1], close)) if close else _elsewhere(schema, name)
+        known = f"; known: {', '.join(section.model_fields)}"
+        what = f"unknown key {key}{_did_you_mean(meant) or known}"
     elif kind == "missing":
         field = section.model_fields.get(str(path[-1]))  # None: an item of a list
         what = f"{key} is missing{f': {field.description}' if field else ''}"
@@ -182,10 +184,25 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
         what = f"{key}.name {said}: should be one of {', '.join(names)}"
     elif kind == "value_error":
         what = f"{key}: {context['error']}" if key else str(context["error"])
+    elif kind == "tuple_type" and isinstance(problem["input"], dict):
+        what = f"{key} is one table and may be several: write [[{key}]], with two brackets"
+    elif kind == "string_pattern_mismatch":
+        what = (
+            f"{key} = {_shown(problem['input'])}: should have letters, digits, _, - and . only, "
+            "and begin with neither of the last two"
+        )
     else:
         expected = re.sub(r"^\w+ should ", "should ", problem["msg"])
         what = f"{key} = {_shown(problem['input'])}: {expected}"
     return f"{place}: {what}"
+
+
+def _elsewhere(schema: type[CommonRecipe], name: str) -> str | None:
+    """The key of that name in a section of the recipe, if there is one."""
+    for key in schema.model_fields:
+        if any(name in part.model_fields for part in _sections(_annotation(schema, key))):
+            return f"{key}.{name}"
+    return None
 
 
 def _walk(

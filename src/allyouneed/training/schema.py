@@ -3,13 +3,14 @@
 Keys that bear on one another across sections are checked here.
 """
 
+from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from allyouneed.data.root import resolve
-from allyouneed.errors import ConfigError
+from allyouneed.errors import ConfigError, DataError
 from allyouneed.text.conversation import History
 from allyouneed.training.schedule import Noam, ScheduleSection
 from allyouneed.training.sections import (
@@ -80,7 +81,14 @@ class CommonRecipe(Section):
         directory; the rest is looked for in the data folder ($ALLYOUNEED_DATA). Raises DataError,
         with the places looked at, where there is no such file.
         """
-        return resolve(path, None)
+        try:
+            return resolve(path, None)
+        except DataError as error:
+            if not _is_packaged(path):
+                raise
+            raise DataError(
+                f"{error}; docs/reference/recipes.md says where it comes from"
+            ) from error
 
 
 class PairsRecipe(CommonRecipe):
@@ -113,3 +121,10 @@ class Recipe(PairsRecipe):
     """Translation: pairs of sentences."""
 
     task: Literal["translate"] = Field(default="translate", description="what is learnt")
+
+
+def _is_packaged(path: Path) -> bool:
+    """Whether a packaged recipe names this file."""
+    recipes = (resources.files("allyouneed") / "recipes").iterdir()
+    named = f'"{path.as_posix()}"'
+    return any(named in each.read_text("utf-8") for each in recipes if each.name.endswith(".toml"))

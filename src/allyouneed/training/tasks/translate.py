@@ -14,7 +14,7 @@ from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, Side, collate
 from allyouneed.data.store_writer import Progress
 from allyouneed.evaluation.metrics import bleu
-from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder import ModelFolder, save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
@@ -29,6 +29,7 @@ from allyouneed.training.preparation import (
     prepare,
     start_from,
     that_fit,
+    translating,
 )
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.survey import Sample, sample, survey, texts
@@ -70,7 +71,7 @@ class Translate(Task[PairsRecipe]):
         """A sample of the corpora is tokenised; teachers have to be there, and do nothing yet."""
         teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
         for teacher in teachers:
-            open_model_folder(teacher).check_translates()
+            translating(teacher, "distill")
         init = start_from(recipe)
         tables = {
             part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
