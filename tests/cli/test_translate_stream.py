@@ -129,13 +129,13 @@ def test_an_interrupt_ends_it_at_once(closed: bool, command: list[str]) -> None:
 def test_lines_before_an_error_are_given_out(
     call, copier_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from allyouneed.cli import translate as verb
+    from allyouneed.cli import lines
 
     def broken(*_: object):
         yield ["A man.", "A dog."]
         raise OSError(5, "Input/output error", "standard input")
 
-    monkeypatch.setattr(verb, "arriving_lines", broken)
+    monkeypatch.setattr(lines, "arriving_lines", broken)
     ended = call("translate", "--model", copier_folder, "--engine", "core", stdin=b"")
     assert (ended.code, ended.lines) == (1, ["A man.", "A dog."])
     assert "standard input: Input/output error" in ended.err
