@@ -15,7 +15,8 @@ they can be had. eole is held against our own losses: it is wired as pre-norm, w
 here. To have the toolkits: pip install --no-deps fairseq==0.12.2 joeynmt==2.3.0 eole==0.6.4, and of
 what they ask for as much as an import wants.
 
-    python benchmarks/train.py [--shapes tiny,small] [--precision bf16] [--rounds N] [--threads N]
+    python benchmarks/train.py [--shapes tiny,small] [--precision bf16] [--rounds N]
+                               [--equal-steps N] [--threads N]
 
 Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Takes about
 35 minutes on two cores, with all three toolkits 70. Absolute times mean nothing on shared
@@ -69,6 +70,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--shapes", default=",".join(SHAPES), help="(%(default)s)")
     parser.add_argument("--precision", default=",".join(PRECISIONS), help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
+    parser.add_argument(
+        "--equal-steps", type=int, help="for which losses are compared (200, 60 or 20, by shape)"
+    )
     parser.add_argument("--threads", type=int, default=2, help="of every engine (%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="a tiny shape: only whether it runs")
@@ -81,8 +85,9 @@ def parsed() -> argparse.Namespace:
     ):
         if unknown := set(given) - set(known):
             parser.error(f"--{option}: {min(unknown)!r} is not one of {', '.join(known)}")
-    if min(arguments.rounds, arguments.threads) < 1:
-        parser.error("--rounds and --threads must be at least 1")
+    counts = (arguments.rounds, arguments.threads, arguments.equal_steps)
+    if any(count is not None and count < 1 for count in counts):
+        parser.error("--rounds, --equal-steps and --threads must be at least 1")
     if not find_spec("transformers"):
         sys.exit(
             "transformers is not installed; install it with: pip install 'allyouneed[interop]'"
@@ -99,7 +104,7 @@ def contest(
     if work.made_up:
         document["notes"].append(f"{shape.preset}: words are random, with Multi30k's lengths")
     engines = measure.contestants((OURS, *PEERS, *installed()), arguments.precision)
-    measure.compare_losses(work, engines, shape.equal_steps)
+    measure.compare_losses(work, engines, arguments.equal_steps or shape.equal_steps)
     measure.take_turns(work, engines, arguments.rounds)
     measure.measure_memory(work, engines, torch.get_num_threads())
     return report.results_of(work, engines, document["product_peaks"])

@@ -37,7 +37,10 @@ def test_padding_counts_both_sides() -> None:
 
 @pytest.mark.slow
 def test_every_engine_in_every_precision(tmp_path: Path) -> None:
-    done = run("--quick", "--rounds", "2", "--threads", "1", "--results", str(tmp_path))
+    done = run(
+        *("--quick", "--rounds", "2", "--equal-steps", "5", "--threads", "1"),
+        *("--results", str(tmp_path)),
+    )
     assert done.returncode == 0, done.stderr
     [path] = tmp_path.glob("train-*.json")
     document = json.loads(path.read_text("utf-8"))
@@ -50,6 +53,7 @@ def test_every_engine_in_every_precision(tmp_path: Path) -> None:
         exact = result["precision"] == "float32"
         assert result["largest_difference"] < (1e-4 if exact else 0.01)
         assert result["equal"]
+        assert (result["compared_steps"], result["rounds"]) == (5, 2)
         assert result["losses"][1] < result["losses"][0]
         assert result["tokens_per_second"][0] > 0
         assert 0 < result["share_of_peak"] < 1
@@ -67,7 +71,8 @@ def test_every_engine_in_every_precision(tmp_path: Path) -> None:
     [
         (("--shapes", "big"), "'big' is not one of tiny, small, base"),
         (("--precision", "fp16"), "'fp16' is not one of float32, bf16"),
-        (("--rounds", "0"), "--rounds and --threads must be at least 1"),
+        (("--rounds", "0"), "--rounds, --equal-steps and --threads must be at least 1"),
+        (("--equal-steps", "0"), "--rounds, --equal-steps and --threads must be at least 1"),
     ],
 )
 def test_calls_that_are_wrong(arguments: tuple[str, ...], message: str) -> None:
