@@ -73,7 +73,7 @@ def add_norm(
 def smoothed_in_place(
     kernels: ctypes.CDLL, logits_PV: Tensor, labels_P: Tensor, smoothing: float
 ) -> Tensor:
-    """The smoothed loss of section 5.4, summed, of logits, which become its gradient by them.
+    """The smoothed loss of section 5.4 of each label's logits, which become its gradient by them.
 
     Raises:
         IndexError: a label that is no column of the logits.
@@ -84,7 +84,7 @@ def smoothed_in_place(
 def r_drop_in_place(
     kernels: ctypes.CDLL, logits_PV: Tensor, labels_C: Tensor, smoothing: float, alpha: float
 ) -> Tensor:
-    """R-Drop's loss, summed, of the logits of two passes, one after the other, which become its
+    """R-Drop's loss of each label's logits in two passes, one after the other, which become its
     gradient by them.
 
     Raises:
@@ -106,7 +106,7 @@ def _loss_in_place(
         *(is_bf16(logits_PV), address(logits_PV), len(labels_C), vocabulary, address(labels_C)),
         *(*numbers, address(losses_C)),
     )
-    return losses_C.sum()
+    return losses_C
 
 
 def _seed(rate: float) -> int:

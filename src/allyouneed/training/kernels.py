@@ -25,6 +25,7 @@ _SIGNATURES = {
     "ayt_attention_backward": (*_HEADS, c_void_p, c_int64, c_void_p, c_void_p, c_int64),
     "ayt_smoothed_loss": (*_LOSS, c_float, c_void_p),
     "ayt_r_drop_loss": (*_LOSS, c_float, c_float, c_void_p),
+    "ayt_transpose": (c_int32, c_void_p, c_int64, c_int64, c_void_p),
 }
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from allyouneed.training.fused import r_drop_in_place, smoothed_in_place
+from allyouneed.training.products import by_columns, filled, transposed
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
@@ -66,10 +67,13 @@ def fused_loss(
     if torch.is_autocast_enabled(states_PD.device.type):
         dtype = torch.get_autocast_dtype(states_PD.device.type)
     kept_P = (labels_P != pad).nonzero()[:, 0]
+    counted = len(kept_P)
+    kept_P = nn.functional.pad(kept_P, (0, filled(counted) - counted))
     passes = 2 if r_drop else 1
     states_RPD = states_PD.reshape(passes, -1, states_PD.size(-1))[:, kept_P].to(dtype)
     return _FusedLoss.apply(  # type: ignore[no-any-return,no-untyped-call]
-        states_RPD, output.weight, output.bias, labels_P[kept_P], smoothing, r_drop, kernels
+        *(states_RPD, output.weight, output.bias, labels_P[kept_P], counted),
+        *(smoothing, r_drop, kernels),
     )
 
 
@@ -80,7 +84,7 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
 class _FusedLoss(torch.autograd.Function):
     """Loss and gradient together, chunk by chunk."""
 
-    CHUNK = 512  # positions; large enough for full speed of the products, small enough for caches
+    CHUNK = 1024  # positions; large enough for full speed of the products, small enough for caches
 
     @staticmethod
     def forward(
@@ -89,14 +93,18 @@ class _FusedLoss(torch.autograd.Function):
         weight_VD: Tensor,
         bias_V: Tensor | None,
         labels_P: Tensor,
+        counted: int,
         smoothing: float,
         r_drop: float,
         kernels: ctypes.CDLL | None,
     ) -> Tensor:
+        """Of `labels_P`, those behind the first `counted` fill up."""
         wide = _wide(states_RPD.dtype)
+        native = kernels if bias_V is None else None
         projection_VD = weight_VD.to(states_RPD.dtype)
+        projection_DV = by_columns(kernels, projection_VD)
         grad_states_RPD = torch.empty_like(states_RPD)
-        grad_weight_VD = torch.zeros_like(weight_VD)
+        grad_weight_DV = weight_VD.new_zeros(weight_VD.shape[::-1])
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
         loss = torch.zeros((), dtype=wide, device=states_RPD.device)
         passes = states_RPD.size(0)
@@ -106,29 +114,25 @@ class _FusedLoss(torch.autograd.Function):
         for first in range(0, labels_P.numel(), size):
             chunk = slice(first, first + size)
             states_ND = states_RPD[:, chunk].flatten(0, 1)
-            logits_NV = torch.mm(states_ND, projection_VD.T, out=room_NV[: len(states_ND)])
+            logits_NV = torch.mm(states_ND, projection_DV, out=room_NV[: len(states_ND)])
             labels_C = labels_P[chunk]
-            if kernels is not None and bias_V is None:
-                if r_drop:
-                    loss += r_drop_in_place(kernels, logits_NV, labels_C, smoothing, r_drop)
-                else:
-                    loss += smoothed_in_place(kernels, logits_NV, labels_C, smoothing)
-                grad_NV = logits_NV
-            else:
+            if native is None:
                 logits_NV = logits_NV.to(wide)
-                if bias_V is not None:
-                    logits_NV += bias_V
-                if r_drop:
-                    loss += _r_drop_in_place(logits_NV, labels_C[:, None], smoothing, r_drop)
-                else:
-                    loss += _smoothed_in_place(logits_NV, labels_C[:, None], smoothing)
-                if grad_bias_V is not None:
-                    grad_bias_V += logits_NV.sum(dim=0)
-                grad_NV = logits_NV.to(states_RPD.dtype)
+            if bias_V is not None:
+                logits_NV += bias_V
+            losses_C = _losses_in_place(native, logits_NV, labels_C, smoothing, r_drop)
+            here = max(0, counted - first)  # the rest fills up
+            loss += losses_C[:here].sum()
+            grad_NV = logits_NV  # which they have become
+            grad_NV.view(passes, len(labels_C), -1)[:, here:] = 0.0
+            if grad_bias_V is not None:
+                grad_bias_V += grad_NV.sum(dim=0)
+            grad_NV = grad_NV.to(states_RPD.dtype)
             grad_states_RPD[:, chunk] = (grad_NV @ projection_VD).view(
                 passes, -1, states_ND.size(-1)
             )
-            grad_weight_VD += grad_NV.T @ states_ND
+            grad_weight_DV += by_columns(kernels, states_ND) @ grad_NV
+        grad_weight_VD = transposed(kernels, grad_weight_DV)
         ctx.save_for_backward(grad_states_RPD, grad_weight_VD, grad_bias_V)
         return loss
 
@@ -137,11 +141,28 @@ class _FusedLoss(torch.autograd.Function):
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
         grad_states_RPD, grad_weight_VD, grad_bias_V = ctx.saved_tensors
         grad_bias = None if grad_bias_V is None else grad_bias_V * scale
-        return grad_states_RPD * scale, grad_weight_VD * scale, grad_bias, *4 * [None]
+        return grad_states_RPD * scale, grad_weight_VD * scale, grad_bias, *5 * [None]
+
+
+def _losses_in_place(
+    kernels: ctypes.CDLL | None,
+    logits_NV: Tensor,
+    labels_C: Tensor,
+    smoothing: float,
+    r_drop: float,
+) -> Tensor:
+    """Of each label; logits become the gradient of their sum."""
+    if kernels is None and r_drop:
+        return _r_drop_in_place(logits_NV, labels_C[:, None], smoothing, r_drop)
+    if kernels is None:
+        return _smoothed_in_place(logits_NV, labels_C[:, None], smoothing)
+    if r_drop:
+        return r_drop_in_place(kernels, logits_NV, labels_C, smoothing, r_drop)
+    return smoothed_in_place(kernels, logits_NV, labels_C, smoothing)
 
 
 def _smoothed_in_place(logits_CV: Tensor, labels_C1: Tensor, smoothing: float) -> Tensor:
-    """The smoothed loss of logits, which become its gradient by them:
+    """The smoothed losses of logits, which become their gradient by them:
 
     softmax - (1 - epsilon)·[true token] - epsilon / V
     """
@@ -150,10 +171,10 @@ def _smoothed_in_place(logits_CV: Tensor, labels_C1: Tensor, smoothing: float) -
     spread_C1 = logits_CV.mean(dim=-1, keepdim=True)
     exp_CV = logits_CV.exp_()  # once, for the loss and for the gradient
     total_C1 = exp_CV.sum(dim=-1, keepdim=True)
-    loss = (total_C1.log() - (1 - smoothing) * true_C1 - smoothing * spread_C1).sum()
+    losses_C = (total_C1.log() - (1 - smoothing) * true_C1 - smoothing * spread_C1)[:, 0]
     exp_CV.div_(total_C1).sub_(smoothing / logits_CV.size(-1))
     logits_CV.scatter_add_(-1, labels_C1, torch.full_like(true_C1, smoothing - 1))
-    return loss
+    return losses_C
 
 
 def _r_drop_in_place(
@@ -173,6 +194,7 @@ def _r_drop_in_place(
     divergence_N1 = (probabilities_NV * away_NV).sum(dim=-1, keepdim=True)
     away_NV.sub_(divergence_N1).mul_(probabilities_NV)
     away_NV.add_(probabilities_NV).sub_(probabilities_NV.roll(half, 0))
-    smoothed = _smoothed_in_place(logits_NV, labels_C1.repeat(2, 1), smoothing)
+    smoothed_N = _smoothed_in_place(logits_NV, labels_C1.repeat(2, 1), smoothing)
     logits_NV.div_(2).add_(away_NV, alpha=alpha / 4)
-    return smoothed / 2 + alpha / 4 * divergence_N1.sum()
+    losses_N = smoothed_N / 2 + alpha / 4 * divergence_N1[:, 0]
+    return losses_N[:half] + losses_N[half:]

@@ -16,8 +16,8 @@ from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.residual import PostNorm, PreNorm
 from allyouneed.core.transformer import Transformer
 from allyouneed.training.fused import AttentionShape, Packing, add_norm, attend
+from allyouneed.training.products import FastProjections, filled
 
-FILLED = 32  # positions come in whole groups: odd numbers slow products in bfloat16 down
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
 
@@ -53,6 +53,10 @@ class PackedRoad:
 
         `kept_BT` is True where a target has a token; these are the first positions of each.
         """
+        with FastProjections(self.kernels):
+            return self._states(source_BS, target_in_BT, kept_BT)
+
+    def _states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
         encoder, decoder = self._model.encoder, self._model.decoder
         source, x_PD = _packed(encoder.embeddings, source_BS, source_BS != encoder.embeddings.pad)
         memory_PD = self._through(self._encoder_sublayers(source), x_PD, encoder.norm)
@@ -133,14 +137,12 @@ class PackedRoad:
 
 
 def _packed(embeddings: Embeddings, ids_BT: Tensor, kept_BT: Tensor) -> tuple[Packing, Tensor]:
-    """Where the kept tokens come to lie, and their vectors PD, filled up to whole groups."""
+    """Where the kept tokens come to lie, and their vectors PD, filled up."""
     starts = nn.functional.pad(kept_BT.sum(dim=1).cumsum(dim=0), (1, 0)).to(torch.int32)
     kept_P = kept_BT.flatten().nonzero()[:, 0]
-    filled = -len(kept_P) % FILLED if len(kept_P) else FILLED
-    places_P = nn.functional.pad(
-        kept_P, (0, filled)
-    )  # with whatever: nothing comes back from there
-    return Packing(starts), embeddings(ids_BT).flatten(0, 1).index_select(0, places_P)
+    fill = filled(max(1, len(kept_P))) - len(kept_P)
+    kept_P = nn.functional.pad(kept_P, (0, fill))  # with whatever: nothing comes back from there
+    return Packing(starts), embeddings(ids_BT).flatten(0, 1).index_select(0, kept_P)
 
 
 def _side_by_side(projections: Sequence[nn.Linear], x_PD: Tensor) -> Tensor:

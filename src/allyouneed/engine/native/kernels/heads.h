@@ -4,14 +4,16 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "numbers.h"
+#include "transpose.h"
 
 // c = a × b for a of m × k with strides of its own, b of k × n and c of m × n; n in whole vectors.
 inline void product(const float* a, int row_stride, int column_stride, const float* b, int ldb,
                     float* c, int ldc, int m, int k, int n) {
-  constexpr int kRows = 4;
+  constexpr int kRows = 8;
   for (int i = 0; i < m; i += kRows) {
     const int rows = std::min(kRows, m - i);
     const float* from[kRows];
@@ -55,18 +57,24 @@ struct Heads {
     void fit(int t, int s, int head_width) {
       queries = t, keys = s, width = head_width;
       key_row = whole_vectors(s), row = whole_vectors(width);
-      const size_t tk = size_t(t) * row, sk = size_t(s) * row, ts = size_t(t) * key_row;
-      const size_t whole = size_t(width) * key_row;
-      memory.resize(std::max(memory.size(), 2 * tk + 2 * sk + whole + 2 * ts + std::max(tk, sk)));
+      const size_t tk = size_t(t) * row, sk = size_t(key_row) * row, ts = size_t(t) * key_row;
+      memory.resize(std::max(memory.size(), 2 * tk + 3 * sk + 2 * ts + std::max(tk, sk)));
       q = memory.data(), k = q + tk, v = k + sk, grads = v + sk, turned = grads + tk;
-      weights = turned + whole, scores = weights + ts, out = scores + ts;
+      weights = turned + sk, scores = weights + ts, out = scores + ts;
     }
     template <class T>
     void fetch(Rows<const T> from, int64_t first, int column, int count, float* to) const {
       for (int i = 0; i < count; ++i, to += row) {
         widen(from.at(first + i, column), to, width);
+        __builtin_prefetch(from.at(first + i, column + width));  // the next head's
         std::fill(to + width, to + row, 0.0f);
       }
+    }
+    // As many rows as there are keys, and zeros for those that fill up.
+    template <class T>
+    void fetch_keys(Rows<const T> from, int64_t first, int column, float* to) const {
+      fetch(from, first, column, keys, to);
+      std::fill(to + keys * row, to + key_row * row, 0.0f);
     }
     template <class T>
     void put(const float* from, int count, Rows<T> to, int64_t first, int column) const {
@@ -74,8 +82,10 @@ struct Heads {
     }
     // scores = a × bᵀ, of a row for each query and of b one for each key.
     void compare(const float* a, const float* b, float* to) const {
-      for (int c = 0; c < width; ++c)
-        for (int s = 0; s < key_row; ++s) turned[c * key_row + s] = s < keys ? b[s * row + c] : 0;
+      using Turn = Transpose<float>;
+      for (int s = 0; s < key_row; s += Turn::kSide)
+        for (int c = 0; c < row; c += Turn::kSide)
+          Turn::tile(b + s * row + c, row, turned + c * key_row + s, key_row);
       product(a, row, 1, turned, key_row, to, key_row, queries, width, key_row);
     }
     // For each query, the sum of the keys' rows by the weights; for each key, of the queries'.
@@ -96,15 +106,20 @@ struct Heads {
     const int64_t first_q = query_starts[b], first_k = key_starts[b];
     s.fit(int(query_starts[b + 1] - first_q), int(key_starts[b + 1] - first_k), width);
     s.fetch(q, first_q, head * width, s.queries, s.q);
-    s.fetch(k, first_k, head * width, s.keys, s.k);
-    s.fetch(v, first_k, head * width, s.keys, s.v);
-    for (int i = 0; i < s.queries * s.row; ++i) s.q[i] *= scale();
+    s.fetch_keys(k, first_k, head * width, s.k);
+    s.fetch_keys(v, first_k, head * width, s.v);
+    const float by = scale();
+    for (int i = 0; i < s.queries * s.row; ++i) s.q[i] *= by;
     s.compare(s.q, s.k, s.weights);
+    const int row = s.key_row;
     for (int t = 0; t < s.queries; ++t) {
       const int seen = causal ? std::min(t + 1, s.keys) : s.keys;
-      float* row = s.weights + t * s.key_row;
-      if (seen) softmax(row, seen);
-      std::fill(row + seen, row + s.key_row, 0.0f);
+      float* weights = s.weights + t * row;
+      std::fill(weights + seen, weights + row, -std::numeric_limits<float>::infinity());
+      if (seen)
+        softmax(weights, row);  // in whole vectors
+      else
+        std::fill(weights, weights + row, 0.0f);
     }
   }
 

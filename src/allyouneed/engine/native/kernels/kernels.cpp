@@ -9,6 +9,7 @@ static inline int thread() { return omp_get_thread_num(); }
 #include "add_norm.h"
 #include "heads.h"
 #include "smoothing.h"
+#include "transpose.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -94,4 +95,11 @@ EXPORT void ayt_r_drop_loss(int32_t bf16, void* logits, int64_t rows, int32_t vo
     r_drop_loss((bfloat16*)logits, rows, vocabulary, labels, smoothing, alpha, losses);
   else
     r_drop_loss((float*)logits, rows, vocabulary, labels, smoothing, alpha, losses);
+}
+
+EXPORT void ayt_transpose(int32_t bf16, const void* from, int64_t rows, int64_t columns, void* to) {
+  if (bf16)
+    Transpose<bfloat16>::matrix((const bfloat16*)from, rows, columns, (bfloat16*)to);
+  else
+    Transpose<float>::matrix((const float*)from, rows, columns, (float*)to);
 }
