@@ -120,10 +120,10 @@ def facts_of(model: str) -> dict[str, Any]:
     recipe = facts.get("recipe", {})
     name = folder.path.name
     if recipe:
-        _, _, _, *overrides = shlex.split(facts["command"])
+        _, _, start, *overrides = shlex.split(facts["command"])
         others = [word for word in overrides if not word.startswith("seed=")]
-        name = "-".join([recipe["name"], f"seed-{recipe['seed']}", *others])
-        name = re.sub(r"[^\w.=-]+", "_", name)
+        name = "-".join([Path(start).stem, f"seed-{recipe['seed']}", *others])
+        name = re.sub(r"[^\w.=-]+", "_", name)[:150]  # of the 255 that a file's name may have
     told = ("parameters", "steps", "epochs", "minutes", "weights", "validation_loss", "command")
     return {"name": name, **{key: facts[key] for key in told if key in facts}}
 

@@ -81,6 +81,34 @@ def test_calls_that_are_wrong(arguments: tuple[str, ...], message: str) -> None:
     assert message in done.stderr
 
 
+def test_whose_losses_each_engine_should_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from steps import measure, work
+    from steps.toolkits import EOLE
+
+    class Stub:
+        """Losses of 1, or 2 where norms come first."""
+
+        def __init__(self, *_: object, residual: str = "post-norm", **__: object) -> None:
+            self.loss = {"post-norm": 1.0, "pre-norm": 2.0}[residual]
+
+        def step(self, number: int) -> float:
+            return self.loss + number
+
+    def made(name: str, *_: object, **__: object) -> Stub:
+        stub = Stub()
+        stub.loss = {measure.TORCH: 1.0, EOLE: 7.0}.get(name, 5.0)
+        return stub
+
+    monkeypatch.setattr(measure, "make_trainer", made)
+    monkeypatch.setattr(measure, "OurTrainer", Stub)
+    engines = measure.contestants(("allyouneed", measure.TORCH, EOLE), ["float32"])
+    measure.compare_losses(work.Work(work.QUICK["quick"], tmp_path), engines, steps=2)
+    assert [one.losses for one in engines] == [[5.0, 6.0], [1.0, 2.0], [7.0, 8.0]]
+    assert [one.expected for one in engines] == [[1.0, 2.0], [1.0, 2.0], [2.0, 3.0]]
+
+
 def test_losses_that_differ_are_seen(tmp_path: Path) -> None:
     from steps import measure, report, work
 

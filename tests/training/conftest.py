@@ -1,11 +1,15 @@
 """Runs of a tiny model on made letters: milliseconds a step, dropout and BPE dropout on."""
 
+import ctypes
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from allyouneed.engine.native import build
+from allyouneed.engine.native.library import NoLibrary, cache_folder
+from allyouneed.training.kernels import find_kernels, open_kernels
 from allyouneed.training.log import Report, nobody, read_log
 from allyouneed.training.recipe import Recipe, load_recipe
 from allyouneed.training.run import TrainingResult, train
@@ -96,3 +100,30 @@ def runs(tmp_path: Path) -> Runs:
 def shared_runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Runs that the tests of one file only read."""
     return Runs(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture(scope="module", params=list(build.variants()))
+def kernels(request: pytest.FixtureRequest) -> ctypes.CDLL:
+    """In every variant that this processor can run; compiled once and kept."""
+    try:
+        best = find_kernels()
+    except NoLibrary as error:
+        pytest.skip(str(error))
+    names = list(build.variants())
+    if names.index(request.param) < names.index(build.best_variant()):
+        pytest.skip(f"this processor lacks something that variant {request.param} needs")
+    if request.param == build.best_variant():
+        return best.functions
+    path = cache_folder() / build.library_name(request.param, build.KERNELS)
+    if not build.intact(path):
+        build.compile_variant(request.param, cache_folder(), build.KERNELS)
+    return open_kernels(path)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> None:
+    """Skips where the fast road cannot be taken."""
+    try:
+        find_kernels()
+    except NoLibrary as error:
+        pytest.skip(str(error))

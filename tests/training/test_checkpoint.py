@@ -1,6 +1,7 @@
 """Checkpoints: exact to the bit, whole or not there, damaged ones passed over; one run a folder."""
 
 import errno
+import fcntl
 import json
 import math
 import os
@@ -292,9 +293,10 @@ def test_a_disk_without_locks_is_told_of(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
 def test_a_full_disk_is_no_reason_not_to_lock(tmp_path: Path) -> None:
     """Nothing can be written into the file; what is written next says so in its own words."""
-    (tmp_path / ".lock").symlink_to("/dev/full")
-    with RunLock(tmp_path):
-        pass
+    lock = tmp_path / ".lock"
+    lock.symlink_to("/dev/full")
+    with RunLock(tmp_path), lock.open() as file, pytest.raises(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_dead_process_holds_no_lock(tmp_path: Path) -> None:

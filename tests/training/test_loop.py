@@ -399,7 +399,10 @@ def test_after_too_many_in_a_row_it_stops_at_the_last_good_checkpoint(
     spoil({3, 4, 6, 7, 8}, monkeypatch)  # two in a row are let pass, the third is not
     with pytest.raises(TrainingError, match="loss is nan at step 8 ") as error:
         runs.start("run", *few, "training.validate_every_steps=100")
-    good = r"last good checkpoint is \S*/step-00000005: the weights are sound, so look at"
+    good = (
+        r"last good checkpoint is \S*/step-00000005: the weights are sound, their validation loss "
+        r"is \d\.\d\d, so look at"
+    )
     assert re.search(good, str(error.value))
     assert "made:reverse:1:" in str(error.value)
     assert checkpoints(runs.root / "run")[-1].name == "step-00000005"

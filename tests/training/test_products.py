@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from allyouneed.training.kernels import find_kernels
 from allyouneed.training.products import LEAST, FastProjections, filled, transposed
-
-
-@pytest.fixture(scope="module")
-def kernels() -> ctypes.CDLL:
-    return find_kernels().functions
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -51,12 +45,28 @@ def test_gradients_are_torchs(kernels: ctypes.CDLL, narrow: int, wide: int, bias
     assert_close(ours, theirs, rtol=0.01, atol=1e-3)
 
 
-def test_float32_is_left_to_torch(kernels: ctypes.CDLL) -> None:
+def test_what_is_frozen_has_no_gradient(kernels: ctypes.CDLL) -> None:
+    layer = nn.Linear(4, 5).bfloat16()
+    layer.weight.requires_grad_(False)
+    x_PD = torch.randn(3, 4).bfloat16()
+    with FastProjections(kernels):
+        layer(x_PD).sum().backward()
+        assert layer.weight.grad is None
+        assert layer.bias.grad.tolist() == [3.0] * 5
+        layer.bias.requires_grad_(False)
+        layer(x_PD.requires_grad_()).sum().backward()
+    assert_close(x_PD.grad, layer.weight.sum(dim=0).expand(3, 4))
+
+
+def test_the_rest_is_left_to_torch(kernels: ctypes.CDLL) -> None:
     layer = nn.Linear(4, 5)
     with FastProjections(kernels):
-        y_PO = layer(torch.ones(3, 4))
-    assert y_PO.grad_fn.name() == "AddmmBackward0"
-    assert torch.equal(y_PO, layer(torch.ones(3, 4)))
+        wide_PO = layer(torch.ones(3, 4))
+        batch_BPO = layer.bfloat16()(torch.ones(2, 3, 4).bfloat16())
+        named_PO = nn.functional.linear(torch.ones(3, 4).bfloat16(), weight=layer.weight)
+    assert wide_PO.grad_fn.name() == "AddmmBackward0"
+    assert "_Projection" not in batch_BPO.grad_fn.name()
+    assert named_PO.grad_fn.name() == "_ProjectionBackward"
 
 
 @given(st.integers(0, 1 << 20))

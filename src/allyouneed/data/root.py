@@ -59,8 +59,7 @@ def resolve(path: Path, base: Path | None) -> Path:
             return candidate
     name = path.parts[0] if path.parts else ""
     fetched = f"`allyouneed fetch {name}` brings it, or " if name in DATA_SETS else ""
-    near = "" if base or path.is_absolute() else "beside the recipe, in the working directory, "
     raise DataError(
-        f"{path}: no such file; looked {near}at {', '.join(map(str, candidates))}; {fetched}"
+        f"{path}: no such file; looked at {', '.join(map(str, candidates))}; {fetched}"
         f"correct its name, or set {VARIABLE} to the folder that holds it"
     )

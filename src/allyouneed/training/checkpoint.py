@@ -147,20 +147,19 @@ def latest_checkpoint(run: Path, note: Callable[[str], None] = silent) -> Path |
     return next(reversed(checkpoints(run, note)), None)
 
 
-def set_aside(path: Path) -> Path:
-    """Renames a checkpoint, whose weights are spoilt, so that no run goes on from it.
-
-    Raises TrainingError when it cannot be renamed.
-    """
+def set_aside(path: Path) -> str:
+    """Renames a checkpoint, whose weights are spoilt, so that no run goes on from it; says in words
+    what became of it."""
     aside = path.with_name(f"spoilt-{path.name}")
     shutil.rmtree(aside, ignore_errors=True)  # of an earlier try
     try:
-        return path.rename(aside)
+        path.rename(aside)
     except OSError as error:
-        raise TrainingError(
+        return (
             f"{path} holds spoilt weights and cannot be set aside: {error.strerror}; remove it "
-            "before you go on with --resume"
-        ) from error
+            "before you go on"
+        )
+    return f"{aside.name} has spoilt weights"
 
 
 def checkpoint_step(path: Path) -> int:

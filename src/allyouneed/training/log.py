@@ -88,6 +88,8 @@ class Log:
                 f"{self._path} could not be written: {error.strerror}; free some space, then go on "
                 "with --resume"
             ) from error
+        finally:
+            beside.unlink(missing_ok=True)  # of a full disk
         self._purge_from = step + 1
 
     def _tell(self, record: Record, text: str) -> None:

@@ -271,23 +271,24 @@ class Loop:
         what = f"{what} at step {self.state.step} (batch with {lines})"
         if self._skipped > self.recipe.training.max_skipped:
             _, measured = self._measured()
-            sound = math.isfinite(measured.loss)
-            raise self.workers.from_first(lambda: self._diverged(what, sound))
+            raise self.workers.from_first(lambda: self._diverged(what, measured.loss))
         self.note(f"{what}: skipped, {self._skipped} in a row")
 
-    def _diverged(self, what: str, sound: bool) -> TrainingError:
-        """Why the run ends. Unless the weights after the last update that was not skipped are
-        `sound`, so that the data are to blame, no run goes on from their checkpoint."""
+    def _diverged(self, what: str, loss: float) -> TrainingError:
+        """Why the run ends. `loss` is what validation says of the weights after the last update
+        that was not skipped. Unless they are sound, so that the data are to blame, no run goes on
+        from their checkpoint."""
+        sound = loss <= 2 * math.log(self.model.config.vocabulary)  # twice that of a guess
         bad_step = self.state.step - self._skipped
         known = checkpoints(self.folder, note=self.note)
         spoilt = [path for path in known if not sound and checkpoint_step(path) >= bad_step]
         good = [path for path in known if path not in spoilt]
-        aside = "".join(f" ({set_aside(path).name} has spoilt weights)" for path in spoilt)
+        aside = "".join(f" ({set_aside(path)})" for path in spoilt)
         remedy = "lower the learning rate or set optimizer.clip_norm=1"
         if sound:
             remedy = (
-                "the weights are sound, so look at these pairs; raise training.max_skipped to "
-                f"pass over more of them, or {remedy}"
+                f"the weights are sound, their validation loss is {loss:.2f}, so look at these "
+                f"pairs; raise training.max_skipped to pass over more of them, or {remedy}"
             )
         return TrainingError(
             f"{what}; the last good checkpoint is {good[-1] if good else 'none'}{aside}: {remedy}, "
@@ -319,7 +320,7 @@ class Loop:
             model, result = self._measured()
             if not math.isfinite(result.loss):
                 what = f"the validation loss is {result.loss} at step {state.step}"
-                raise self.workers.from_first(lambda: self._diverged(what, sound=False))
+                raise self.workers.from_first(lambda: self._diverged(what, result.loss))
             state.validated_step = state.step
             better = result.cost < state.best_loss
             if better and self._kept_as_best(model, result):

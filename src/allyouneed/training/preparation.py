@@ -94,7 +94,6 @@ def prepare(
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
-        check_same_model(init, config)
         note(f"weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
     filters = that_fit(recipe.data.filters.filters(), config)
     keep_all = Filters(
@@ -118,11 +117,24 @@ def prepare(
 def start_from(recipe: PairsRecipe) -> ModelFolder | None:
     """The model that `init` names, if it does.
 
-    Raises ModelFolderError when it cannot be read, or has no decoder.
+    Raises:
+        ModelFolderError: it cannot be read, or has no decoder.
+        RecipeError: the recipe's [model] is another.
+        UsageError: its tokenizer is not this project's own.
     """
     if recipe.training.init is None:
         return None
-    return translating(recipe.training.init, "training.init")
+    init = translating(recipe.training.init, "training.init")
+    check_same_model(init, recipe.model.config(len(tokenizer_of(init)), init.config))
+    return init
+
+
+def tokenizer_of(init: ModelFolder) -> Tokenizer:
+    """The tokenizer of the model that training starts from.
+
+    Raises UsageError where it is not this project's own.
+    """
+    return own_tokenizer(init.tokenizer, f"training.init={init.path}")
 
 
 def translating(name: str, key: str) -> ModelFolder:
@@ -166,7 +178,7 @@ def _tokenizer(
     recipe: PairsRecipe, cache: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
 ) -> Tokenizer:
     if init is not None:
-        return own_tokenizer(init.tokenizer, f"training.init={init.path}")
+        return tokenizer_of(init)
     if recipe.vocabulary.tokenizer is not None:
         return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
     size = recipe.vocabulary.size

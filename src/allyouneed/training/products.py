@@ -34,7 +34,7 @@ def filled(positions: int) -> int:
 
 
 class FastProjections(TorchFunctionMode):
-    """Within it, every linear layer that gets bfloat16 numbers has the gradients from here."""
+    """Within it, linear layers that get bfloat16 numbers PD have the gradients from here."""
 
     def __init__(self, kernels: ctypes.CDLL) -> None:
         super().__init__()
@@ -48,13 +48,18 @@ class FastProjections(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """Calls the function, or what takes its place."""
-        if function is nn.functional.linear and args[0].dtype == torch.bfloat16:
-            return _Projection.apply(self._kernels, *args)  # type: ignore[no-untyped-call]
+        if function is nn.functional.linear:
+            function = self._linear
         return function(*args, **(kwargs or {}))
+
+    def _linear(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        if input.dtype != torch.bfloat16 or input.dim() != 2:
+            return nn.functional.linear(input, weight, bias)
+        return _Projection.apply(self._kernels, input, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
 
 
 def transposed(kernels: ctypes.CDLL | None, x_PD: Tensor) -> Tensor:
-    """DP: rows and columns exchanged, in memory of its own."""
+    """DP: rows and columns exchanged, its rows without gaps in memory."""
     if kernels is None:
         return x_PD.T.contiguous()
     return _transpose_into(x_PD.new_empty(x_PD.shape[::-1]), kernels, x_PD)
@@ -89,9 +94,12 @@ class _Projection(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_PO: Tensor) -> tuple[Tensor | None, ...]:
         x_PD, narrow_OD = ctx.saved_tensors
-        gradients = _of_weight_and_bias(ctx.kernels, grad_PO, x_PD, ctx.needs_input_grad[3])
+        _, of_x, of_weight, of_bias = ctx.needs_input_grad
+        gradients: tuple[Tensor | None, ...] = (None, None)
+        if of_weight or of_bias:
+            gradients = _of_weight_and_bias(ctx.kernels, grad_PO, x_PD, of_bias)
         wide = (None if one is None else one.to(ctx.dtype) for one in gradients)
-        return None, grad_PO @ narrow_OD, *wide
+        return None, grad_PO @ narrow_OD if of_x else None, *wide
 
 
 def _of_weight_and_bias(

@@ -108,7 +108,7 @@ def train(
         UsageError: a device that is not there, or `overrides` of a recipe that is read already.
         TrainingError: a folder that holds another run, a loss that is not finite, a full disk.
     """
-    words = [recipe.name if isinstance(recipe, CommonRecipe) else str(recipe), *overrides]
+    named = None if isinstance(recipe, CommonRecipe) else str(recipe)
     if not isinstance(recipe, CommonRecipe):
         recipe = load_recipe(recipe, overrides)
     elif overrides:
@@ -117,10 +117,10 @@ def train(
             "read already; give them to load_recipe"
         )
     folder = Path(into) if into is not None else Path("runs") / recipe.name
+    command = f"allyouneed train {shlex.join([named or str(folder / RECIPE), *overrides])}"
     place = own_device(choose_device(device))
     # Said outright, the number is kept; MKL may otherwise take fewer, and rounding is another.
     torch.set_num_threads(torch.get_num_threads())
-    command = f"allyouneed train {shlex.join(words)}"
     with gathered(place, recipe.training.sharded) as workers, ExitStack() as held:
 
         def claim() -> list[str]:
@@ -289,6 +289,8 @@ def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
             f"{kept} cannot be written: {error.strerror}; free some space, or choose another "
             "folder by --into"
         ) from error
+    finally:
+        beside.unlink(missing_ok=True)  # of a full disk
     return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
 
 

@@ -85,7 +85,7 @@ class CommonRecipe(Section):
             return resolve(path, None)
         except DataError as error:
             if not _is_packaged(path):
-                raise
+                raise DataError(f"not beside the recipe or here: {error}") from error
             raise DataError(
                 f"{error}; docs/reference/recipes.md says where it comes from"
             ) from error

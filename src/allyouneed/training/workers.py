@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -282,4 +283,14 @@ def launcher() -> str:
     dies; "" without one."""
     if "TORCHELASTIC_RESTART_COUNT" not in os.environ:
         return ""
-    return f"{socket.gethostname()}:{os.getppid()}"
+    return f"{socket.gethostname()}:{os.getppid()}:{_start_of(os.getppid())}"
+
+
+def _start_of(process: int) -> str:
+    """When a process began, in ticks since the machine did: numbers of processes come back, in a
+    container the same at every start. "" where the system does not say."""
+    try:
+        behind_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
+    except OSError:
+        return ""
+    return behind_name.split()[19]

@@ -221,8 +221,8 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
 
 class MaskedObjective(EncoderObjective):
     """Cross-entropy of the hidden words. With next sentences, that of each example is added for
-    each of its hidden words: the sum of both means, as in Devlin et al. 2019, A.2, whichever way
-    the examples are shared out."""
+    each of its hidden words, so that it is the same however the examples are shared out. Devlin et
+    al. 2019, A.2, add both means; here longer examples count for more in the second."""
 
     def loss(self, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:
         head: Any = self.model.heads["masked_words"]

@@ -16,7 +16,6 @@ from allyouneed.data.store_writer import Progress
 from allyouneed.evaluation.metrics import bleu
 from allyouneed.model_folder import ModelFolder, save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
-from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
 from allyouneed.training.distillation import distil
@@ -24,11 +23,11 @@ from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.preparation import (
     Material,
-    check_same_model,
     corpora_of,
     prepare,
     start_from,
     that_fit,
+    tokenizer_of,
     translating,
 )
 from allyouneed.training.schema import PairsRecipe
@@ -199,10 +198,8 @@ def _vocabulary_and_shape(
     """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
     for which a vocabulary that is yet to be learnt counts with its full size."""
     if init is not None:
-        known = own_tokenizer(init.tokenizer, f"training.init={init.path}")
-        config = recipe.model.config(len(known), init.config)
-        check_same_model(init, config)
-        return known, config
+        known = tokenizer_of(init)
+        return known, recipe.model.config(len(known), init.config)
     if recipe.vocabulary.tokenizer:
         tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
         return tokenizer, recipe.model.config(len(tokenizer))

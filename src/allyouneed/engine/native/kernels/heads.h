@@ -83,6 +83,7 @@ struct Heads {
     // scores = a × bᵀ, of a row for each query and of b one for each key.
     void compare(const float* a, const float* b, float* to) const {
       using Turn = Transpose<float>;
+      static_assert(kLanes % Turn::kSide == 0, "rows and columns come in whole tiles");
       for (int s = 0; s < key_row; s += Turn::kSide)
         for (int c = 0; c < row; c += Turn::kSide)
           Turn::tile(b + s * row + c, row, turned + c * key_row + s, key_row);
