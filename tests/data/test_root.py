@@ -45,7 +45,7 @@ def test_an_error_says_where_it_looked(places):
     for word in ("recipe/a.tsv", "shared/data/a.tsv", "ALLYOUNEED_DATA"):
         assert word in str(caught.value)
     with pytest.raises(
-        DataError, match=r"looked beside the recipe, .*, at /.*data/a\.tsv, .*; corr"
+        DataError, match=r"a\.tsv: no such file; looked at /.*data/a\.tsv, .*; corr"
     ):
         resolve(Path("a.tsv"), None)
     with pytest.raises(DataError, match=r"looked at /missing/a\.tsv"):

@@ -29,6 +29,7 @@ from allyouneed.training.checkpoint import (
     latest_checkpoint,
     load_checkpoint,
     save_checkpoint,
+    set_aside,
 )
 
 SMALL = TransformerConfig(
@@ -261,6 +262,23 @@ save_checkpoint(Path(sys.argv[1]), 2, model, torch.optim.Adam(model.parameters()
     assert "TrainingError: the checkpoint of step 2 could not be written" in done.stderr
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step-00000001"]
     assert names(tmp_path) == ["step-00000001"]
+
+
+def test_spoilt_weights_that_cannot_be_set_aside_are_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(tmp_path, 1)
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    assert set_aside(path).endswith(
+        "cannot be set aside: Read-only file system; remove it before you go on"
+    )
+    monkeypatch.undo()
+    assert set_aside(path) == "spoilt-step-00000001 has spoilt weights"
+    assert names(tmp_path) == []
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:

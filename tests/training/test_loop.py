@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -409,6 +410,24 @@ def test_after_too_many_in_a_row_it_stops_at_the_last_good_checkpoint(
     monkeypatch.undo()
     assert runs.start("run", *few, resume=True).steps == 10
     assert list(runs.losses("run")) == [1, 2, 5, 6, 7, 8, 9, 10]
+
+
+def test_finite_weights_that_know_less_than_a_guess_are_spoilt(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only the norm of a gradient overflows, validation still gives a number."""
+    real = loop_module.Loop._measured
+
+    def measured(loop: Any) -> tuple[Any, Any]:
+        model, result = real(loop)
+        return model, replace(result, loss=50.0)
+
+    monkeypatch.setattr(loop_module.Loop, "_measured", measured)
+    spoil({6}, monkeypatch)
+    often = ("training.checkpoint_every_steps=1", "training.keep_last=9", STRICT)
+    with pytest.raises(TrainingError, match=r"step-00000004 \(spoilt-step-00000005 has spoilt"):
+        runs.start("run", *often, "training.validate_every_steps=100")
+    assert checkpoints(runs.root / "run")[-1].name == "step-00000004"
 
 
 ON_A_GPU = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")

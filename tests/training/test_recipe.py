@@ -217,8 +217,12 @@ def test_files_of_packaged_recipes_are_told_where_they_come_from(
     (corpus, *_) = recipe.data.train
     with pytest.raises(DataError, match=r"sst2/train.*docs/reference/recipes\.md says where it"):
         recipe.locate(corpus.source)
-    with pytest.raises(DataError, match=r"to the folder that holds it$"):
+    with pytest.raises(
+        DataError, match=r"^not beside the recipe or here: mine.*to the folder that holds it$"
+    ):
         recipe.locate(Path("mine.tsv"))
+    with pytest.raises(DataError, match=r"^/missing/a\.tsv: .*to the folder that holds it$"):
+        recipe.locate(Path("/missing/a.tsv"))
 
 
 def test_wrong_file_is_named_with_the_key(tmp_path: Path) -> None:

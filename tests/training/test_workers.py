@@ -17,7 +17,7 @@ from allyouneed.errors import TrainingError, UsageError
 from allyouneed.training import workers as workers_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.gradient import shared_out
-from allyouneed.training.workers import ALONE, Workers, of_this_start, own_device
+from allyouneed.training.workers import ALONE, Workers, launcher, of_this_start, own_device
 
 # 3 batches an update: one whole batch for each of two workers, and a half of the third
 EXACT = (
@@ -243,6 +243,20 @@ def test_what_an_earlier_start_has_left_is_not_seen() -> None:
     store.set("allyouneed/1", "the word of a worker that was killed before it was answered")
     for each in start([2, 0, 1]):
         assert not each.check(["address"])
+
+
+def test_a_launcher_is_known_by_its_start_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of processes come back, in a container the same at every start."""
+    monkeypatch.delenv("TORCHELASTIC_RESTART_COUNT", raising=False)
+    assert launcher() == ""
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "0")
+    ours = launcher()
+    assert launcher() == ours
+    *_, number, start = ours.split(":")
+    assert int(number) == os.getppid()
+    assert bool(start) == Path("/proc/self/stat").exists()
+    monkeypatch.setattr(workers_module, "_start_of", lambda process: "1")
+    assert launcher() != ours
 
 
 def test_each_worker_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,13 @@ class CommonRecipe(Section):
         try:
             return resolve(path, None)
         except DataError as error:
-            if not _is_packaged(path):
-                raise DataError(f"not beside the recipe or here: {error}") from error
-            raise DataError(
-                f"{error}; docs/reference/recipes.md says where it comes from"
-            ) from error
+            if _is_packaged(path):
+                raise DataError(
+                    f"{error}; docs/reference/recipes.md says where it comes from"
+                ) from error
+            if path.is_absolute():
+                raise
+            raise DataError(f"not beside the recipe or here: {error}") from error
 
 
 class PairsRecipe(CommonRecipe):
