@@ -325,6 +325,21 @@ def test_r_drop_is_its_formula(
     assert_close(grad_2PV.float(), expected_2PV, **(rough if dtype == torch.bfloat16 else tight))
 
 
+def test_a_sentence_is_not_spoilt_by_the_one_before_it(kernels: ctypes.CDLL) -> None:
+    """They are at work in the same memory, one after the other."""
+    packing = Packing(torch.tensor([0, 15, 18], dtype=torch.int32))
+    shape = AttentionShape(1, 16, causal=False, dropout=0.0)
+    torch.manual_seed(0)
+    qkv_PD = torch.randn(32, 48)
+    qkv_PD[:15] = math.nan
+    qkv_PD.requires_grad_()
+    heads_PD = attend(kernels, qkv_PD, None, packing, packing, shape)
+    (grad_PD,) = torch.autograd.grad(heads_PD[15:18].sum(), [qkv_PD])
+    assert heads_PD[:15].isnan().all()
+    assert heads_PD[15:18].isfinite().all()
+    assert grad_PD[15:18].isfinite().all()
+
+
 def test_threads_share_the_rows(kernels: ctypes.CDLL) -> None:
     """As many numbers as other threads are woken for."""
     norm = nn.LayerNorm(48)
