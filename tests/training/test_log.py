@@ -87,6 +87,7 @@ def test_on_a_full_disk_the_log_of_a_run_that_goes_on_stays(tmp_path: Path) -> N
     with pytest.raises(TrainingError, match=r"log\.jsonl could not be written: No space.*--resume"):
         log.keep_until(1)
     assert read_log(tmp_path) == [record(1)]
+    assert not (tmp_path / "log.partial").is_symlink()  # it took space
 
 
 def test_missing_tensorboard_names_the_command(
