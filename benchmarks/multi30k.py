@@ -15,6 +15,7 @@ Several models decide together, as an ensemble. Needs sacremoses, and the data:
 """
 
 import argparse
+import hashlib
 import json
 import re
 import shlex
@@ -38,6 +39,7 @@ from allyouneed.translator import load
 
 RESULTS = Path(__file__).parent / "results"
 PUBLISHED = {"test_2016_flickr": 41.02}  # fairseq Transformer-Tiny, beam 5, average of 10
+LONGEST_NAME = 150  # of the 255 bytes that a file may be called by
 
 
 def main() -> None:
@@ -123,7 +125,10 @@ def facts_of(model: str) -> dict[str, Any]:
         _, _, start, *overrides = shlex.split(facts["command"])
         others = [word for word in overrides if not word.startswith("seed=")]
         name = "-".join([Path(start).stem, f"seed-{recipe['seed']}", *others])
-        name = re.sub(r"[^\w.=-]+", "_", name)[:150]  # of the 255 that a file's name may have
+        name = re.sub(r"[^\w.=-]+", "_", name)
+        if len(name) > LONGEST_NAME:
+            digest = hashlib.sha256(name.encode()).hexdigest()
+            name = f"{name[:LONGEST_NAME]}-{digest[:8]}"
     told = ("parameters", "steps", "epochs", "minutes", "weights", "validation_loss", "command")
     return {"name": name, **{key: facts[key] for key in told if key in facts}}
 

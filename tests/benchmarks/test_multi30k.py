@@ -99,6 +99,8 @@ TWO = ["--model", "en-de", "en-de", "--beam", "2"]
         ("allyouneed train toy seed=3", "toy-seed-3"),
         ("allyouneed train toy model.dropout=0.3 seed=3", "toy-seed-3-model.dropout=0.3"),
         ("allyouneed train ../my/toy.toml 'data.x=[\"a b\"]'", "toy-seed-3-data.x=_a_b_"),
+        ("allyouneed train runs/mine/recipe.toml", "recipe-seed-3"),
+        (f"allyouneed train toy x={'y' * 300}", f"toy-seed-3-x={'y' * 137}-470fd0a9"),
     ],
 )
 def test_figures_are_called_by_what_was_set(

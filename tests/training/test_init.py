@@ -86,6 +86,19 @@ def test_a_model_without_a_decoder_is_refused_before_anything_is_read_or_transla
             begin()
 
 
+def test_another_model_is_refused_before_anything_is_translated(runs: Any, trained: Path) -> None:
+    recipe = runs.recipe(
+        f"training.init={trained}", "model.heads=4", f"data.train.0.distill={trained}"
+    )
+
+    def nothing(*what: Any) -> None:
+        raise AssertionError(what)
+
+    start = Start(runs.root / "second", torch.device("cpu"), ALONE, nothing, nothing)
+    with pytest.raises(RecipeError, match=f"^model.heads=4: the weights of {trained}"):
+        Translate.prepared(recipe, start)
+
+
 def test_a_plan_refuses_another_model_as_the_run_does(runs: Any, trained: Path) -> None:
     recipe = runs.recipe(f"training.init={trained}", "model.heads=4")
     with pytest.raises(RecipeError, match=f"^model.heads=4: the weights of {trained}"):

@@ -229,6 +229,15 @@ def test_a_folder_that_cannot_be_made(runs: Any) -> None:
         runs.start("file/run")
 
 
+def test_the_command_that_is_told_gives_the_same_recipe(runs: Any) -> None:
+    recipe = runs.recipe("training.steps=1", "model.d_ff=24")
+    result = train(recipe, runs.root / "run")
+    assert result.model is not None
+    facts = json.loads((result.model / "training.json").read_text(encoding="utf-8"))
+    *_, start = facts["command"].split()
+    assert load_recipe(start) == recipe
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
 def test_a_recipe_that_a_full_disk_does_not_take(runs: Any) -> None:
     (runs.root / "run").mkdir()

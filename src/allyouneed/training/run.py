@@ -108,7 +108,7 @@ def train(
         UsageError: a device that is not there, or `overrides` of a recipe that is read already.
         TrainingError: a folder that holds another run, a loss that is not finite, a full disk.
     """
-    named = None if isinstance(recipe, CommonRecipe) else str(recipe)
+    named = recipe
     if not isinstance(recipe, CommonRecipe):
         recipe = load_recipe(recipe, overrides)
     elif overrides:
@@ -117,7 +117,8 @@ def train(
             "read already; give them to load_recipe"
         )
     folder = Path(into) if into is not None else Path("runs") / recipe.name
-    command = f"allyouneed train {shlex.join([named or str(folder / RECIPE), *overrides])}"
+    start = folder / RECIPE if named is recipe else named
+    command = f"allyouneed train {shlex.join([str(start), *overrides])}"
     place = own_device(choose_device(device))
     # Said outright, the number is kept; MKL may otherwise take fewer, and rounding is another.
     torch.set_num_threads(torch.get_num_threads())
