@@ -105,6 +105,14 @@ def test_a_dry_run_says_that_the_teachers_time_is_not_counted(call, here: Path) 
     ]
 
 
+def test_a_dry_run_plans_with_text_that_is_yet_to_be_translated_back(call, here: Path) -> None:
+    (here / "text.txt").write_text("a b\nc d\n")
+    back = 'data.train=[{target="text.txt", back_translate="de-en"}]'
+    (line,) = call("train", "reverse", *SMALL, back, "--dry-run", "--json").lines
+    planned = json.loads(line)
+    assert (planned["pairs"], planned["teachers"]) == (2, ["de-en"])
+
+
 def test_a_dry_run_counts_updates_as_training_does(
     call, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

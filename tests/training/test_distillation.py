@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from allyouneed.data.corpus import Corpus
+from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.readers import read_pairs
 from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError, ModelFolderError, RecipeError
@@ -95,6 +95,41 @@ def test_several_teachers_decide_together(taught: Any) -> None:
     assert "2 models" in said[-1]
     with pytest.raises(RecipeError, match="distill"):
         taught.recipe('data.train=[{made="reverse", distill=[]}]')
+
+
+def test_sources_are_written_for_text_of_the_target_language(taught: Any) -> None:
+    text = taught.root / "text"
+    text.mkdir()
+    (text / "1.txt").write_text("a b c\nd e\n", encoding="utf-8")
+    (text / "2.txt").write_text("f\n", encoding="utf-8")
+    teacher = taught.root / "teacher" / "model"
+    back = f'data.train=[{{target="{text}", weight=2.0, back_translate="{teacher}"}}]'
+    said: list[str] = []
+    made = distil(taught.recipe(back), taught.root / "back", CPU, ALONE, said.append, silent)
+    assert made[0].weight == 2
+    lines = ["a b c", "d e", "f"]
+    sources = [found.text for found in load(teacher)(lines, options=SEARCH)]
+    assert [(pair.source, pair.target) for pair in read_pairs(made[0])] == [
+        *zip(sources, lines, strict=True)
+    ]
+    assert said[-1].startswith("translated back: 3 sentences of ")
+    taught.start("back", back, STEPS, "vocabulary.size=270")
+
+
+def test_either_side_may_be_the_one_that_is_written(taught: Any) -> None:
+    folder, teacher = taught.root / "sides", taught.root / "teacher" / "model"
+    back = [f"data.train.0.back_translate={teacher}"]
+    own = [
+        (pair.source, pair.target) for pair in read_pairs(Corpus(made="reverse", pairs=120, seed=1))
+    ]
+    (forth,) = distil(taught.recipe(by(taught)), folder, CPU, ALONE, silent, silent).values()
+    (back_,) = distil(taught.recipe(*back), folder, CPU, ALONE, silent, silent).values()
+    assert {pair.source for pair in read_pairs(forth)} <= {source for source, _ in own}
+    targets = [pair.target for pair in read_pairs(back_)]
+    assert set(targets) <= {target for _, target in own}
+    assert len(targets) > 100
+    with pytest.raises(RecipeError, match="name the corpus twice, each time with one of them"):
+        taught.recipe(by(taught), *back)
 
 
 def test_a_corpus_named_twice_is_learnt_from_both_ways(taught: Any) -> None:
@@ -233,8 +268,12 @@ def test_what_is_cut_off_is_left_out(tmp_path: Path) -> None:
         ]
 
     place = tmp_path / "part.jsonl"
-    distillation._write(place, translator, ["a", "b", "ä"])  # type: ignore[arg-type]
-    assert [tuple(row.values()) for row in rows(place)] == [("a", "A\u2028\n"), ("ä", "Ä\u2028\n")]
+    pairs = [Pair(side, other, 1) for side, other in ("ax", "by", "äz")]
+    distillation._write(place, translator, pairs, "target")  # type: ignore[arg-type]
+    assert rows(place) == [
+        {"source": "a", "target": "A\u2028\n"},
+        {"source": "ä", "target": "Ä\u2028\n"},
+    ]
     assert list(tmp_path.iterdir()) == [place]
 
 
@@ -265,3 +304,5 @@ def test_validation_pairs_keep_their_own_targets(taught: Any) -> None:
 def test_a_teacher_that_is_not_there_is_named_with_its_key(runs: Any) -> None:
     with pytest.raises(ModelFolderError, match=r"^distill: there is no model 'nowhere'"):
         runs.start("run", "data.train.0.distill=nowhere")
+    with pytest.raises(ModelFolderError, match=r"^back_translate: there is no model 'nowhere'"):
+        runs.start("run", "data.train.0.back_translate=nowhere")

@@ -1,5 +1,6 @@
 """Sequence-level distillation (Kim & Rush 2016): a teacher's translations are what is learnt from.
-Several teachers decide together.
+Back-translation (Sennrich et al. 2016): they are what is learnt to be translated. Several teachers
+decide together.
 
 CACHE/distilled-KEY/000007.jsonl    a part, whole or absent: what a killed run goes on from
 CACHE/distilled-KEY.jsonl           all of it
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from allyouneed.data.collate import Side
 from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.readers import read_pairs
@@ -44,7 +46,8 @@ def distil(
     progress: Progress,
 ) -> dict[int, Corpus]:
     """What stands in the place of each training corpus that a recipe gives a teacher for, by the
-    corpus' number: its sources, with the teacher's best translations by beam search.
+    corpus' number: its sources with the teacher's best translations by beam search, or such
+    translations of its targets with these.
 
     They are made once, by the fastest engine for the device, by all workers together, and kept in
     the cache of the run's folder under a name that follows from the teacher, the corpus and the
@@ -63,14 +66,24 @@ def distil(
     return found
 
 
+def teachers_of(section: TrainCorpusSection) -> list[Path]:
+    """The folders of the models that write a side of the corpus.
+
+    Raises ModelFolderError, which says the recipe's key, for one that cannot be read.
+    """
+    key = "distill" if section.written == "target" else "back_translate"
+    return [translating(name, key).path for name in section.teachers]
+
+
 class _Lesson:
-    """One corpus and its teacher."""
+    """One corpus and its teacher, who reads a side of it and writes the other."""
 
     def __init__(
         self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
     ) -> None:
         self._corpora = corpora_of(recipe, section)
-        self._teachers = [translating(name, "distill").path for name in section.teachers]
+        self._teachers = teachers_of(section)
+        self._written = section.written
         self._workers = workers
         self._parts = cache / f"distilled-{workers.from_first(lambda: self._key(cache))}"
         self.path = self._parts.with_suffix(".jsonl")
@@ -95,9 +108,10 @@ class _Lesson:
         (made,) = self._workers.sum([own])  # all parts are there now
         kept = self._workers.from_first(lambda: self._in_words(self._join))
         names = " and ".join(corpus.name for corpus in self._corpora)
+        done = "distilled" if self._written == "target" else "translated back"
         cut = f"; {total - kept:,} are left out, cut off at their longest" if kept < total else ""
         note(
-            f"distilled: {total:,} sentences of {names} translated by "
+            f"{done}: {total:,} sentences of {names} translated by "
             f"{' with '.join(map(str, self._teachers))} (beam {SEARCH.beam}, "
             f"{translator.engine.description}), {int(made):,} of them now{cut}"
         )
@@ -111,6 +125,7 @@ class _Lesson:
             lambda content: {
                 "teachers": [content(path) for path in files],
                 "corpora": described(self._corpora, content),
+                "written": self._written,
                 "search": repr(SEARCH),
             },
         )
@@ -135,7 +150,7 @@ class _Lesson:
         while part := list(islice(pairs, PART)):
             place = self._parts / f"{number:06d}.jsonl"
             if number % self._workers.world == self._workers.rank and not place.exists():
-                _write(place, translator, [pair.source for pair in part])
+                _write(place, translator, part, self._written)
                 own += len(part)
             number, done = number + 1, done + len(part)
             progress("distilling", done, total)
@@ -165,13 +180,15 @@ class _Lesson:
             ) from error
 
 
-def _write(place: Path, translator: Translator, sources: Sequence[str]) -> None:
+def _write(place: Path, translator: Translator, pairs: Sequence[Pair], written: Side) -> None:
     """A part, whole or not at all."""
     beside = place.with_suffix(".unfinished")
+    read: Side = "source" if written == "target" else "target"
+    texts = [getattr(pair, read) for pair in pairs]
     with beside.open("w", encoding="utf-8") as file:
-        for found in translator(list(sources), options=SEARCH):
+        for found in translator(texts, options=SEARCH):
             if CUT_OFF not in found.notes:
-                pair = {"source": found.source, "target": found.text}
+                pair = {read: found.source, written: found.text}
                 file.write(json.dumps(pair, ensure_ascii=False) + "\n")
     to_disk(beside)
     beside.rename(place)

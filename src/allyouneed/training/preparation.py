@@ -152,7 +152,7 @@ def translating(name: str, key: str) -> ModelFolder:
 
 def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
     """The data layer's corpus for a table of the recipe, its paths found; the shards of folders."""
-    values = section.model_dump(exclude_unset=True, exclude={"distill"})
+    values = section.values()
     for side in ("source", "target"):
         if values.get(side) is not None:
             values[side] = recipe.locate(values[side])

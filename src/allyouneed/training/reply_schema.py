@@ -38,6 +38,15 @@ class ReplyCorpusSection(CorpusSection):
 class TrainReplyCorpusSection(ReplyCorpusSection, TrainCorpusSection):
     """A corpus of conversations to learn from."""
 
+    @model_validator(mode="after")
+    def _was_said(self) -> "TrainReplyCorpusSection":
+        if self.back_translate is not None:
+            raise ValueError(
+                "back_translate writes sentences, and a reply is learnt from what was said before "
+                "it; leave it out"
+            )
+        return self
+
 
 class ReplyDataSection(DataSection):
     """The corpora of conversations; paths as everywhere."""

@@ -6,7 +6,7 @@ never passed over.
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
@@ -46,6 +46,7 @@ def _anchor_model(name: str, info: ValidationInfo) -> str:
 
 File = Annotated[Path, AfterValidator(_anchor)]
 Model = Annotated[str, AfterValidator(_anchor_model)]
+Models = Model | Annotated[tuple[Model, ...], Field(min_length=1)]
 
 
 class Section(BaseModel):
@@ -88,10 +89,14 @@ class CorpusSection(Section):
     @model_validator(mode="after")
     def _fits_together(self) -> "CorpusSection":
         try:
-            Corpus(**self.model_dump(exclude={"distill"}))
+            Corpus(**self.values())
         except AllYouNeedError as error:
             raise ValueError(str(error)) from None
         return self
+
+    def values(self) -> dict[str, Any]:
+        """What the data layer's `Corpus` takes of what is said here."""
+        return self.model_dump(exclude_unset=True)
 
     @model_validator(mode="after")
     def _nothing_goes_unread(self) -> "CorpusSection":
@@ -105,24 +110,50 @@ class CorpusSection(Section):
 
 
 class TrainCorpusSection(CorpusSection):
-    """A corpus to learn from."""
+    """A corpus to learn from, as it is, or with one side written by models."""
 
     weight: Positive = Field(
         default=1.0, description="how often an epoch sees each pair, on average"
     )
-    distill: Model | Annotated[tuple[Model, ...], Field(min_length=1)] | None = Field(
+    distill: Models | None = Field(
         default=None,
         description="model folder (or bundled name) whose translations take the targets' place, "
         "or a list of those that decide together; a corpus that is named twice, once without, is "
         "learnt from both ways",
     )
+    back_translate: Models | None = Field(
+        default=None,
+        description="the same for the sources' place: models that translate the targets back; no "
+        "source need be named",
+    )
+
+    @model_validator(mode="after")
+    def _models_write_one_side(self) -> "TrainCorpusSection":
+        if self.distill is not None and self.back_translate is not None:
+            raise ValueError(
+                "distill and back_translate would leave nothing of the corpus as it is; name the "
+                "corpus twice, each time with one of them"
+            )
+        return self
+
+    @property
+    def written(self) -> Literal["source", "target"]:
+        """The side that `teachers` write, where there are any."""
+        return "target" if self.back_translate is None else "source"
 
     @property
     def teachers(self) -> tuple[str, ...]:
-        """The models that `distill` names."""
-        if isinstance(self.distill, str):
-            return (self.distill,)
-        return self.distill or ()
+        """The models that `distill` or `back_translate` names."""
+        models = self.back_translate or self.distill or ()
+        return (models,) if isinstance(models, str) else models
+
+    def values(self) -> dict[str, Any]:
+        """The same; where the sources are yet to be written, the targets stand for them."""
+        values = super().values()
+        values.pop("distill", None)
+        if values.pop("back_translate", None) is not None and self.source is None:
+            values["source"] = self.target
+        return values
 
 
 class FiltersSection(Section):

@@ -18,7 +18,7 @@ from allyouneed.model_folder import ModelFolder, save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
-from allyouneed.training.distillation import distil
+from allyouneed.training.distillation import distil, teachers_of
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.preparation import (
@@ -28,7 +28,6 @@ from allyouneed.training.preparation import (
     start_from,
     that_fit,
     tokenizer_of,
-    translating,
 )
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.survey import Sample, sample, survey, texts
@@ -68,9 +67,9 @@ class Translate(Task[PairsRecipe]):
     @classmethod
     def outlook(cls, recipe: PairsRecipe, progress: Progress) -> Outlook:
         """A sample of the corpora is tokenised; teachers have to be there, and do nothing yet."""
+        for section in recipe.data.train:
+            teachers_of(section)
         teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
-        for teacher in teachers:
-            translating(teacher, "distill")
         init = start_from(recipe)
         tables = {
             part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
