@@ -88,8 +88,8 @@ class ModelFolder:
 
         if self.heads is None:
             raise ModelFolderError(
-                f"{self.path} holds a translator, not an encoder with heads of its own; use it "
-                "with `allyouneed translate`"
+                f"{self.path} holds a model that writes, not an encoder with heads of its own; "
+                f"use it with `allyouneed {'chat' if self.history else 'translate'}`"
             )
         parts = self.heads.parts()
         return self._filled(lambda: build_encoder_only(self.config, **parts))

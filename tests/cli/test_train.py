@@ -113,6 +113,17 @@ def test_a_dry_run_plans_with_text_that_is_yet_to_be_translated_back(call, here:
     assert (planned["pairs"], planned["teachers"]) == (2, ["de-en"])
 
 
+def test_a_dry_run_says_what_is_amiss_with_the_corpora(call, here: Path) -> None:
+    (here / "three.tsv").write_text("a\tb\tc\n")
+    (here / "empty.txt").write_text("\n\n")
+    columns = call("train", "reverse", 'data.train=[{source="three.tsv"}]', "--dry-run")
+    assert "three.tsv: no pair is left; read 1 pairs; malformed: 1 (" in columns.err
+    both = 'data.valid=[{source="empty.txt", target="empty.txt"}]'
+    empty = call("train", "reverse", both, "--dry-run")
+    assert "empty.txt: no pair is left; read 2 pairs; empty source: 2 (" in empty.err
+    assert (columns.code, empty.code) == (1, 1)
+
+
 def test_a_dry_run_counts_updates_as_training_does(
     call, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

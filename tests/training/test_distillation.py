@@ -79,7 +79,7 @@ def test_a_student_learns_the_teachers_translations(taught: Any) -> None:
     (told,) = [note for note in notes if note.startswith("distilled")]
     assert told.startswith("distilled: 120 sentences of made:reverse:1 translated by ")
     stages = [r["stage"] for r in reported if r["event"] == "preparing"]
-    assert stages[0] == "distilling"
+    assert stages[0] == "translating"
 
 
 def test_several_teachers_decide_together(taught: Any) -> None:
@@ -146,7 +146,7 @@ def test_a_corpus_named_twice_is_learnt_from_both_ways(taught: Any) -> None:
 @pytest.mark.usefixtures("small_parts")
 def test_a_killed_run_goes_on_with_the_next_part(taught: Any) -> None:
     def cut(record: Record) -> None:
-        if record.get("stage") == "distilling" and record["done"] == 48:
+        if record.get("stage") == "translating" and record["done"] == 48:
             raise PowerCut
 
     with pytest.raises(PowerCut):
@@ -158,7 +158,7 @@ def test_a_killed_run_goes_on_with_the_next_part(taught: Any) -> None:
     kept: dict[str, int] = {}
 
     def watch(record: Record) -> None:
-        if record.get("stage") == "distilling" and record["done"] == 120:
+        if record.get("stage") == "translating" and record["done"] == 120:
             kept.update({part.name: part.stat().st_mtime_ns for part in folder.iterdir()})
 
     taught.start("cut", by(taught), STEPS, report=watch)
@@ -283,8 +283,61 @@ def test_lines_that_cannot_be_distilled_are_told_of(taught: Any) -> None:
     own = f'data.train=[{{source="{path}", distill="{taught.root / "teacher" / "model"}"}}]'
     said: list[str] = []
     distil(taught.recipe(own), taught.root / "odd", CPU, ALONE, said.append, silent)
-    assert said[0].startswith("to distil: kept 2 of 3 pairs\nleft out\n  malformed: 1\n")
+    assert said[0].startswith("to be distilled: kept 2 of 3 pairs\nleft out\n  malformed: 1\n")
     assert "carriage return" in said[0]
+
+
+def test_nothing_to_translate_is_said_of_the_users_file(taught: Any) -> None:
+    (taught.root / "empty.txt").touch()
+    teacher = taught.root / "teacher" / "model"
+    own = f'data.train=[{{target="{taught.root / "empty.txt"}", back_translate="{teacher}"}}]'
+    with pytest.raises(DataError, match=r"empty\.txt: no sentence to translate; read 0 pairs"):
+        distil(taught.recipe(own), taught.root / "empty", CPU, ALONE, silent, silent)
+
+
+def test_what_is_translated_is_what_is_named(taught: Any) -> None:
+    for side in ("source", "target"):
+        (taught.root / f"{side}.txt").write_text("a b\n", encoding="utf-8")
+    files = ", ".join(f'{side}="{taught.root / side}.txt"' for side in ("source", "target"))
+    for key, side in (("distill", "source"), ("back_translate", "target")):
+        own = f'data.train=[{{{files}, {key}="{taught.root / "teacher" / "model"}"}}]'
+        said: list[str] = []
+        distil(taught.recipe(own), taught.root / key, CPU, ALONE, said.append, silent)
+        assert f": 1 sentences of {taught.root / side}.txt translated by " in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("amiss", "said"),
+    [
+        ('data.valid=[{source="nowhere.tsv"}]', "nowhere.tsv: no such file"),
+        ("vocabulary.tokenizer=nowhere.json", "nowhere.json: no such file"),
+        ('data.train.1={made="reverse", distill="nowhere"}', "there is no model 'nowhere'"),
+        ('data.train.1={source="nowhere.tsv"}', "nowhere.tsv: no such file"),
+    ],
+)
+def test_nothing_is_translated_for_a_recipe_that_cannot_be(
+    taught: Any, monkeypatch: pytest.MonkeyPatch, amiss: str, said: str
+) -> None:
+    def refuse(*what: Any, **more: Any) -> Any:
+        raise PowerCut
+
+    monkeypatch.setattr(distillation, "load", refuse)
+    two = f'{{made="reverse", pairs=20, distill="{taught.root / "teacher" / "model"}"}}'
+    with pytest.raises((DataError, ModelFolderError), match=said):
+        taught.start("run", f'data.train=[{two}, {{made="copy"}}]', amiss)
+
+
+def test_a_teacher_that_translates_the_other_way_is_refused(taught: Any) -> None:
+    there = ("source_language=English", "target_language=German")
+    for wrong, right in (("distill", "back_translate"), ("back_translate", "distill")):
+        name = "de-en" if wrong == "distill" else "en-de"
+        said = rf"^{wrong}: \S*{name} translates .* is needed; .* or say {right} instead"
+        with pytest.raises(RecipeError, match=said):
+            taught.start("run", f"data.train.0.{wrong}={name}", *there)
+        (section,) = taught.recipe(f"data.train.0.{right}={name}", *there).data.train
+        (folder,) = distillation.teachers_of(section, ("English", "German"))
+        assert folder.name == name
+        assert distillation.teachers_of(section, ("", "")) == [folder]
 
 
 def test_a_full_disk_keeps_what_is_translated(taught: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,10 +38,19 @@ def test_it_starts_at_that_models_loss(runs: Any, shared_runs: Any, trained: Pat
     assert losses[1] == pytest.approx(final["loss"], rel=1e-5)
     assert losses[2] != losses[1]
     notes = [record["text"] for record in runs.records("second", "note")]
-    assert f"weights and vocabulary (276 entries) are those of {trained}" in notes
+    assert f"first weights and vocabulary (276 entries) are those of {trained}" in notes
     first, second = open_model_folder(trained), open_model_folder(runs.root / "second" / "model")
     assert second.tokenizer.fingerprint() == first.tokenizer.fingerprint()
     assert second.config == first.config
+
+
+def test_languages_are_those_of_init_where_the_recipe_names_none(runs: Any) -> None:
+    runs.start("one", "source_language=Letters", "target_language=Srettel", "training.steps=1")
+    init = f"training.init={runs.root / 'one' / 'model'}"
+    runs.start("two", init, "training.steps=1")
+    runs.start("three", init, "training.steps=1", "source_language=Words")
+    languages = [open_model_folder(runs.root / n / "model").languages for n in ("two", "three")]
+    assert languages == [("Letters", "Srettel"), ("Words", "")]
 
 
 def test_dropout_and_computed_positions_are_free(runs: Any, trained: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -214,6 +215,17 @@ def test_bpe_dropout_trains_on_the_same_texts_in_other_pieces(
     assert len(first & second) < len(first) / 2  # each epoch in other pieces
 
 
+def test_bpe_dropout_may_end_before_the_run_does(runs: Any) -> None:
+    recipe = runs.recipe("vocabulary.dropout=0.5", "vocabulary.dropout_epochs=2")
+    task = Translate(recipe, prepare(recipe, runs.root / "prepared", lambda note: None))
+    pairs = np.arange(120, dtype=np.uint32)
+    lengths = [task.batch(pairs, epoch).target_tokens for epoch in range(4)]
+    as_they_are = sum(len(task.train.pair(number)[1]) for number in range(120))
+    assert lengths[2:] == [as_they_are, as_they_are]
+    assert min(lengths[:2]) > as_they_are
+    assert lengths[0] != lengths[1]
+
+
 def test_bpe_dropout_never_outgrows_the_positions(runs: Any) -> None:
     """The longest pair has 9 tokens, of up to 17 bytes."""
     overrides = ("vocabulary.dropout=0.99", "model.max_positions=10", "training.steps=4")
@@ -324,6 +336,24 @@ def test_a_loss_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.Monke
     assert list(runs.losses("run")) == list(range(1, 11))
     assert result.validation is not None
     assert math.isfinite(result.validation.loss)
+
+
+@pytest.mark.parametrize(
+    ("validated", "said"),
+    [
+        (1, r"validation loss is nan at step 1;"),
+        (100, r"loss is nan at step \d.*has spoilt weights"),
+    ],
+)
+def test_weights_that_are_no_numbers_are_told_before_anything_is_translated(
+    runs: Any, validated: int, said: str
+) -> None:
+    wild = ('schedule={name="constant", learning_rate=1e30}', "optimizer.clip_norm=0.0")
+    often = ("training.checkpoint_every_steps=1", f"training.validate_every_steps={validated}")
+    with pytest.raises(TrainingError, match=said) as error:
+        runs.start("run", *wild, *often, STRICT, "validation.sentences=3")
+    assert "lower the learning rate" in str(error.value)
+    assert [path.name for path in checkpoints(runs.root / "run")] == []
 
 
 def test_the_lines_that_are_named_are_those_of_the_batch(

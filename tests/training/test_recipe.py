@@ -179,6 +179,17 @@ def test_overrides_are_toml_or_bare_words(tmp_path: Path) -> None:
         ("epochs=3", ["unknown key epochs; did you mean training.epochs?"]),
         ("training.learning_rate=2", ["training.learning_rate; did you mean schedule.learning"]),
         ("model.heads=7", ["[model]", "heads=7", "d_model=512", "511, 518"]),
+        (
+            "data.train.0.distill=3",
+            ["data.train.0.distill = 3: should be: model folder", "or a list"],
+        ),
+        ("data.train.0.distill=[]", ["data.train.0.distill = []: should be: model folder"]),
+        ("data.train.0.back_translate=''", ["data.train.0.back_translate = ''"]),
+        ("data.train=[{target='a.de'}]", ["names no source: name the file", "(back_translate)"]),
+        (
+            "data.train=[{target='a.jsonl', back_translate='de-en'}]",
+            ["a.jsonl is read as jsonl, by columns: name it as source alone"],
+        ),
         ("schedule.name=cosin", ["schedule.name = 'cosin'", "cosine"]),
         ("schedule.name=cosine", ["schedule.learning_rate is missing", "peak"]),
         ("schedule.warmup=9", ["schedule.name is missing", "noam"]),

@@ -390,8 +390,35 @@ def test_other_pairs_than_before_are_refused(runs: Any) -> None:
     corpus.write_text("".join(lines) + "more\tmehr\n", encoding="utf-8")
     with pytest.raises(TrainingError, match=r"old was trained on other pairs than its corpora"):
         runs.start("old", files, resume=True)
+    corpus.write_text("one\tein\n", encoding="utf-8")  # too little for the vocabulary's size
+    with pytest.raises(TrainingError, match=r"old was trained on other pairs than its corpora"):
+        runs.start("old", files, resume=True)
     corpus.write_text("".join(lines), encoding="utf-8")
     assert runs.start("old", files, resume=True).steps == 10
+
+
+def test_a_refused_start_leaves_the_recipe_as_it_was(runs: Any) -> None:
+    for name, count in (("own", 40), ("other", 30)):
+        lines = "".join(f"{n} one\tein {n}\n" for n in range(count))
+        (runs.root / f"{name}.tsv").write_text(lines, encoding="utf-8")
+    files = {n: f'data.train=[{{source = "{runs.root}/{n}.tsv"}}]' for n in ("own", "other")}
+    runs.start("old", files["own"], "training.steps=4")
+    kept = (runs.root / "old" / "recipe.toml").read_bytes()
+    with pytest.raises(TrainingError, match=r"old was trained on other pairs"):
+        runs.start("old", files["other"], resume=True)
+    assert (runs.root / "old" / "recipe.toml").read_bytes() == kept
+    assert runs.start("old", files["own"], resume=True).steps == 10
+    assert (runs.root / "old" / "recipe.toml").read_bytes() != kept
+
+
+def test_another_model_in_inits_place_is_refused(runs: Any) -> None:
+    for name, heads in (("two", 2), ("four", 4)):
+        runs.start(name, f"model.heads={heads}", "training.steps=1")
+    init = [f"training.init={runs.root / name / 'model'}" for name in ("two", "four")]
+    runs.start("tuned", init[0], "training.steps=2")
+    with pytest.raises(TrainingError, match=r"another model than .* now: heads 2 before, 4 now;"):
+        runs.start("tuned", init[1], resume=True)
+    assert runs.start("tuned", init[0], resume=True).steps == 10
 
 
 def test_files_may_have_been_moved(runs: Any) -> None:

@@ -68,7 +68,10 @@ class Corpus:
     def __post_init__(self) -> None:
         if (self.source is None) == (self.made is None):
             raise DataError(
-                f"a corpus has a source file or is made, one of them; here source={self.source} "
+                "a corpus names no source: name the file with the sentences to translate, or, "
+                "where there are targets alone, the model that writes it (back_translate)"
+                if self.made is None
+                else f"a corpus has a source file or is made; here are both, source={self.source} "
                 f"and made={self.made}"
             )
         if not (math.isfinite(self.weight) and self.weight > 0):
@@ -102,6 +105,11 @@ class Corpus:
                 'or set format to "tsv", "csv", "jsonl" or "parquet" if the file holds both sides'
             )
         if format != "text" and self.target is not None:
+            if self.target == self.source:
+                raise DataError(
+                    f"{self.source} is read as {format}, by columns: name it as source alone, with "
+                    "source_field and target_field (both the same, where one column is all)"
+                )
             raise DataError(
                 f"{self.source} is read as {format} and holds both sides, yet target="
                 f'{self.target} is given; leave target out, or set format="text"'

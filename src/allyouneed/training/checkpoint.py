@@ -167,8 +167,8 @@ def checkpoint_step(path: Path) -> int:
     return int(path.name.removeprefix("step-").removesuffix(AGAIN))
 
 
-def load_checkpoint(path: Path, model: AnyModel, optimizer: Optimizer) -> dict[str, Any]:
-    """Puts weights and moments back to the bit, and returns the `state` that was saved.
+def load_checkpoint(path: Path, model: AnyModel, optimizer: Optimizer) -> None:
+    """Puts weights and moments back to the bit.
 
     Each worker takes what it holds, whoever wrote it: a run may go on with other workers.
 
@@ -185,7 +185,6 @@ def load_checkpoint(path: Path, model: AnyModel, optimizer: Optimizer) -> dict[s
     moments = _empty_moments(path, model, {n: s for n, s in shapes.items() if n not in weights})
     content.fill({**weights, **moments})
     _fill_optimizer(moments, model, optimizer)
-    return saved_state(path)
 
 
 def saved_state(path: Path) -> dict[str, Any]:

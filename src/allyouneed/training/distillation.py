@@ -24,10 +24,16 @@ from allyouneed.data.store_writer import Progress
 from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.ensemble import load_ensemble
-from allyouneed.errors import DataError
+from allyouneed.errors import DataError, RecipeError
 from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, to_disk
 from allyouneed.segments import CUT_OFF
-from allyouneed.training.preparation import Note, corpora_of, translating
+from allyouneed.training.preparation import (
+    Note,
+    corpora_of,
+    languages_of,
+    start_from,
+    translating,
+)
 from allyouneed.training.schema import PairsRecipe
 from allyouneed.training.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
@@ -54,8 +60,8 @@ def distil(
     search. Pairs whose translation had to be cut off are left out, with a note.
 
     Raises:
-        ModelFolderError: a teacher that cannot be read.
-        DataError: a corpus that cannot be read, or a cache that cannot be written.
+        ModelFolderError, RecipeError: see `teachers_of`.
+        DataError: a corpus that cannot be read or is empty, or a cache that cannot be written.
     """
     found = {}
     for number, section in enumerate(recipe.data.train):
@@ -66,13 +72,25 @@ def distil(
     return found
 
 
-def teachers_of(section: TrainCorpusSection) -> list[Path]:
-    """The folders of the models that write a side of the corpus.
+def teachers_of(section: TrainCorpusSection, languages: tuple[str, str]) -> list[Path]:
+    """The folders of the models that write a side of the corpus; `languages` are those of the model
+    that is to be trained, empty where unknown.
 
-    Raises ModelFolderError, which says the recipe's key, for one that cannot be read.
+    Raises:
+        ModelFolderError: one that cannot be read; it says the recipe's key.
+        RecipeError: one that translates the other way round.
     """
-    key = "distill" if section.written == "target" else "back_translate"
-    return [translating(name, key).path for name in section.teachers]
+    key, other, there = "distill", "back_translate", languages
+    if section.written == "source":
+        key, other, there = other, key, (languages[1], languages[0])
+    folders = [translating(name, key) for name in section.teachers]
+    for folder in folders:
+        if all(languages) and folder.languages == (there[1], there[0]) != there:
+            raise RecipeError(
+                f"{key}: {folder.path} translates {' to '.join(folder.languages)}, and here "
+                f"{' to '.join(there)} is needed; name a model that does, or say {other} instead"
+            )
+    return [folder.path for folder in folders]
 
 
 class _Lesson:
@@ -82,7 +100,7 @@ class _Lesson:
         self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
     ) -> None:
         self._corpora = corpora_of(recipe, section)
-        self._teachers = teachers_of(section)
+        self._teachers = teachers_of(section, languages_of(recipe, start_from(recipe)))
         self._written = section.written
         self._workers = workers
         self._parts = cache / f"distilled-{workers.from_first(lambda: self._key(cache))}"
@@ -98,20 +116,21 @@ class _Lesson:
             if len(self._teachers) > 1
             else load(self._teachers[0], device=str(device), threads=threads)
         )
-        read = self._counted()
+        forth = self._written == "target"
+        read, done = self._counted(), "distilled" if forth else "translated back"
         if read.left_out or read.notes:
-            note(f"to distil: {read}")
+            note(f"to be {done}: {read}")
         total = read.kept
+        if not total:
+            raise DataError(f"{self._names()}: no sentence to translate; {read.summary()}")
         own = self._in_words(lambda: self._translate(translator, total, progress))
         for told in translator.notes:
             note(told)
         (made,) = self._workers.sum([own])  # all parts are there now
         kept = self._workers.from_first(lambda: self._in_words(self._join))
-        names = " and ".join(corpus.name for corpus in self._corpora)
-        done = "distilled" if self._written == "target" else "translated back"
         cut = f"; {total - kept:,} are left out, cut off at their longest" if kept < total else ""
         note(
-            f"{done}: {total:,} sentences of {names} translated by "
+            f"{done}: {total:,} sentences of {self._names()} translated by "
             f"{' with '.join(map(str, self._teachers))} (beam {SEARCH.beam}, "
             f"{translator.engine.description}), {int(made):,} of them now{cut}"
         )
@@ -130,6 +149,11 @@ class _Lesson:
             },
         )
         return key[:16]
+
+    def _names(self) -> str:
+        """What is read."""
+        both = self._written == "target" or self._corpora[0].target is None
+        return " and ".join(c.name if both else str(c.target) for c in self._corpora)
 
     def _counted(self) -> DataReport:
         names = [corpus.name for corpus in self._corpora]
@@ -153,7 +177,7 @@ class _Lesson:
                 _write(place, translator, part, self._written)
                 own += len(part)
             number, done = number + 1, done + len(part)
-            progress("distilling", done, total)
+            progress("translating", done, total)
         return own
 
     def _join(self) -> int:

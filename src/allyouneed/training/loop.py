@@ -23,6 +23,7 @@ from allyouneed.training.checkpoint import (
     checkpoints,
     load_checkpoint,
     save_checkpoint,
+    saved_state,
     set_aside,
 )
 from allyouneed.training.gradient import Cost, Gradient, lines_of
@@ -73,6 +74,7 @@ class Loop:
         self.state = State(
             data=task.train.folder.name,
             valid=task.valid.folder.name,
+            config=asdict(self.model.config),
             threads=torch.get_num_threads(),
             workers=workers.world,
             launcher=" ".join(workers.together([launcher()])),
@@ -87,16 +89,22 @@ class Loop:
         self._began = time.monotonic()
 
     def resume(self, checkpoint: Path) -> None:
-        """Goes on from a checkpoint. Raises TrainingError when it is of other data."""
-        loaded = load_checkpoint(checkpoint, self.model, self.optimizer)
+        """Goes on from a checkpoint. Raises TrainingError when it is of other data, or of another
+        model."""
         now = self.state
-        self.state = State(**{**asdict(now), **loaded})
-        if self.state.data != now.data:
+        before = State(**{**asdict(now), **saved_state(checkpoint)})
+        if before.data != now.data:
             raise TrainingError(
                 f"{self.folder} was trained on other pairs than its corpora hold now: a file or "
                 "the tokenizer has changed since; put it back, or start anew in another folder"
             )
-        before = replace(self.state)
+        if other := _differences(before.config, now.config):
+            raise TrainingError(
+                f"{self.folder} was begun with another model than training.init and [model] make "
+                f"now: {other}; set them back, or start anew in another folder"
+            )
+        load_checkpoint(checkpoint, self.model, self.optimizer)
+        self.state = replace(before)
         if before.valid != now.valid:
             self.state.valid = now.valid
             self.state.best_loss, self.state.best_step = now.best_loss, now.best_step
@@ -376,3 +384,12 @@ class Loop:
                 "share_done": share_done(training, self.state, updates, now - self._began),
             }
         )
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What of a model's configuration is another, as far as both know of it."""
+    return ", ".join(
+        f"{key} {before[key]!r} before, {value!r} now"
+        for key, value in now.items()
+        if key in before and before[key] != value
+    )

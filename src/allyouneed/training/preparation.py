@@ -94,14 +94,11 @@ def prepare(
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
-        note(f"weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
+        note(f"first weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
     filters = that_fit(recipe.data.filters.filters(), config)
-    keep_all = Filters(
-        max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False
-    )
     train_store = build_store(train, tokenizer, filters, cache, progress)
     note(f"train: {train_store.report}")
-    valid_store = build_store(valid, tokenizer, keep_all, cache, progress)
+    valid_store = build_store(valid, tokenizer, all_that_fit(config), cache, progress)
     note(f"valid: {valid_store.report}")
     return Material(
         tokenizer,
@@ -127,6 +124,13 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
     init = translating(recipe.training.init, "training.init")
     check_same_model(init, recipe.model.config(len(tokenizer_of(init)), init.config))
     return init
+
+
+def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, str]:
+    """(source, target) as the recipe names them, or else as the model that training starts from
+    does; empty where unknown."""
+    own = recipe.source_language, recipe.target_language
+    return own if any(own) or init is None else init.languages
 
 
 def tokenizer_of(init: ModelFolder) -> Tokenizer:
@@ -225,6 +229,11 @@ def _first_pairs(corpora: list[Corpus], count: int) -> list[tuple[str, str]]:
                 chosen.append((pair.source, pair.target))
                 taken += 1
     return chosen[:count]
+
+
+def all_that_fit(config: TransformerConfig) -> Filters:
+    """Filters for validation: they let through what the model has positions for."""
+    return Filters(max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False)
 
 
 def that_fit(filters: Filters, config: TransformerConfig) -> Filters:

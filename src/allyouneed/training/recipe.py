@@ -174,7 +174,8 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
         close = nearest(name, section.model_fields)
         meant = _dotted((*path[:-1], close)) if close else _elsewhere(schema, name)
         known = f"; known: {', '.join(section.model_fields)}"
-        what = f"unknown key {key}{_did_you_mean(meant) or known}"
+        hint = _did_you_mean(meant) if meant != key else ""
+        what = f"unknown key {key}{hint or known}"
     elif kind == "missing":
         field = section.model_fields.get(str(path[-1]))  # None: an item of a list
         what = f"{key} is missing{f': {field.description}' if field else ''}"
@@ -193,6 +194,8 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
         )
     else:
         expected = re.sub(r"^\w+ should ", "should ", problem["msg"])
+        if sum(_walk(schema, each["loc"])[1] == path for each in problems) > 1:  # of several types
+            expected = f"should be: {section.model_fields[str(path[-1])].description}"
         what = f"{key} = {_shown(problem['input'])}: {expected}"
     return f"{place}: {what}"
 
@@ -213,6 +216,8 @@ def _walk(
     below: list[type[BaseModel]] = [schema]
     path: list[str | int] = []
     for key in location:
+        if isinstance(key, str) and not below:  # a type that the value was tried as
+            break
         if isinstance(key, str) and len(below) > 1:  # the schedule's name, no key of the recipe
             below = [model for model in below if key in _names(model)]
             continue

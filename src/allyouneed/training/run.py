@@ -184,12 +184,15 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
             f"the learning rate is 0 from step {schedule.steps} on and training.steps = {steps}: "
             f"nothing is learnt after that; say schedule.steps={steps} too"
         )
+    if newest is None:
+        workers.from_first(lambda: _keep(run.recipe, folder))
     start = Start(folder, run.device, workers, note, progress)
     task = task_of(run.recipe).prepared(run.recipe, start)
     _check_alike(run, task)
     loop = Loop(run.recipe, folder, task, run.device, write, workers)
     if newest is not None:
-        loop.resume(newest)
+        loop.resume(newest)  # or refuses to, and leaves the run's recipe as it was
+        workers.from_first(lambda: _keep(run.recipe, folder))
     else:
         for part, store in (("train", task.train), ("valid", task.valid)):
             loop.record({"event": "data", "part": part, "report": store.report.to_dict()})
@@ -257,7 +260,7 @@ def _make(folder: Path) -> None:
 
 
 def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
-    """Makes sure that the folder is this recipe's, and writes the recipe into it.
+    """Makes sure that the folder is this recipe's.
 
     Returns the keys whose values are others than at the last start.
     """
@@ -281,6 +284,12 @@ def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
             f"{folder} was started with other values of {', '.join(fixed)}; a resumed run keeps "
             "them: set them back, or start anew with another --into"
         )
+    return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
+
+
+def _keep(recipe: CommonRecipe, folder: Path) -> None:
+    """Writes the recipe into the run's folder."""
+    kept = folder / RECIPE
     beside = kept.with_name(f".{RECIPE}.partial")
     try:
         beside.write_text(to_toml(recipe), encoding="utf-8")
@@ -292,7 +301,6 @@ def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
         ) from error
     finally:
         beside.unlink(missing_ok=True)  # of a full disk
-    return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
 
 
 def _fixed(recipe: CommonRecipe) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from allyouneed.training.gradient import Cost
 from allyouneed.training.sections import TrainingSection
@@ -13,7 +14,7 @@ class State:
     """Where a run stands; a checkpoint holds it.
 
     `data` and `valid` are the keys of the token stores of training and validation, which follow
-    from all that their pairs follow from;
+    from all that their pairs follow from; `config` is the model's;
     `position` counts updates within the epoch; `threads` (of the CPU) and `workers` are numbers on
     which the last bit of a loss depends; `launcher` names the `torchrun` that started each worker;
     `best_loss` is the cost (`Measured.cost`) of the best model so far, of step `best_step`;
@@ -22,6 +23,7 @@ class State:
 
     data: str
     valid: str
+    config: dict[str, Any]
     threads: int
     workers: int = 1
     launcher: str = ""

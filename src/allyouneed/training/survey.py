@@ -24,11 +24,13 @@ NEWS_EVERY = 8192  # pairs
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Every so many-th pair of a corpus, evenly over it, and how many there are in all."""
+    """Every so many-th pair of a corpus, evenly over it, how many there are in all, and what is
+    left out."""
 
     corpus: Corpus
     pairs: Sequence[Pair]
     read: int
+    report: DataReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,9 @@ class Survey:
 def sample(corpus: Corpus, progress: Progress) -> Sample:
     """Reads a whole corpus, malformed lines left out. Raises DataError: see `read_pairs`."""
     pairs: list[Pair] = []
+    report = DataReport([corpus.name])
     stride, read = 1, 0
-    for pair in read_pairs(corpus, DataReport([corpus.name])):
+    for pair in read_pairs(corpus, report):
         if read % stride == 0:
             pairs.append(pair)
             if len(pairs) == 2 * SAMPLE:
@@ -60,7 +63,7 @@ def sample(corpus: Corpus, progress: Progress) -> Sample:
         read += 1
         if read % NEWS_EVERY == 0:
             progress(f"reading {corpus.name}", read, None)
-    return Sample(corpus, pairs, read)
+    return Sample(corpus, pairs, read, report)
 
 
 def texts(samples: Iterable[Sample]) -> Iterable[str]:
@@ -75,16 +78,13 @@ def survey(
 
     Raises DataError when no pair is left, or one does not fit into a batch.
     """
-    lengths = [[_kept(one, tokenizer, filters) for one in table] for table in tables]
+    lengths = lengths_of(tables, tokenizer, filters)
     kept = [
         [one.read * len(found) / max(1, len(one.pairs)) for one, found in zip(*table, strict=True)]
         for table in zip(tables, lengths, strict=True)
     ]
     found = [one for table in lengths for one in table]
     sampled = sum(map(len, found))
-    if not sampled:
-        names = ", ".join(one.corpus.name for table in tables for one in table)
-        raise DataError(f"{names}: no pair is left to learn from; look at data.filters")
     own = [table[0].corpus.weight for table in tables]
     often = mixed_weights([round(sum(t)) for t in kept], own, recipe.data.temperature)
     drawn = [w * k for w, table in zip(often, kept, strict=True) for k in table]
@@ -107,16 +107,35 @@ def survey(
     )
 
 
+def lengths_of(
+    tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
+) -> list[list[NDArray[np.int32]]]:
+    """(source tokens, target tokens, line) of the pairs in each sample that are fit to learn from.
+
+    Raises DataError when there is none.
+    """
+    found = [[_kept(one, tokenizer, filters) for one in table] for table in tables]
+    if not any(len(kept) for table in found for kept in table):
+        samples = [one for table in tables for one in table]
+        names = ", ".join(one.corpus.name for one in samples)
+        raise DataError(
+            f"{names}: no pair is left; {'; '.join(one.report.summary() for one in samples)}"
+        )
+    return found
+
+
 def _kept(one: Sample, tokenizer: Tokenizer, filters: Filters) -> NDArray[np.int32]:
-    """(source tokens, target tokens, line) of the sampled pairs that are fit to learn from."""
-    wanted = [pair for pair in one.pairs if filters.judge_text(pair) is None]
-    sources = tokenizer.encode_ids([pair.source for pair in wanted])
-    targets = tokenizer.encode_ids([pair.target for pair in wanted])
-    rows = [
-        (len(source), len(target), pair.line)
-        for pair, source, target in zip(wanted, sources, targets, strict=True)
-        if filters.judge_lengths(len(source), len(target)) is None
-    ]
+    sources = tokenizer.encode_ids([pair.source for pair in one.pairs])
+    targets = tokenizer.encode_ids([pair.target for pair in one.pairs])
+    rows = []
+    for pair, *ids in zip(one.pairs, sources, targets, strict=True):
+        lengths = len(ids[0]), len(ids[1])
+        amiss = filters.judge_text(pair) or filters.judge_lengths(*lengths)
+        if amiss is None:
+            rows.append((*lengths, pair.line))
+        else:
+            reason, detail = amiss
+            one.report.leave_out(reason, 0, pair.line, detail)
     return np.array(rows, dtype=np.int32).reshape(-1, 3)
 
 

@@ -100,10 +100,11 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             share = HELD_OUT if recipe.data.held_out is None else recipe.data.held_out
             valid = [replace(corpus, part="end", held_out=share) for corpus in train]
             train = [replace(corpus, part="beginning", held_out=share) for corpus in train]
-            start.note(f"held out: the last {share:.0%} of the lines of each file")
+            percent = f"{100 * share:.3g}%"
+            start.note(f"held out: the last {percent} of the lines of each file")
             if next(_texts(valid), None) is None:
                 raise DataError(
-                    f"no paragraph begins in the last {share:.0%} of the lines, which are held "
+                    f"no paragraph begins in the last {percent} of the lines, which are held "
                     "out; put empty lines between paragraphs, or name texts under data.valid"
                 )
         shape = shape_of(recipe, start, train, lambda: _texts(train))

@@ -1,5 +1,6 @@
 """Replies: what was said in a conversation in; a Transformer that writes the next turn out."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,8 @@ class Reply(Translate):
     ) -> RepliesValidation:
         """The loss over all held-out replies; variety and samples over the first of them."""
         loss = self._held_out_loss(model, device, workers)
+        if not math.isfinite(loss):
+            return RepliesValidation(loss, None, None, [])
         written = self._translations(model, workers)
         samples = [
             [source, reference, text]

@@ -1,5 +1,6 @@
 """Translation: pairs of sentences in; a Transformer that writes the second of them out."""
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,14 +24,16 @@ from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.preparation import (
     Material,
+    all_that_fit,
     corpora_of,
+    languages_of,
     prepare,
     start_from,
     that_fit,
     tokenizer_of,
 )
 from allyouneed.training.schema import PairsRecipe
-from allyouneed.training.survey import Sample, sample, survey, texts
+from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts
 from allyouneed.training.tasks.task import Outlook, Start, Task
 from allyouneed.training.validation import Measured, Validation
 from allyouneed.training.workers import Workers
@@ -38,7 +41,7 @@ from allyouneed.translator import Translator
 
 
 class Translate(Task[PairsRecipe]):
-    """Pairs of sentences, in other pieces every epoch where the recipe has BPE dropout.
+    """Pairs of sentences, in other pieces every epoch as long as the recipe has BPE dropout.
 
     What that draws follows from (seed, side, epoch, number of the pair).
     """
@@ -55,7 +58,7 @@ class Translate(Task[PairsRecipe]):
 
     @classmethod
     def prepared(cls, recipe: PairsRecipe, start: Start) -> Self:
-        start_from(recipe)  # looked at before teachers translate for hours
+        _look_over(recipe)
         distilled = distil(
             recipe, start.folder, start.device, start.workers, start.note, start.progress
         )
@@ -67,10 +70,10 @@ class Translate(Task[PairsRecipe]):
     @classmethod
     def outlook(cls, recipe: PairsRecipe, progress: Progress) -> Outlook:
         """A sample of the corpora is tokenised; teachers have to be there, and do nothing yet."""
-        for section in recipe.data.train:
-            teachers_of(section)
-        teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
         init = start_from(recipe)
+        for section in recipe.data.train:
+            teachers_of(section, languages_of(recipe, init))
+        teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
         tables = {
             part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
             for part in ("train", "valid")
@@ -81,8 +84,12 @@ class Translate(Task[PairsRecipe]):
             for table in corpora
             for corpus in table
         ]
-        samples = [[sample(corpus, progress) for corpus in table] for table in tables["train"]]
+        samples, held_out = (
+            [[sample(corpus, progress) for corpus in table] for table in tables[part]]
+            for part in ("train", "valid")
+        )
         tokenizer, config = _vocabulary_and_shape(recipe, init, samples)
+        lengths_of(held_out, tokenizer, all_that_fit(config))
         filters = that_fit(recipe.data.filters.filters(), config)
         progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
         epoch = survey(recipe, samples, tokenizer, filters)
@@ -108,7 +115,7 @@ class Translate(Task[PairsRecipe]):
         if not len(pairs):
             end, start, pad = torch.tensor([config.end, config.start, config.pad]).view(3, 1, 1)
             return Batch(end, start, pad, target_tokens=0)
-        augment = self._augment if self.recipe.vocabulary.dropout else None
+        augment = self._augment if self.recipe.vocabulary.drops(epoch) else None
         return collate(self.train, pairs, config.pad, config.start, augment, epoch)
 
     def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
@@ -119,7 +126,7 @@ class Translate(Task[PairsRecipe]):
         """The loss over all held-out pairs; BLEU and samples over the first of them."""
         section = self.recipe.validation
         loss = self._held_out_loss(model, device, workers)
-        written = self._translations(model, workers)
+        written = self._translations(model, workers) if math.isfinite(loss) else []
         if not written:
             return Validation(loss, None, None, [])
         pairs = self.material.valid_pairs
@@ -172,13 +179,25 @@ class Translate(Task[PairsRecipe]):
             path,
             model,
             self.tokenizer,
-            languages=(self.recipe.source_language, self.recipe.target_language),
+            languages=languages_of(self.recipe, self.material.init),
             trained_length=self.material.trained_length,
             history=self.recipe.history,
             card=card,
             training=facts,
             dtype=dtype,
         )
+
+
+def _look_over(recipe: PairsRecipe) -> None:
+    """Finds what is amiss with what a recipe names, before teachers translate for hours."""
+    languages = languages_of(recipe, start_from(recipe))
+    for section in recipe.data.train:
+        teachers_of(section, languages)
+        corpora_of(recipe, section)
+    for held_out in recipe.data.valid:
+        corpora_of(recipe, held_out)
+    if recipe.vocabulary.tokenizer is not None:
+        Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
 
 
 def made_up_pairs(config: TransformerConfig, rows: int, source: int, target: int) -> Batch:
