@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from allyouneed.cli.progress import TrainingProgress, describe, time_left
-from allyouneed.training import estimate
+from allyouneed.training import estimate, run
 
 COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "train", "reverse"]
 SMALL = [
@@ -174,6 +174,19 @@ def test_records_as_json(call, here: Path) -> None:
     events = [json.loads(line)["event"] for line in done.lines]
     assert events.count("step") == 2
     assert events[-1] == "final"
+
+
+def test_ctrl_c_before_the_first_step_says_what_is_kept(
+    call, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*what: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "train", interrupted)
+    for how in ((), ("--json",)):
+        done = call("train", "reverse", *SMALL, *how)
+        assert done.code == 130
+        assert "what is prepared is kept, and the same command with --resume goes on" in done.err
 
 
 def test_a_stopped_run_goes_on(call, here: Path) -> None:

@@ -298,6 +298,11 @@ def test_csv_without_the_column_says_which_there_are(tmp_path):
     path.write_text("in,out\nhi,hello\n", encoding="utf-8")
     with pytest.raises(DataError, match='no column "source"; there are in, out'):
         list(read_pairs(Corpus(path)))
+    path.write_text("source;target\na;b\n")
+    with pytest.raises(
+        DataError, match='no column "source"; its columns are divided by semicolons'
+    ):
+        list(read_pairs(Corpus(path)))
 
 
 def test_a_row_that_is_no_csv_is_left_out(tmp_path):

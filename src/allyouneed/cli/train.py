@@ -18,13 +18,14 @@ def train(
     recipe: Annotated[
         str,
         typer.Argument(
+            metavar="RECIPE",
             help="A packaged recipe by name (reverse, multi30k, en-de, wmt14-base, ...; a wrong "
-            "name lists them all), or a TOML file."
+            "name lists them all), or a TOML file.",
         ),
     ],
     overrides: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SECTION.KEY=VALUE]...", help="Keys of the recipe to change."),
+        typer.Argument(metavar="SECTION.KEY=VALUE", help="Keys of the recipe to change."),
     ] = None,
     into: Annotated[
         Path | None, typer.Option(help="The run's folder; without it runs/NAME.")
@@ -73,11 +74,18 @@ def train(
         return
     # the words as they were typed: the model card says how the model was made
     start = partial(run, recipe, into, overrides=overrides or (), resume=resume, device=device)
-    if json:
-        done = start(report=_print_record)
-    else:
-        with TrainingProgress() as progress:
-            done = start(report=progress.show)
+    try:
+        if json:
+            done = start(report=_print_record)
+        else:
+            with TrainingProgress() as progress:
+                done = start(report=progress.show)
+    except KeyboardInterrupt:  # before the first step, or the second one
+        note(
+            "ended at once, without a checkpoint of its own; what is prepared is kept, and the "
+            "same command with --resume goes on"
+        )
+        raise
     if done.model is None:
         if done.first:
             note(f"{done.reason} at step {done.steps:,}; the same command with --resume goes on")

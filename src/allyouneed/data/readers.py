@@ -154,7 +154,11 @@ def _csv_records(reading: Reading, fields: tuple[str, ...]) -> Iterator[tuple[in
             names = row
             for field in fields:
                 if field not in names:
-                    raise DataError(f'{path}: has no column "{field}"{_hint(field, names)}')
+                    divided = len(names) == 1 and ";" in names[0]
+                    hint = "; its columns are divided by semicolons: write commas"
+                    raise DataError(
+                        f'{path}: has no column "{field}"{hint if divided else _hint(field, names)}'
+                    )
         elif len(row) == len(names):
             yield begin, dict(zip(names, row, strict=True))
         else:
