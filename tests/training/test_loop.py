@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -213,17 +212,6 @@ def test_bpe_dropout_trains_on_the_same_texts_in_other_pieces(
     assert all(seen == meant for seen, meant in texts)
     first, second = (set(written[: len(written) // 2]), set(written[len(written) // 2 :]))
     assert len(first & second) < len(first) / 2  # each epoch in other pieces
-
-
-def test_bpe_dropout_may_end_before_the_run_does(runs: Any) -> None:
-    recipe = runs.recipe("vocabulary.dropout=0.5", "vocabulary.dropout_epochs=2")
-    task = Translate(recipe, prepare(recipe, runs.root / "prepared", lambda note: None))
-    pairs = np.arange(120, dtype=np.uint32)
-    lengths = [task.batch(pairs, epoch).target_tokens for epoch in range(4)]
-    as_they_are = sum(len(task.train.pair(number)[1]) for number in range(120))
-    assert lengths[2:] == [as_they_are, as_they_are]
-    assert min(lengths[:2]) > as_they_are
-    assert lengths[0] != lengths[1]
 
 
 def test_bpe_dropout_never_outgrows_the_positions(runs: Any) -> None:

@@ -217,19 +217,10 @@ class VocabularySection(Section):
     dropout: Share = Field(
         default=0.0, description="probability of undoing a merge in training (BPE dropout)"
     )
-    dropout_epochs: Count | None = Field(
-        default=None,
-        description="how many epochs have BPE dropout; in the rest, as in use, words are cut in "
-        "one way alone",
-    )
     tokenizer: File | None = Field(
         default=None,
         description="a tokenizer.json to use instead of training one; size is then its own",
     )
-
-    def drops(self, epoch: int) -> bool:
-        """Whether there is BPE dropout in an epoch, counted from 0."""
-        return self.dropout > 0 and (self.dropout_epochs is None or epoch < self.dropout_epochs)
 
 
 class ModelSection(Section):

@@ -102,17 +102,14 @@ class Classify(EncoderTask[ClassifyRecipe]):
         return self._batch(self.train, pairs, epoch)
 
     def _batch(self, store: TokenStore, pairs: Indices, epoch: int | None) -> LabelledBatch:
-        """In other pieces, where there is an epoch with BPE dropout."""
-        in_other_pieces = (
-            self._bpe_dropout if epoch is not None and self.recipe.vocabulary.drops(epoch) else None
-        )
+        """In other pieces, where there is an epoch and BPE dropout."""
         texts: list[Sequence[int]] = []
         labels: list[int] = []
         for number in map(int, pairs):
             ids, (label,) = (found.tolist() for found in store.pair(number))
-            if in_other_pieces is not None:
+            if epoch is not None and self._bpe_dropout is not None:
                 chance = number_from(self.recipe.seed, "pieces", epoch, number)
-                ids = in_other_pieces(ids, random.Random(chance))
+                ids = self._bpe_dropout(ids, random.Random(chance))
             texts.append(ids)
             labels.append(label)
         return LabelledBatch(self.collated(texts), torch.tensor(labels), len(labels))

@@ -41,7 +41,7 @@ from allyouneed.translator import Translator
 
 
 class Translate(Task[PairsRecipe]):
-    """Pairs of sentences, in other pieces every epoch as long as the recipe has BPE dropout.
+    """Pairs of sentences, in other pieces every epoch where the recipe has BPE dropout.
 
     What that draws follows from (seed, side, epoch, number of the pair).
     """
@@ -115,7 +115,7 @@ class Translate(Task[PairsRecipe]):
         if not len(pairs):
             end, start, pad = torch.tensor([config.end, config.start, config.pad]).view(3, 1, 1)
             return Batch(end, start, pad, target_tokens=0)
-        augment = self._augment if self.recipe.vocabulary.drops(epoch) else None
+        augment = self._augment if self.recipe.vocabulary.dropout else None
         return collate(self.train, pairs, config.pad, config.start, augment, epoch)
 
     def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
