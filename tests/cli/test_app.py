@@ -34,7 +34,7 @@ def test_version(call) -> None:
         (["translate", "--beams", "3", "x"], "--beams"),
         (["translate", "--beam", "wide", "x"], "--beam"),
         (["score", "--source", "x"], "--target"),
-        (["train"], "recipe"),
+        (["train"], "RECIPE"),
         (["translate", "--threads", "0", "x"], "--threads"),
     ],
 )

@@ -165,7 +165,7 @@ def test_a_model_for_something_else_is_told(
     fill = call("fill", "--model", tagger, "a [MASK]")
     assert (fill.code, "did not learn to fill in masked words" in fill.err) == (2, True)
     predict = call("predict", "--model", model_folder, "x")
-    assert (predict.code, "holds a translator, not an encoder" in predict.err) == (1, True)
+    assert (predict.code, "holds a model that writes, not an encoder" in predict.err) == (1, True)
     translate = call("translate", "--model", encoder_folder, "x")
     assert translate.code == 1
     assert "holds an encoder without a decoder, which cannot translate; use it" in translate.err
