@@ -107,6 +107,7 @@ def test_sources_are_written_for_text_of_the_target_language(taught: Any) -> Non
     said: list[str] = []
     made = distil(taught.recipe(back), taught.root / "back", CPU, ALONE, said.append, silent)
     assert made[0].weight == 2
+    assert made[0].name.startswith(str(taught.root / "back" / "cache" / "translated-back-"))
     lines = ["a b c", "d e", "f"]
     sources = [found.text for found in load(teacher)(lines, options=SEARCH)]
     assert [(pair.source, pair.target) for pair in read_pairs(made[0])] == [

@@ -12,7 +12,7 @@ from allyouneed.data.corpus import Corpus
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.root import resolve
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.errors import DataError, RecipeError
+from allyouneed.errors import DataError, RecipeError, TrainingError
 from allyouneed.evaluation.variety import variety
 from allyouneed.model_folder import open_model_folder
 from allyouneed.text.conversation import History
@@ -88,6 +88,13 @@ def test_samples_show_the_window(learnt: Path) -> None:
     source, _, reply = record["samples"][1]
     assert source == "▸ hello ◂ hi there, who are you? ▸ my name is Ada"
     assert reply == "what a fine name, Ada!"
+
+
+def test_weights_that_are_no_numbers_are_told_before_anything_is_replied(tmp_path: Path) -> None:
+    wild = ['schedule={name="constant", learning_rate=1e30}', "optimizer.clip_norm=0.0"]
+    recipe = toy(write(tmp_path / "pairs.tsv", PAIRS), *wild, "training.validate_every_steps=1")
+    with pytest.raises(TrainingError, match=r"loss is nan at step .*lower the learning rate"):
+        train(recipe, tmp_path / "run")
 
 
 def test_the_loss_alone_is_reported_where_no_reply_is_written(tmp_path: Path) -> None:

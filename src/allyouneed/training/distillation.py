@@ -3,7 +3,7 @@ Back-translation (Sennrich et al. 2016): they are what is learnt to be translate
 decide together.
 
 CACHE/distilled-KEY/000007.jsonl    a part, whole or absent: what a killed run goes on from
-CACHE/distilled-KEY.jsonl           all of it
+CACHE/distilled-KEY.jsonl           all of it; of back-translation, translated-back-KEY.jsonl
 """
 
 import json
@@ -102,8 +102,10 @@ class _Lesson:
         self._corpora = corpora_of(recipe, section)
         self._teachers = teachers_of(section, languages_of(recipe, start_from(recipe)))
         self._written = section.written
+        self._done = "distilled" if section.written == "target" else "translated back"
         self._workers = workers
-        self._parts = cache / f"distilled-{workers.from_first(lambda: self._key(cache))}"
+        key = workers.from_first(lambda: self._key(cache))
+        self._parts = cache / f"{self._done.replace(' ', '-')}-{key}"
         self.path = self._parts.with_suffix(".jsonl")
 
     def learn(self, device: torch.device, note: Note, progress: Progress) -> None:
@@ -116,10 +118,9 @@ class _Lesson:
             if len(self._teachers) > 1
             else load(self._teachers[0], device=str(device), threads=threads)
         )
-        forth = self._written == "target"
-        read, done = self._counted(), "distilled" if forth else "translated back"
+        read = self._counted()
         if read.left_out or read.notes:
-            note(f"to be {done}: {read}")
+            note(f"to be {self._done}: {read}")
         total = read.kept
         if not total:
             raise DataError(f"{self._names()}: no sentence to translate; {read.summary()}")
@@ -130,7 +131,7 @@ class _Lesson:
         kept = self._workers.from_first(lambda: self._in_words(self._join))
         cut = f"; {total - kept:,} are left out, cut off at their longest" if kept < total else ""
         note(
-            f"{done}: {total:,} sentences of {self._names()} translated by "
+            f"{self._done}: {total:,} sentences of {self._names()} translated by "
             f"{' with '.join(map(str, self._teachers))} (beam {SEARCH.beam}, "
             f"{translator.engine.description}), {int(made):,} of them now{cut}"
         )
@@ -152,8 +153,8 @@ class _Lesson:
 
     def _names(self) -> str:
         """What is read."""
-        both = self._written == "target" or self._corpora[0].target is None
-        return " and ".join(c.name if both else str(c.target) for c in self._corpora)
+        back = self._written == "source"
+        return " and ".join(str(c.target) if back and c.target else c.name for c in self._corpora)
 
     def _counted(self) -> DataReport:
         names = [corpus.name for corpus in self._corpora]
