@@ -103,8 +103,6 @@ def test_first_values() -> None:
     for name, part in model.named_modules():
         if isinstance(part, nn.Linear):
             limit = (6 / (part.in_features + part.out_features)) ** 0.5  # Glorot & Bengio
-            if name.endswith(("W_Q", "W_K", "W_V")):
-                limit /= 2**0.5  # 64 → 192, all three of them
             assert 0.98 * limit < part.weight.abs().max() <= limit, name
             assert part.weight.std().item() == pytest.approx(limit / 3**0.5, rel=0.05), name
             assert part.bias is None or (part.bias == 0).all()
