@@ -35,6 +35,17 @@ def first(query: str) -> tuple[str, str]:
         ("nucleus", "decoding/options.py", "SamplingOptions"),
         ("beam search", "decoding/beam.py", "beam_search"),
         ("weight tying", "core/transformer.py", "Transformer.tied_weights"),
+        ("initialization", "core/initialisation.py", "initialise"),
+        ("xavier", "core/initialisation.py", "initialise"),
+        ("padding mask", "core/masks.py", "padding"),
+        ("KV cache", "core/cache.py", "Cache"),
+        ("perplexity", "training/validation.py", "Validation"),
+        ("mixed precision", "training/sections.py", "TrainingSection.precision"),
+        ("gradient accumulation", "training/sections.py", "TrainingSection.accumulate"),
+        ("gradient clipping", "training/sections.py", "OptimizerSection.clip_norm"),
+        ("patience", "training/sections.py", "TrainingSection.patience"),
+        ("quantization", "engine/torch_int8.py", "quantised"),
+        ("ensemble", "decoding/ensemble.py", "Ensemble"),
     ],
 )
 def test_a_concept_is_found_at_once(query: str, file: str, symbol: str) -> None:
