@@ -45,6 +45,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "odd widths": {"d_model": 30, "heads": 3, "d_ff": 7},
     "one wide head": {"heads": 1, "head_width": 40, "bias": False},
     "gated": {"activation": "swiglu", "positions": "learned", "normalise_embeddings": True},
+    "rotary": {"positions": "rotary", "head_width": 22},
     "two vocabularies": {"shared_embeddings": "none", "source_vocabulary": 40},
     "no encoder": {"encoder_layers": 0, "residual": "pre-norm"},
     "output bias": {"output_bias": True},
@@ -384,7 +385,13 @@ def test_labels_outside_the_vocabulary(kernels: ctypes.CDLL, label: int) -> None
 
 @pytest.mark.parametrize(
     ("changes", "what"),
-    [({"norm": "rms"}, "norm='rms'"), ({"positions": "rotary"}, "positions='rotary'")],
+    [
+        ({"norm": "rms"}, "norm='rms'"),
+        (
+            {"attention_dropout": 0.1, "max_positions": 5000},
+            "attention_dropout and max_positions=5000",
+        ),
+    ],
 )
 def test_what_they_do_not_know_goes_the_plain_road(changes: dict[str, Any], what: str) -> None:
     model = loud_model(**changes)

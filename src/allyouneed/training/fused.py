@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from allyouneed.core.positions import Rotary
 from allyouneed.training.kernels import address, is_bf16
 
 
@@ -32,12 +33,14 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class AttentionShape:
-    """Heads, how wide they are, whether the future is hidden (`causal`), the dropout of weights."""
+    """Heads, how wide they are, whether the future is hidden (`causal`), the dropout of weights,
+    and what turns queries and keys by their positions."""
 
     heads: int
     width: int
     causal: bool
     dropout: float
+    rotary: Rotary | None = None
 
 
 def attend(
@@ -209,9 +212,11 @@ class _Attention(torch.autograd.Function):
     def _work(ctx: Any, q_PD: Tensor) -> tuple[Any, ...]:
         shape: AttentionShape = ctx.shape
         sentences = len(ctx.queries.starts) - 1
+        cos, sin = (shape.rotary.cos, shape.rotary.sin) if shape.rotary else (None, None)
         return (
             *(is_bf16(q_PD), sentences, shape.heads, shape.width, shape.causal),
-            *(address(ctx.queries.starts), address(ctx.keys.starts), ctx.seed, shape.dropout),
+            *(address(ctx.queries.starts), address(ctx.keys.starts)),
+            *(address(cos), address(sin), ctx.seed, shape.dropout),
         )
 
 

@@ -11,10 +11,10 @@ from torch import Tensor
 from allyouneed.engine.native.build import KERNELS
 from allyouneed.engine.native.library import Library, found
 
-INTERFACE = 1  # ayt_interface()
+INTERFACE = 2  # ayt_interface()
 _NORM = (c_int32, c_int64, c_int32, c_void_p, c_void_p, c_float, c_uint64, c_double)
 _HEADS = (
-    *(c_int32, c_int32, c_int32, c_int32, c_int32, c_void_p, c_void_p, c_uint64, c_double),
+    *(c_int32, c_int32, c_int32, c_int32, c_int32, *4 * [c_void_p], c_uint64, c_double),
     *(c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
 )
 _LOSS = (c_int32, c_void_p, c_int64, c_int32, c_void_p)

@@ -31,8 +31,6 @@ def why_not_packed(model: Transformer) -> str | None:
         return f"weights in {model.output.weight.dtype}"
     if config.norm != "layer":
         return f"norm={config.norm!r}"
-    if config.positions == "rotary":
-        return f"positions={config.positions!r}"
     if config.attention_dropout and config.max_positions > LONGEST:
         return f"attention_dropout and max_positions={config.max_positions}"
     return None
@@ -133,7 +131,8 @@ class PackedRoad:
 
     def _shape(self, attention: MultiHeadAttention, causal: bool) -> AttentionShape:
         rate = attention.dropout.rate if attention.training else 0.0
-        return AttentionShape(attention.heads, self._model.config.width_of_head, causal, rate)
+        width = self._model.config.width_of_head
+        return AttentionShape(attention.heads, width, causal, rate, attention.positions)
 
 
 def _packed(embeddings: Embeddings, ids_BT: Tensor, kept_BT: Tensor) -> tuple[Packing, Tensor]:

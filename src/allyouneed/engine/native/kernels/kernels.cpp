@@ -13,7 +13,7 @@ static inline int thread() { return omp_get_thread_num(); }
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-EXPORT int32_t ayt_interface() { return 1; }
+EXPORT int32_t ayt_interface() { return 2; }
 
 EXPORT void ayt_add_norm(int32_t bf16, int64_t rows, int32_t width, const float* gain,
                          const float* shift, float epsilon, uint64_t seed, double rate,
@@ -49,11 +49,11 @@ static void attend(const Heads& work, const void* q, int64_t q_stride, const voi
 
 EXPORT void ayt_attention(int32_t bf16, int32_t sentences, int32_t heads, int32_t width,
                           int32_t causal, const int32_t* query_starts, const int32_t* key_starts,
-                          uint64_t seed, double rate, const void* q, int64_t q_stride,
-                          const void* k, const void* v, int64_t kv_stride, void* out,
-                          int64_t out_stride) {
+                          const float* cos, const float* sin, uint64_t seed, double rate,
+                          const void* q, int64_t q_stride, const void* k, const void* v,
+                          int64_t kv_stride, void* out, int64_t out_stride) {
   const Heads work{sentences,  heads,        width,     causal != 0, query_starts,
-                   key_starts, {seed, rate}, rate > 0.0};
+                   key_starts, {cos, sin},   {seed, rate}, rate > 0.0};
   (bf16 ? attend<bfloat16> : attend<float>)(work, q, q_stride, k, v, kv_stride, out, out_stride);
 }
 
@@ -69,13 +69,14 @@ static void attend_backward(const Heads& work, const void* q, int64_t q_stride, 
 
 EXPORT void ayt_attention_backward(int32_t bf16, int32_t sentences, int32_t heads, int32_t width,
                                    int32_t causal, const int32_t* query_starts,
-                                   const int32_t* key_starts, uint64_t seed, double rate,
-                                   const void* q, int64_t q_stride, const void* k, const void* v,
-                                   int64_t kv_stride, const void* grad_out, int64_t out_stride,
-                                   void* grad_q, int64_t grad_q_stride, void* grad_k, void* grad_v,
+                                   const int32_t* key_starts, const float* cos, const float* sin,
+                                   uint64_t seed, double rate, const void* q, int64_t q_stride,
+                                   const void* k, const void* v, int64_t kv_stride,
+                                   const void* grad_out, int64_t out_stride, void* grad_q,
+                                   int64_t grad_q_stride, void* grad_k, void* grad_v,
                                    int64_t grad_kv_stride) {
   const Heads work{sentences,  heads,        width,     causal != 0, query_starts,
-                   key_starts, {seed, rate}, rate > 0.0};
+                   key_starts, {cos, sin},   {seed, rate}, rate > 0.0};
   (bf16 ? attend_backward<bfloat16> : attend_backward<float>)(
       work, q, q_stride, k, v, kv_stride, grad_out, out_stride, grad_q, grad_q_stride, grad_k,
       grad_v, grad_kv_stride);
