@@ -293,6 +293,10 @@ def test_impossible_wish(
     assert says in complaint(lambda: ask(copier), UsageError)
 
 
+def test_a_device_that_nobody_knows_is_told_without_those_that_torch_does() -> None:
+    assert "xpu" not in complaint(lambda: load("x", device="gpu0"), UsageError)
+
+
 # Texts
 
 

@@ -34,9 +34,12 @@ def named_device(name: str) -> "torch.device":
     except (RuntimeError, AssertionError) as error:
         here = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
         here += ["mps"] if torch.backends.mps.is_available() else []
+        reason = str(error).splitlines()[0]
+        told = (
+            "" if reason.startswith("Expected one of") else f" ({reason})"
+        )  # all of torch's kinds
         raise UsageError(
-            f"device={name!r} cannot be used; choose from {', '.join(here)} "
-            f"({str(error).splitlines()[0]})"
+            f"device={name!r} cannot be used; choose from {', '.join(here)}{told}"
         ) from error
     return device
 

@@ -1,7 +1,10 @@
 """The errors a user can meet: one line with the value, the limit, the place and a remedy."""
 
 import difflib
+import errno
 from collections.abc import Iterable
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # the whole disk, or the share of it that a user has
 
 
 class AllYouNeedError(Exception):

@@ -1,5 +1,6 @@
 """How the command line ends: exit codes, one-line errors, tracebacks only when asked for."""
 
+import errno
 import json
 import os
 import shlex
@@ -56,6 +57,11 @@ def test_a_wrong_call_is_told_in_one_line(call, arguments: list[str], said: str)
             PermissionError(13, "Permission denied", "out.de"),
             1,
             "error: out.de: Permission denied\n",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            1,
+            "error: the output: No space left on device; make room, then run it again\n",
         ),
         (KeyError("x"), 1, "error: KeyError: 'x'; --debug shows where\n"),
         (KeyboardInterrupt(), 130, ""),

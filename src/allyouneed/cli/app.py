@@ -29,7 +29,7 @@ from allyouneed.cli.tokenize import tokenize
 from allyouneed.cli.train import train
 from allyouneed.cli.translate import translate
 from allyouneed.cli.where import where
-from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.errors import DISK_FULL, AllYouNeedError, UsageError
 from allyouneed.pipeline import at_work
 
 INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
@@ -117,6 +117,8 @@ def explain(error: Exception) -> str:
         text = str(error)
     elif hasattr(error, "format_message"):  # typer's own, about the call
         text = f"{error.format_message()} (--help shows what there is)"
+    elif isinstance(error, OSError) and error.errno in DISK_FULL:
+        text = f"{error.filename or 'the output'}: {error.strerror}; make room, then run it again"
     elif isinstance(error, OSError) and error.filename:
         text = f"{error.filename}: {error.strerror}"
     else:

@@ -4,16 +4,14 @@ Every record has "step" and "event"; the loop says what else. A run that goes on
 drops the lines after it, so the log holds each step once, and one final model.
 """
 
-import errno
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from allyouneed.errors import TrainingError
+from allyouneed.errors import DISK_FULL, TrainingError
 
 LOG = "log.jsonl"
-FULL = (errno.ENOSPC, errno.EDQUOT)
 Record = Mapping[str, Any]
 Report = Callable[[Record], None]
 
@@ -50,7 +48,7 @@ class Log:
                 file.write(self._waiting)
             self._waiting = b""
         except OSError as error:
-            if error.errno not in FULL:
+            if error.errno not in DISK_FULL:
                 raise TrainingError(
                     f"{self._path} could not be written: {error.strerror}; see to that, then go "
                     "on with --resume"
