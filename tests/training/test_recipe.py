@@ -54,7 +54,7 @@ def test_packaged_recipes_are_the_models_they_say() -> None:
     assert {"copy", "en-de", "multi30k", "reverse"} <= packaged_recipes().keys()
     multi30k = load_recipe("multi30k")
     assert multi30k.model.config(10_000) == dataclasses.replace(
-        TINY, vocabulary=10_000, residual="pre-norm", dropout=0.2
+        TINY, vocabulary=10_000, residual="pre-norm", dropout=0.2, positions="rotary"
     )
     assert multi30k.vocabulary.size == 10_000
     bundled = load_recipe("en-de").model.config(8000)
