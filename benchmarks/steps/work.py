@@ -39,7 +39,8 @@ class Shape:
                 f"vocabulary.size={self.vocabulary}",
                 "vocabulary.dropout=0",  # the same words in the same pieces for all
                 f'model.preset="{self.preset}"',
-                'model.residual="post-norm"',  # Marian knows no other
+                'model.residual="post-norm"',  # Marian knows no other, and no positions but these
+                'model.positions="sinusoidal"',
                 f"model.dropout={dropout}",
                 f"training.batch_tokens={self.batch_tokens}",
                 f'training.precision="{precision}"',
