@@ -15,6 +15,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
 from allyouneed.engine.native.library import NoLibrary
+from allyouneed.errors import ShapeError
 from allyouneed.training import objective as objective_module
 from allyouneed.training.fused import (
     AttentionShape,
@@ -167,6 +168,17 @@ def test_a_batch_of_no_target_token() -> None:
     loss.backward()
     assert loss == 0
     assert not any(weight.grad.any() for weight in model.parameters() if weight.grad is not None)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("lengths", [(9, 2), (2, 9)])
+def test_a_sentence_beyond_the_tables_of_positions(lengths: tuple[int, int]) -> None:
+    """Kernels do not look where the tables of rotary positions end."""
+    model = loud_model(positions="rotary", max_positions=8)
+    objective = Objective(model, TrainingSection(steps=1), torch.device("cpu"))
+    assert objective._road is not None
+    with pytest.raises(ShapeError, match="max_positions=8"):
+        objective(made_up_batch(model.config, (lengths,)))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

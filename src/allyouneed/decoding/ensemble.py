@@ -6,6 +6,7 @@ B batch · S source length · T target length · N hypotheses · V vocabulary
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, Protocol
 
 import torch
@@ -85,8 +86,8 @@ class EnsembleCache:
 
 def log_mean(logits: Iterable[Tensor]) -> Tensor:
     """The logarithm of the mean of the probabilities that these logits stand for."""
-    log_p = torch.stack([each.log_softmax(dim=-1, dtype=torch.float32) for each in logits])
-    return log_p.logsumexp(dim=0) - math.log(len(log_p))
+    log_p = [each.log_softmax(dim=-1, dtype=torch.float32) for each in logits]
+    return reduce(torch.logaddexp, log_p) - math.log(len(log_p))
 
 
 def _vocabulary(config: TransformerConfig) -> dict[str, int]:

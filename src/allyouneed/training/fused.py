@@ -53,7 +53,9 @@ def attend(
 ) -> Tensor:
     """Equation 1 in every head of every sentence: PD, zeros in rows that fill up.
 
-    Keys and values lie side by side in `kv_PD`; without it, all three do so in `q_PD`.
+    Keys and values lie side by side in `kv_PD`; without it, all three do so in `q_PD`. With
+    `shape.rotary`, queries and keys are turned first: no sentence may be longer than its tables,
+    which a model's embeddings see to.
     """
     return _Attention.apply(kernels, q_PD, kv_PD, queries, keys, shape)  # type: ignore[no-any-return,no-untyped-call]
 

@@ -40,24 +40,19 @@ struct Rows {
   T* at(int64_t row, int column) const { return first + row * stride + column; }
 };
 
-// Rotary positions (Su et al. 2021), where there are tables of them: row t is turned as position t,
-// or back, which is how its gradient goes.
+// Rotary positions, where there are tables of them: row t is turned as position t, or back, which is
+// how its gradient goes.
 struct Rotary {
-  const float *cos, *sin;  // half a head's width for each position
+  const float *cosines, *sines;  // of each position, half a head's width
 
-  void turn(float* rows, int count, int row, int width, float forth = 1.0f) const {
-    if (!cos) return;
+  void turn_rows(float* rows, int count, int row, int width, float sign = 1.0f) const {
+    if (!cosines) return;
     const int pairs = width / 2;
     for (int t = 0; t < count; ++t, rows += row)
-      for (int i = 0; i < pairs; ++i) {
-        const float c = cos[t * pairs + i], s = sin[t * pairs + i] * forth;
-        const float even = rows[2 * i], odd = rows[2 * i + 1];
-        rows[2 * i] = even * c - odd * s;
-        rows[2 * i + 1] = even * s + odd * c;
-      }
+      turn(rows, cosines + size_t(t) * pairs, sines + size_t(t) * pairs, pairs, sign);
   }
-  void turn_back(float* rows, int count, int row, int width) const {
-    turn(rows, count, row, width, -1.0f);
+  void turn_rows_back(float* rows, int count, int row, int width) const {
+    turn_rows(rows, count, row, width, -1.0f);
   }
 };
 
@@ -131,8 +126,8 @@ struct Heads {
     s.fetch(q, first_q, head * width, s.queries, s.q);
     s.fetch_keys(k, first_k, head * width, s.k);
     s.fetch_keys(v, first_k, head * width, s.v);
-    rotary.turn(s.q, s.queries, s.row, width);
-    rotary.turn(s.k, s.keys, s.row, width);
+    rotary.turn_rows(s.q, s.queries, s.row, width);
+    rotary.turn_rows(s.k, s.keys, s.row, width);
     const float by = scale();
     for (int i = 0; i < s.queries * s.row; ++i) s.q[i] *= by;
     s.compare(s.q, s.k, s.weights);
@@ -198,11 +193,11 @@ struct Heads {
         s.sum_queries(s.weights, s.grads);
         s.put(s.out, s.keys, grad_v, first_k, column);
         s.sum_queries(s.scores, s.q);
-        rotary.turn_back(s.out, s.keys, s.row, width);
+        rotary.turn_rows_back(s.out, s.keys, s.row, width);
         s.put(s.out, s.keys, grad_k, first_k, column);
         s.sum_keys(s.scores, s.k);
         for (int i = 0; i < s.queries * s.row; ++i) s.out[i] *= scale();
-        rotary.turn_back(s.out, s.queries, s.row, width);
+        rotary.turn_rows_back(s.out, s.queries, s.row, width);
         s.put(s.out, s.queries, grad_q, first_q, column);
       }
     }

@@ -136,6 +136,16 @@ inline void activate(Activation kind, float* x, int n) {
   }
 }
 
+// Rotary positions (Su et al. 2021): pair i of a query's or key's numbers is turned by the angle that
+// has these cosines and sines; back with sign -1.
+inline void turn(float* x, const float* cosines, const float* sines, int pairs, float sign = 1.0f) {
+  for (int i = 0; i < pairs; ++i) {
+    const float even = x[2 * i], odd = x[2 * i + 1], sine = sines[i] * sign;
+    x[2 * i] = even * cosines[i] - odd * sine;
+    x[2 * i + 1] = even * sine + odd * cosines[i];
+  }
+}
+
 // A row in int8: x ≈ unit · (q + zero), q = round(x / unit) - zero, halves to even, |q| ≤ 127.
 //
 // Weights are symmetric: zero is 0. Activations are not: their zero puts the middle of what they

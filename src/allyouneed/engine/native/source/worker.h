@@ -308,17 +308,11 @@ class Worker {
     leave(norm, x, count);
   }
 
-  // Rotary positions turn pairs of a query's or key's numbers (Su et al. 2021).
-  void turn(float* heads, int position) const {
+  void turn_heads(float* heads, int position) const {
     const int pairs = config_.head_width / 2;
     const float* cosines = model_.cosines.data() + size_t(position) * pairs;
     const float* sines = model_.sines.data() + size_t(position) * pairs;
-    for (int h = 0; h < config_.heads; ++h, heads += model_.head)
-      for (int i = 0; i < pairs; ++i) {
-        const float even = heads[2 * i], odd = heads[2 * i + 1];
-        heads[2 * i] = even * cosines[i] - odd * sines[i];
-        heads[2 * i + 1] = even * sines[i] + odd * cosines[i];
-      }
+    for (int h = 0; h < config_.heads; ++h, heads += model_.head) turn(heads, cosines, sines, pairs);
   }
 
   void encoder_layer(const EncoderLayer<P>& layer, int tokens) {
@@ -332,8 +326,8 @@ class Worker {
       for (int s = 0; s < sentences(); ++s)
         for (int t = 0; t < lengths_[s]; ++t) {
           float* row = qkv_.data() + size_t(first_[s] + t) * 3 * width;
-          turn(row, t);
-          turn(row + width, t);
+          turn_heads(row, t);
+          turn_heads(row + width, t);
         }
     team_.run([&](int member, int members) {
       const Share share(sentences() * config_.heads, member, members);
@@ -426,8 +420,8 @@ class Worker {
     const int width = model_.width(), length = steps_done_ + 1;
     float* qkv = wide_.data() + size_t(row) * stride_;
     if (config_.rotary) {
-      turn(qkv, steps_done_);
-      turn(qkv + width, steps_done_);
+      turn_heads(qkv, steps_done_);
+      turn_heads(qkv + width, steps_done_);
     }
     const std::vector<int32_t>& line = lineage_[first + row];
     std::vector<const Cached*>& steps = pointers_[member];
