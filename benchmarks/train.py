@@ -6,7 +6,8 @@ All have the same shape and first weights, take the same batches of Multi30k (4,
 stay within 1 % of each other, step by step, for 200 steps of the Tiny shape, 60 of small, 20 of
 base. Then, with dropout where the paper has it, they take turns, warm; then each takes a process of
 its own for its peak of memory. "Of the peak" is what a step's matrix products, without those of
-padding, need at the speed that large products reached in the same run.
+padding, need at the speed that large products reached in the same run. `--rounds 0` compares the
+losses alone, which a busy machine does as well.
 
 torch.nn.Transformer is without attention dropout and last norms, as the paper is, and has its fast
 causal mask; Marian has the label smoother of transformers' trainer, the toolkits have losses of
@@ -73,7 +74,7 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--shapes", default=",".join(SHAPES), help="(%(default)s)")
     parser.add_argument("--precision", default=",".join(PRECISIONS), help="(%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="0: losses alone (%(default)s)")
     parser.add_argument(
         "--equal-steps", type=int, help="for which losses are compared (200, 60 or 20, by shape)"
     )
@@ -89,9 +90,10 @@ def parsed() -> argparse.Namespace:
     ):
         if unknown := set(given) - set(known):
             parser.error(f"--{option}: {min(unknown)!r} is not one of {', '.join(known)}")
-    counts = (arguments.rounds, arguments.threads, arguments.equal_steps)
-    if any(count is not None and count < 1 for count in counts):
-        parser.error("--rounds, --equal-steps and --threads must be at least 1")
+    if any(count is not None and count < 1 for count in (arguments.threads, arguments.equal_steps)):
+        parser.error("--equal-steps and --threads must be at least 1")
+    if arguments.rounds < 0:
+        parser.error("--rounds must be at least 0")
     if not find_spec("transformers"):
         sys.exit(
             "transformers is not installed; install it with: pip install 'allyouneed[interop]'"
@@ -109,8 +111,9 @@ def contest(
         document["notes"].append(f"{shape.preset}: words are random, with Multi30k's lengths")
     engines = measure.contestants((OURS, *PEERS, *installed()), arguments.precision)
     measure.compare_losses(work, engines, arguments.equal_steps or shape.equal_steps)
-    measure.take_turns(work, engines, arguments.rounds)
-    measure.measure_memory(work, engines, torch.get_num_threads())
+    if arguments.rounds:
+        measure.take_turns(work, engines, arguments.rounds)
+        measure.measure_memory(work, engines, torch.get_num_threads())
     return report.results_of(work, engines, document["product_peaks"])
 
 

@@ -17,48 +17,49 @@ from steps.measure import BAR, Measured, largest_difference
 from steps.work import Work
 
 Lengths = NDArray[np.int32]
-COLUMNS = (
-    "shape", "engine", "precision", "tokens/s", "× fastest peer", "of the peak", "MiB",
-    "loss after", "differs by",
-)  # fmt: skip
+NAMES = ("shape", "engine", "precision")
+SPEED = ("tokens/s", "× fastest peer", "of the peak", "MiB")
+LOSSES = ("loss after", "differs by")
 WIDTH = 150  # of the table; a narrower screen wraps its lines
 
 
 def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float]) -> list[Any]:
-    """Everything about the engines of one shape, for JSON.
+    """Everything about the engines of one shape, for JSON; without rounds, nothing of speed."""
+    return [
+        {
+            "shape": work.shape.preset,
+            "words": "random" if work.made_up else "Multi30k",
+            "vocabulary": work.config.vocabulary,
+            "batch_tokens": work.shape.batch_tokens,
+            "padding": padding(work.material.train.lengths(), work.numbers),
+            "engine": engine.name,
+            "precision": engine.precision,
+            "losses": [engine.losses[0], engine.losses[-1]],
+            "compared_steps": len(engine.losses),
+            "largest_difference": largest_difference(engine),
+            "equal": largest_difference(engine) <= BAR,
+            "rounds": len(engine.rates),
+            **(speed_of(engine, engines, peaks[engine.precision]) if engine.rates else {}),
+        }
+        for engine in engines
+    ]
 
-    `over_fastest_peer` is by rounds, in each of which the peer that is the fastest in the median
-    counts, in whichever precision.
-    """
-    peers = [engine for engine in engines if not engine.ours]
+
+def speed_of(engine: Measured, engines: Sequence[Measured], peak: float) -> dict[str, Any]:
+    """`over_fastest_peer` is by rounds, in each of which the peer that is the fastest in the median
+    counts, in whichever precision."""
+    peers = [other for other in engines if not other.ours]
     fastest = max(peers, key=lambda peer: median_and_range(peer.rates)[0])
-    found = []
-    for engine in engines:
-        over = [rate / other for rate, other in zip(engine.rates, fastest.rates, strict=True)]
-        operations = median_and_range(engine.operations)[0]
-        found.append(
-            {
-                "shape": work.shape.preset,
-                "words": "random" if work.made_up else "Multi30k",
-                "vocabulary": work.config.vocabulary,
-                "batch_tokens": work.shape.batch_tokens,
-                "padding": padding(work.material.train.lengths(), work.numbers),
-                "engine": engine.name,
-                "precision": engine.precision,
-                "tokens_per_second": median_and_range(engine.rates),
-                "fastest_peer": str(fastest),
-                "over_fastest_peer": median_and_range(over),
-                "operations_per_second": operations,
-                "share_of_peak": operations / peaks[engine.precision],
-                "peak_mib": engine.peak_mib,
-                "losses": [engine.losses[0], engine.losses[-1]],
-                "compared_steps": len(engine.losses),
-                "rounds": len(engine.rates),
-                "largest_difference": largest_difference(engine),
-                "equal": largest_difference(engine) <= BAR,
-            }
-        )
-    return found
+    over = [rate / other for rate, other in zip(engine.rates, fastest.rates, strict=True)]
+    operations = median_and_range(engine.operations)[0]
+    return {
+        "tokens_per_second": median_and_range(engine.rates),
+        "fastest_peer": str(fastest),
+        "over_fastest_peer": median_and_range(over),
+        "operations_per_second": operations,
+        "share_of_peak": operations / peak,
+        "peak_mib": engine.peak_mib,
+    }
 
 
 def padding(lengths: tuple[Lengths, Lengths], batches: Iterable[Indices]) -> float:
@@ -67,17 +68,17 @@ def padding(lengths: tuple[Lengths, Lengths], batches: Iterable[Indices]) -> flo
     return 1 - sum(int(s.sum()) for s in sides) / sum(len(s) * int(s.max()) for s in sides)
 
 
+def columns(results: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Of the table; those of speed where it was measured."""
+    return (*NAMES, *(SPEED if results[0]["rounds"] else ()), *LOSSES)
+
+
 def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """The table, in the order of `COLUMNS`."""
+    """The table, in the order of its columns."""
     return [
         (
-            result["shape"],
-            result["engine"],
-            result["precision"],
-            f"{result['tokens_per_second'][0]:.0f}",
-            ratio(result["over_fastest_peer"]),
-            f"{result['share_of_peak']:.0%}",
-            number(result["peak_mib"], 0),
+            *(result[name] for name in NAMES),
+            *(in_figures(result) if result["rounds"] else ()),
             f"{result['losses'][-1]:.3f} ({result['compared_steps']} steps)",
             f"{result['largest_difference']:.2%}" + ("" if result["equal"] else " NOT EQUAL"),
         )
@@ -85,9 +86,19 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
     ]
 
 
+def in_figures(result: dict[str, Any]) -> tuple[str, ...]:
+    """Its speed, in the order of those columns."""
+    return (
+        f"{result['tokens_per_second'][0]:.0f}",
+        ratio(result["over_fastest_peer"]),
+        f"{result['share_of_peak']:.0%}",
+        number(result["peak_mib"], 0),
+    )
+
+
 def print_table(results: Sequence[dict[str, Any]]) -> None:
     """The table, to standard output."""
-    table = Table(*COLUMNS)
+    table = Table(*columns(results))
     for row in rows(results):
         table.add_row(*row)
     Console(width=WIDTH, highlight=False).print(table)
@@ -104,7 +115,7 @@ def write_results(document: dict[str, Any], folder: Path) -> Path:
 
 def markdown(document: dict[str, Any]) -> str:
     """The machine, the table and its notes."""
-    peaks = document["product_peaks"]
+    peaks, results = document["product_peaks"], document["results"]
     told = " and ".join(f"{peak / 1e9:.0f} in {name}" for name, peak in peaks.items())
     lines = [
         "# Training: our step against its peers",
@@ -113,9 +124,9 @@ def markdown(document: dict[str, Any]) -> str:
         "",
         f"Large matrix products, just then, reached G operations a second: {told}.",
         "",
-        "| " + " | ".join(COLUMNS) + " |",
-        "|" + "---|" * len(COLUMNS),
-        *("| " + " | ".join(row) + " |" for row in rows(document["results"])),
+        "| " + " | ".join(columns(results)) + " |",
+        "|" + "---|" * len(columns(results)),
+        *("| " + " | ".join(row) + " |" for row in rows(results)),
         "",
         *(f"- {note}" for note in document["notes"]),
     ]

@@ -66,13 +66,30 @@ def test_every_engine_in_every_precision(tmp_path: Path) -> None:
     assert table.count("\n| ") == 1 + len(results)
 
 
+@pytest.mark.slow
+def test_losses_alone(tmp_path: Path) -> None:
+    done = run(
+        *("--quick", "--rounds", "0", "--equal-steps", "3", "--threads", "1"),
+        *("--precision", "bf16", "--results", str(tmp_path)),
+    )
+    assert done.returncode == 0, done.stderr
+    [path] = tmp_path.glob("train-*.json")
+    results = json.loads(path.read_text("utf-8"))["results"]
+    assert {(result["compared_steps"], result["rounds"]) for result in results} == {(3, 0)}
+    table = path.with_suffix(".md").read_text("utf-8")
+    assert (
+        "| shape | engine | precision | loss after | differs by |\n|---|---|---|---|---|\n" in table
+    )
+    assert "tokens/s" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--shapes", "big"), "'big' is not one of tiny, small, base"),
         (("--precision", "fp16"), "'fp16' is not one of float32, bf16"),
-        (("--rounds", "0"), "--rounds, --equal-steps and --threads must be at least 1"),
-        (("--equal-steps", "0"), "--rounds, --equal-steps and --threads must be at least 1"),
+        (("--rounds", "-1"), "--rounds must be at least 0"),
+        (("--equal-steps", "0"), "--equal-steps and --threads must be at least 1"),
     ],
 )
 def test_calls_that_are_wrong(arguments: tuple[str, ...], message: str) -> None:
