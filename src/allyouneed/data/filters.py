@@ -46,15 +46,16 @@ class Filters:
 
     def judge_lengths(self, source: int, target: int) -> tuple[str, str] | None:
         """(reason, detail) when the lengths in tokens say so."""
-        shorter, longer = sorted((source, target))
-        lengths = f"{source} and {target} tokens"
+        shorter, longer = (source, target) if source < target else (target, source)
         if longer > self.max_tokens:
-            return "too long", f"{lengths}, max_tokens={self.max_tokens}"
-        if shorter < self.min_tokens:
-            return "too short", f"{lengths}, min_tokens={self.min_tokens}"
-        if longer > self.max_ratio * shorter + self.ratio_slack:
-            return "length ratio", f"{lengths}, max_ratio={self.max_ratio:g}"
-        return None
+            reason, limit = "too long", f"max_tokens={self.max_tokens}"
+        elif shorter < self.min_tokens:
+            reason, limit = "too short", f"min_tokens={self.min_tokens}"
+        elif longer > self.max_ratio * shorter + self.ratio_slack:
+            reason, limit = "length ratio", f"max_ratio={self.max_ratio:g}"
+        else:
+            return None
+        return reason, f"{source} and {target} tokens, {limit}"
 
 
 def _short(text: str, limit: int = 60) -> str:
