@@ -22,6 +22,7 @@ from allyouneed.interop.huggingface import to_marian
 from allyouneed.training.gradient import Gradient
 from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
+from allyouneed.training.schedule import noam
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE
 from steps.of_eole import Eole
@@ -34,7 +35,7 @@ OURS, TORCH, MARIAN = "allyouneed", "torch.nn.Transformer", "MarianMTModel"
 PEERS = (TORCH, MARIAN)
 PRE_NORM = (EOLE,)  # whose model has no other
 PRECISIONS = ("float32", "bf16")
-WARMUP, PEAK = 40, 5e-4  # steps until the largest learning rate
+WARMUP = 4000  # steps of section 5.3; post-norm in bf16 needs a rise as gentle to be compared
 SEED = 1
 
 
@@ -72,15 +73,10 @@ def first_model(work: Work, dropout: float, residual: str) -> Transformer:
     return material.new_model(SEED).train()
 
 
-def learning_rate(number: int) -> float:
-    """A linear rise to a constant."""
-    return PEAK * min(1.0, (number + 1) / WARMUP)
-
-
-def update(optimizer: torch.optim.Optimizer, number: int) -> None:
-    """What comes behind the gradients."""
+def update(optimizer: torch.optim.Optimizer, number: int, d_model: int) -> None:
+    """What comes behind the gradients, by the schedule of section 5.3."""
     for group in optimizer.param_groups:
-        group["lr"] = learning_rate(number)
+        group["lr"] = noam(number + 1, d_model, factor=1.0, warmup=WARMUP)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
 
@@ -108,7 +104,7 @@ class OurTrainer:
         cost = self.gradient.of([self.work.pairs(number)], number + 1, 0)
         gradients = [weight.grad for weight in self.model.parameters() if weight.grad is not None]
         assert math.isfinite(torch.nn.utils.get_total_norm(gradients))
-        update(self.optimizer, number)
+        update(self.optimizer, number, self.work.config.d_model)
         return cost.loss
 
 
@@ -127,7 +123,7 @@ class PeerTrainer:
         with torch.autocast("cpu", torch.bfloat16, enabled=self.precision == "bf16"):
             loss = self.peer(batch)
         loss.backward()
-        update(self.optimizer, number)
+        update(self.optimizer, number, self.work.config.d_model)
         return float(loss.detach())
 
 
