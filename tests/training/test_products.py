@@ -1,4 +1,4 @@
-"""Gradients of linear layers by native kernels are torch's own."""
+"""Products on the processor's matrix unit are torch's own, and so are their gradients."""
 
 import ctypes
 
@@ -9,25 +9,112 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from allyouneed.training.products import LEAST, FastProjections, filled, transposed
+from allyouneed.training.products import (
+    LEAST,
+    FastProjections,
+    TorchWeight,
+    filled,
+    prepared,
+)
+from allyouneed.training.tiles import TileWeight, has_tiles
+
+SIZES = [  # positions, inputs, outputs
+    (1, 1, 1),
+    (31, 33, 70),
+    (64, 96, 32),
+    (100, 48, 8),
+    (37, 2100, 5),
+    (200, 32, 1100),
+    (600, 64, 96),
+]
+
+
+@pytest.fixture
+def tiles(kernels: ctypes.CDLL) -> ctypes.CDLL:
+    """Where they run on the unit."""
+    if not has_tiles(kernels):
+        pytest.skip("this variant or processor has no matrix unit")
+    return kernels
+
+
+def random_weight(inputs: int, outputs: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    return (torch.randn(outputs, inputs) / inputs**0.5).to(dtype)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("shape", [(1, 1), (1, 70), (16, 16), (17, 33), (500, 37), (129, 260)])
-def test_rows_and_columns_are_exchanged(
-    kernels: ctypes.CDLL, shape: tuple[int, int], dtype: torch.dtype
+@pytest.mark.parametrize("size", SIZES)
+def test_products_are_torchs_in_float32(
+    tiles: ctypes.CDLL, size: tuple[int, int, int], dtype: torch.dtype
 ) -> None:
     torch.manual_seed(0)
-    x_PD = torch.randn(shape).to(dtype)
-    assert torch.equal(transposed(kernels, x_PD), x_PD.T)
-    assert torch.equal(transposed(kernels, x_PD.T), x_PD)
-    assert transposed(kernels, x_PD).is_contiguous()
-    assert torch.equal(transposed(None, x_PD), x_PD.T)
+    positions, inputs, outputs = size
+    weight_OD, bias_O = random_weight(inputs, outputs, dtype), torch.randn(outputs).to(dtype)
+    x_PD, grad_PO = (torch.randn(positions, n).bfloat16() for n in (inputs, outputs))
+    ours = TileWeight(tiles, weight_OD)
+    theirs = TorchWeight(weight_OD.bfloat16().float())
+    plain_PO = theirs.forward(x_PD.float())
+    assert_close(ours.forward(x_PD), plain_PO.bfloat16(), rtol=0.01, atol=1e-3)
+    assert_close(ours.forward(x_PD, bias_O), (plain_PO + bias_O).bfloat16(), rtol=0.01, atol=1e-3)
+    plain_PD = theirs.backward(grad_PO.float())
+    assert_close(ours.backward(grad_PO), plain_PD.bfloat16(), rtol=0.01, atol=1e-3)
+    grad_OD, grad_O = ours.gradients(grad_PO, x_PD)
+    assert_close(grad_OD, theirs.gradient(grad_PO.float(), x_PD.float()), rtol=1e-4, atol=1e-4)
+    assert_close(grad_O, grad_PO.float().sum(dim=0), rtol=1e-5, atol=1e-4)
+
+
+def test_columns_may_lie_apart(tiles: ctypes.CDLL) -> None:
+    weight_OD = random_weight(64, 32).T.contiguous().T
+    x_PD, grad_PO = torch.randn(64, 64).bfloat16(), torch.randn(32, 64).bfloat16().T
+    ours, theirs = TileWeight(tiles, weight_OD), TileWeight(tiles, weight_OD.contiguous())
+    assert torch.equal(ours.forward(x_PD.T.contiguous().T), theirs.forward(x_PD))
+    assert torch.equal(ours.backward(grad_PO), theirs.backward(grad_PO.contiguous()))
+    assert torch.equal(ours.gradient(grad_PO, x_PD), theirs.gradient(grad_PO.contiguous(), x_PD))
+
+
+def test_a_row_depends_on_that_row_alone(tiles: ctypes.CDLL) -> None:
+    weight = TileWeight(tiles, random_weight(40, 50))
+    x_PD = torch.randn(70, 40).bfloat16()
+    y_PO = weight.forward(x_PD)
+    x_PD[33] = float("nan")
+    x_PD[60] = float("inf")
+    spoilt_PO = weight.forward(x_PD)
+    assert spoilt_PO[33].isnan().all()
+    assert not spoilt_PO[60].isfinite().any()
+    sound = [row for row in range(70) if row not in (33, 60)]
+    assert torch.equal(spoilt_PO[sound], y_PO[sound])
+
+
+def test_the_number_of_threads_changes_nothing(tiles: ctypes.CDLL) -> None:
+    weight_OD = random_weight(512, 300)
+    x_PD, grad_PO = torch.randn(512, 512).bfloat16(), torch.randn(512, 300).bfloat16()
+
+    def outcome() -> list[Tensor]:
+        weight = TileWeight(tiles, weight_OD)
+        gradients = weight.gradients(grad_PO, x_PD)
+        return [weight.forward(x_PD), weight.backward(grad_PO), *gradients]
+
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        alone = outcome()
+        torch.set_num_threads(3)
+        for one, other in zip(alone, outcome(), strict=True):
+            assert torch.equal(one, other)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_the_unit_is_for_bfloat16(kernels: ctypes.CDLL) -> None:
+    weight_OD = random_weight(8, 8)
+    fast = prepared(kernels, weight_OD, torch.bfloat16)
+    assert isinstance(fast, TileWeight) == has_tiles(kernels)
+    assert isinstance(prepared(kernels, weight_OD, torch.float32), TorchWeight)
+    assert isinstance(prepared(None, weight_OD, torch.bfloat16), TorchWeight)
 
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("narrow", "wide"), [(24, 24), (24, 40), (40, 24)])
-def test_gradients_are_torchs(kernels: ctypes.CDLL, narrow: int, wide: int, bias: bool) -> None:
+def test_gradients_are_torchs(tiles: ctypes.CDLL, narrow: int, wide: int, bias: bool) -> None:
     torch.manual_seed(0)
     layer = nn.Linear(narrow, wide, bias=bias)
     x_PD = torch.randn(96, narrow).bfloat16().requires_grad_()
@@ -39,17 +126,17 @@ def test_gradients_are_torchs(kernels: ctypes.CDLL, narrow: int, wide: int, bias
         return [y_PO, *torch.autograd.grad(y_PO, [x_PD, *layer.parameters()], grad_PO)]
 
     theirs = outcome()
-    with FastProjections(kernels):
+    with FastProjections(tiles):
         ours = outcome()
     assert ours[0].grad_fn.name() == "_ProjectionBackward"  # type: ignore[union-attr]
     assert_close(ours, theirs, rtol=0.01, atol=1e-3)
 
 
-def test_what_is_frozen_has_no_gradient(kernels: ctypes.CDLL) -> None:
+def test_what_is_frozen_has_no_gradient(tiles: ctypes.CDLL) -> None:
     layer = nn.Linear(4, 5).bfloat16()
     layer.weight.requires_grad_(False)
     x_PD = torch.randn(3, 4).bfloat16()
-    with FastProjections(kernels):
+    with FastProjections(tiles):
         layer(x_PD).sum().backward()
         assert layer.weight.grad is None
         assert layer.bias.grad.tolist() == [3.0] * 5
@@ -58,9 +145,9 @@ def test_what_is_frozen_has_no_gradient(kernels: ctypes.CDLL) -> None:
     assert_close(x_PD.grad, layer.weight.sum(dim=0).expand(3, 4))
 
 
-def test_the_rest_is_left_to_torch(kernels: ctypes.CDLL) -> None:
+def test_the_rest_is_left_to_torch(tiles: ctypes.CDLL) -> None:
     layer = nn.Linear(4, 5)
-    with FastProjections(kernels):
+    with FastProjections(tiles):
         wide_PO = layer(torch.ones(3, 4))
         batch_BPO = layer.bfloat16()(torch.ones(2, 3, 4).bfloat16())
         named_PO = nn.functional.linear(torch.ones(3, 4).bfloat16(), weight=layer.weight)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from allyouneed.training.fused import r_drop_in_place, smoothed_in_place
-from allyouneed.training.products import by_columns, filled, transposed
+from allyouneed.training.products import filled, prepared
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
@@ -101,20 +101,19 @@ class _FusedLoss(torch.autograd.Function):
         """Of `labels_P`, those behind the first `counted` fill up."""
         wide = _wide(states_RPD.dtype)
         native = kernels if bias_V is None else None
-        projection_VD = weight_VD.to(states_RPD.dtype)
-        projection_DV = by_columns(kernels, projection_VD)
+        projection = prepared(kernels, weight_VD, states_RPD.dtype)
         grad_states_RPD = torch.empty_like(states_RPD)
-        grad_weight_DV = weight_VD.new_zeros(weight_VD.shape[::-1])
+        grad_weight_VD = torch.zeros_like(weight_VD)
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
         loss = torch.zeros((), dtype=wide, device=states_RPD.device)
         passes = states_RPD.size(0)
         size = _FusedLoss.CHUNK // passes
         # new memory for every chunk would take longer than the product that fills it
-        room_NV = states_RPD.new_empty(passes * size, len(projection_VD))
+        room_NV = states_RPD.new_empty(passes * size, len(weight_VD))
         for first in range(0, labels_P.numel(), size):
             chunk = slice(first, first + size)
             states_ND = states_RPD[:, chunk].flatten(0, 1)
-            logits_NV = torch.mm(states_ND, projection_DV, out=room_NV[: len(states_ND)])
+            logits_NV = projection.forward(states_ND, out=room_NV[: len(states_ND)])
             labels_C = labels_P[chunk]
             if native is None:
                 logits_NV = logits_NV.to(wide)
@@ -128,11 +127,9 @@ class _FusedLoss(torch.autograd.Function):
             if grad_bias_V is not None:
                 grad_bias_V += grad_NV.sum(dim=0)
             grad_NV = grad_NV.to(states_RPD.dtype)
-            grad_states_RPD[:, chunk] = (grad_NV @ projection_VD).view(
-                passes, -1, states_ND.size(-1)
-            )
-            grad_weight_DV += by_columns(kernels, states_ND) @ grad_NV
-        grad_weight_VD = transposed(kernels, grad_weight_DV)
+            grad_states_ND = projection.backward(grad_NV)
+            grad_states_RPD[:, chunk] = grad_states_ND.view(passes, -1, states_ND.size(-1))
+            grad_weight_VD += projection.gradient(grad_NV, states_ND)
         ctx.save_for_backward(grad_states_RPD, grad_weight_VD, grad_bias_V)
         return loss
 

@@ -37,7 +37,8 @@ class Objective(Minimised):
     """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens.
 
     With R-Drop, the batch goes through twice, side by side. On a CPU native kernels do what comes
-    between the products, where they can; `note` says why they do not, or that they were compiled.
+    between the products, and those in bf16 on a processor with a matrix unit, where they can;
+    `note` says why they do not, or that they were compiled.
     """
 
     def __init__(self, model: Transformer, training: TrainingSection, device: torch.device) -> None:

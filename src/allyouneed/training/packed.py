@@ -6,6 +6,7 @@ B batch · S source length · T target length · P packed positions · D d_model
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from allyouneed.core.residual import PostNorm, PreNorm
 from allyouneed.core.transformer import Transformer
 from allyouneed.training.fused import AttentionShape, Packing, add_norm, attend
 from allyouneed.training.products import FastProjections, filled
+from allyouneed.training.tiles import has_tiles
 
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
@@ -51,7 +53,7 @@ class PackedRoad:
 
         `kept_BT` is True where a target has a token; these are the first positions of each.
         """
-        with FastProjections(self.kernels):
+        with FastProjections(self.kernels) if has_tiles(self.kernels) else nullcontext():
             return self._states(source_BS, target_in_BT, kept_BT)
 
     def _states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:

@@ -1,7 +1,4 @@
-"""Products of matrices in bfloat16 whose gradients come at full speed on a CPU.
-
-torch's products run at half their speed where the first factor's columns lie apart, as in a
-weight's gradient xᵀ g: here the narrower factor is turned first.
+"""Products with weights, and their gradients: by torch, or on the processor's matrix unit.
 
 P positions · D width of what goes in · O width of what comes out
 """
@@ -15,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.overrides import TorchFunctionMode
 
-from allyouneed.training.kernels import address, is_bf16
+from allyouneed.training.tiles import TileWeight, has_tiles
 
 LEAST = 32  # positions: odd numbers slow products in bfloat16 down
 
@@ -33,8 +30,36 @@ def filled(positions: int) -> int:
     return -(-positions // group) * group
 
 
+class TorchWeight:
+    """As `TileWeight`, by torch's products, in the dtype of the weight OD."""
+
+    def __init__(self, weight_OD: Tensor) -> None:
+        self._weight_OD = weight_OD
+
+    def forward(self, x_PD: Tensor, out: Tensor | None = None) -> Tensor:
+        """x Wᵀ, PO."""
+        return torch.mm(x_PD, self._weight_OD.T, out=out)
+
+    def backward(self, grad_PO: Tensor) -> Tensor:
+        """g W, the gradient of x, PD."""
+        return grad_PO @ self._weight_OD
+
+    def gradient(self, grad_PO: Tensor, x_PD: Tensor) -> Tensor:
+        """gᵀ x, the gradient of W, OD."""
+        return grad_PO.T @ x_PD
+
+
+def prepared(
+    kernels: ctypes.CDLL | None, weight_OD: Tensor, dtype: torch.dtype
+) -> TorchWeight | TileWeight:
+    """The weight for products in that dtype, by whatever is fastest here."""
+    if kernels and dtype == torch.bfloat16 and has_tiles(kernels):
+        return TileWeight(kernels, weight_OD)
+    return TorchWeight(weight_OD.to(dtype))
+
+
 class FastProjections(TorchFunctionMode):
-    """Within it, linear layers that get bfloat16 numbers PD have the gradients from here."""
+    """Within it, linear layers that get bfloat16 numbers PD run on the matrix unit."""
 
     def __init__(self, kernels: ctypes.CDLL) -> None:
         super().__init__()
@@ -58,61 +83,27 @@ class FastProjections(TorchFunctionMode):
         return _Projection.apply(self._kernels, input, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
 
 
-def transposed(kernels: ctypes.CDLL | None, x_PD: Tensor) -> Tensor:
-    """DP: rows and columns exchanged, its rows without gaps in memory."""
-    if kernels is None:
-        return x_PD.T.contiguous()
-    return _transpose_into(x_PD.new_empty(x_PD.shape[::-1]), kernels, x_PD)
-
-
-def by_columns(kernels: ctypes.CDLL | None, x_PD: Tensor) -> Tensor:
-    """xᵀ as a product takes it at full speed."""
-    if kernels is None or x_PD.dtype != torch.bfloat16:
-        return x_PD.T
-    return transposed(kernels, x_PD)
-
-
-def _transpose_into(x_DP: Tensor, kernels: ctypes.CDLL, x_PD: Tensor) -> Tensor:
-    x_PD = x_PD.contiguous()
-    kernels.ayt_transpose(is_bf16(x_PD), address(x_PD), *x_PD.shape, address(x_DP))
-    return x_DP
-
-
 class _Projection(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, kernels: ctypes.CDLL, x_PD: Tensor, weight_OD: Tensor, bias_O: Tensor | None
     ) -> Tensor:
-        narrow_OD = weight_OD.to(x_PD.dtype)
-        ctx.save_for_backward(x_PD, narrow_OD)
-        ctx.kernels, ctx.dtype = kernels, weight_OD.dtype
-        if bias_O is None:
-            return x_PD @ narrow_OD.T
-        return torch.addmm(bias_O.to(x_PD.dtype), x_PD, narrow_OD.T)
+        ctx.save_for_backward(x_PD, weight_OD)
+        ctx.kernels = kernels
+        return TileWeight(kernels, weight_OD).forward(x_PD, bias_O)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_PO: Tensor) -> tuple[Tensor | None, ...]:
-        x_PD, narrow_OD = ctx.saved_tensors
+        x_PD, weight_OD = ctx.saved_tensors
+        weight = TileWeight(ctx.kernels, weight_OD)
         _, of_x, of_weight, of_bias = ctx.needs_input_grad
+        grad_x_PD = weight.backward(grad_PO) if of_x else None
         gradients: tuple[Tensor | None, ...] = (None, None)
         if of_weight or of_bias:
-            gradients = _of_weight_and_bias(ctx.kernels, grad_PO, x_PD, of_bias)
-        wide = (None if one is None else one.to(ctx.dtype) for one in gradients)
-        return None, grad_PO @ narrow_OD if of_x else None, *wide
-
-
-def _of_weight_and_bias(
-    kernels: ctypes.CDLL, grad_PO: Tensor, x_PD: Tensor, bias: bool
-) -> tuple[Tensor, Tensor | None]:
-    """gᵀ x, OD, and the sum of g, O. The narrower of g and x is turned."""
-    positions, width = x_PD.shape
-    if width > grad_PO.size(1):
-        return transposed(kernels, grad_PO) @ x_PD, grad_PO.sum(dim=0) if bias else None
-    x_DP = x_PD.new_empty(width + bias, positions)
-    _transpose_into(x_DP, kernels, x_PD)
-    if not bias:
-        return transposed(kernels, x_DP @ grad_PO), None
-    x_DP[width] = 1.0  # the sum, by the same product
-    both = x_DP @ grad_PO
-    return transposed(kernels, both[:width]), both[width]
+            both = weight.gradients(grad_PO, x_PD)
+            gradients = tuple(
+                grad.to(weight_OD.dtype) if wanted else None
+                for grad, wanted in zip(both, (of_weight, of_bias), strict=True)
+            )
+        return None, grad_x_PD, *gradients

@@ -1,4 +1,5 @@
-// What a training step does between its products of matrices, in torch's own threads.
+// What a training step does between its products of matrices, and those themselves where the
+// processor has a unit for them, in torch's own threads.
 //
 // Numbers are float32, or bfloat16 where `bf16` says so. Strides and sizes count elements.
 
@@ -8,12 +9,12 @@ static inline int thread() { return omp_get_thread_num(); }
 
 #include "add_norm.h"
 #include "heads.h"
+#include "products.h"
 #include "smoothing.h"
-#include "transpose.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-EXPORT int32_t ayt_interface() { return 2; }
+EXPORT int32_t ayt_interface() { return 3; }
 
 EXPORT void ayt_add_norm(int32_t bf16, int64_t rows, int32_t width, const float* gain,
                          const float* shift, float epsilon, uint64_t seed, double rate,
@@ -98,9 +99,40 @@ EXPORT void ayt_r_drop_loss(int32_t bf16, void* logits, int64_t rows, int32_t vo
     r_drop_loss((float*)logits, rows, vocabulary, labels, smoothing, alpha, losses);
 }
 
-EXPORT void ayt_transpose(int32_t bf16, const void* from, int64_t rows, int64_t columns, void* to) {
+// Whether this machine has what the two below run on; where it has not, they do nothing.
+EXPORT int32_t ayt_has_tiles() {
+#if HAS_TILES
+  return may_use_tiles(kBfloat16Tiles);
+#else
+  return 0;
+#endif
+}
+
+EXPORT void ayt_pack(int32_t bf16, const void* from, int64_t rows, int64_t columns, int32_t right,
+                     int32_t turned, void* to, float* sums) {
+#if HAS_TILES
   if (bf16)
-    Transpose<bfloat16>::matrix((const bfloat16*)from, rows, columns, (bfloat16*)to);
+    Packing<bfloat16>{(const bfloat16*)from, rows, columns, right != 0, turned != 0}.pack(
+        (bfloat16*)to, sums);
   else
-    Transpose<float>::matrix((const float*)from, rows, columns, (float*)to);
+    Packing<float>{(const float*)from, rows, columns, right != 0, turned != 0}.pack((bfloat16*)to,
+                                                                                 sums);
+#endif
+}
+
+template <class T>
+static void multiply(const void* left, int32_t packed, const void* right, const float* bias,
+                     int64_t rows, int64_t depth, int64_t columns, void* out) {
+#if HAS_TILES
+  Product<T>{(const bfloat16*)left, packed != 0, (const bfloat16*)right, bias,
+             rows,                  depth,       columns,                (T*)out}
+      .multiply();
+#endif
+}
+
+EXPORT void ayt_multiply(int32_t bf16, const void* left, int32_t packed, const void* right,
+                         const float* bias, int64_t rows, int64_t depth, int64_t columns,
+                         void* out) {
+  (bf16 ? multiply<bfloat16> : multiply<float>)(left, packed, right, bias, rows, depth, columns,
+                                                out);
 }

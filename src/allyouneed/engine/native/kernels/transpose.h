@@ -1,7 +1,6 @@
-// A matrix with rows and columns exchanged.
+// Tiles of 16 × 16 numbers, turned.
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include "numbers.h"
@@ -29,6 +28,7 @@ struct Transpose {
     }
   }
 
+  // Rows and columns exchanged; `columns` and `rows` lie between a row and the next.
   static void tile(const T* from, int64_t columns, T* to, int64_t rows) {
     Row x[kSide], y[kSide];
     for (int i = 0; i < kSide; ++i) x[i] = *reinterpret_cast<const Row*>(from + i * columns);
@@ -36,27 +36,13 @@ struct Transpose {
     for (int i = 0; i < kSide; ++i) *reinterpret_cast<Row*>(to + i * rows) = x[i];
   }
 
-  static void matrix(const T* from, int64_t rows, int64_t columns, T* to) {
-    constexpr int64_t kRows = 128, kColumns = 32;  // how much stays in caches
-#pragma omp parallel for collapse(2) schedule(static) if (rows * columns >= kManyNumbers)
-    for (int64_t left = 0; left < columns; left += kColumns)
-      for (int64_t top = 0; top < rows; top += kRows)
-        for (int64_t column = left; column < std::min(left + kColumns, columns); column += kSide)
-          for (int64_t row = top; row < std::min(top + kRows, rows); row += kSide) {
-            const T* corner = from + row * columns + column;
-            T* turned = to + column * rows + row;
-            if (row + kSide <= rows && column + kSide <= columns)
-              tile(corner, columns, turned, rows);
-            else
-              edge(corner, columns, turned, rows, int(std::min<int64_t>(kSide, rows - row)),
-                   int(std::min<int64_t>(kSide, columns - column)));
-          }
-  }
-
-  // A tile with fewer rows or columns.
-  static void edge(const T* from, int64_t columns, T* to, int64_t rows, int height, int width) {
-    for (int column = 0; column < width; ++column)
-      for (int row = 0; row < height; ++row) to[column * rows + row] = from[row * columns + column];
+  // Rows 0 and 1, 2 and 3 … number by number in turn: a column's two stand side by side.
+  static void pair_up(const T* from, int64_t columns, T* to) {
+    Row x[kSide], y[kSide];
+    for (int i = 0; i < kSide; ++i)
+      x[i / 2 + i % 2 * kSide / 2] = *reinterpret_cast<const Row*>(from + i * columns);
+    deal(x, y);
+    for (int i = 0; i < kSide; ++i) *reinterpret_cast<Row*>(to + i * kSide) = y[i];
   }
 };
 

@@ -92,7 +92,7 @@ const char* aya_variant(void) { return VARIANT; }
 const char* aya_units(void) {
 #if defined(__AVX512VNNI__)
 #if HAS_TILES
-  if (may_use_tiles()) return "AVX-512 VNNI, AMX";
+  if (may_use_tiles(kInt8Tiles)) return "AVX-512 VNNI, AMX";
 #endif
   return "AVX-512 VNNI";
 #elif defined(__AVX2__)

@@ -95,7 +95,7 @@ struct Int8 {
     void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
       alignas(64) int32_t sums[32][kPanel];
 #if HAS_TILES
-      const bool tiles = rows >= kTilesPayFrom && may_use_tiles();
+      const bool tiles = rows >= kTilesPayFrom && may_use_tiles(kInt8Tiles);
       if (tiles) set_tiles();
 #else
       constexpr bool tiles = false;

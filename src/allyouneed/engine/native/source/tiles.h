@@ -1,4 +1,4 @@
-// Int8 products on Intel's matrix unit (AMX), which multiplies 16 × 64 by 64 × 16 at once.
+// Intel's matrix unit (AMX), and int8 products on it: 16 × 64 numbers times 64 × 16 at once.
 #pragma once
 
 #include "panels.h"
@@ -11,19 +11,21 @@
 constexpr int kTileRows = 32;       // rows of a block: two tiles
 constexpr int kTilesPayFrom = 6;    // rows; with fewer, most of a tile would be empty
 
-// Whether the processor has the unit and the system lets this process use it.
-inline bool may_use_tiles() {
-  static const bool may = [] {
+// Kinds of numbers that the unit multiplies, by the bits of cpuid that tell of them.
+constexpr int kInt8Tiles = 25, kBfloat16Tiles = 22;
+
+// Whether the processor has the unit for such numbers and the system lets this process use it.
+inline bool may_use_tiles(int kind) {
+  static const unsigned known = [] {
     unsigned a = 7, b, c = 0, d;
     asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-    const bool has = (d >> 24 & 1) && (d >> 25 & 1);  // AMX-TILE, AMX-INT8
-    constexpr int kAskForState = 0x1023, kTileData = 18;
-    return has && syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+    constexpr int kTiles = 24, kAskForState = 0x1023, kTileData = 18;
+    return (d >> kTiles & 1) && syscall(SYS_arch_prctl, kAskForState, kTileData) == 0 ? d : 0u;
   }();
-  return may;
+  return known >> kind & 1;
 }
 
-#define WITH_TILES __attribute__((target("amx-tile,amx-int8")))
+#define WITH_TILES __attribute__((target("amx-tile,amx-int8,amx-bf16")))
 
 // All eight tiles: 16 rows of 64 bytes.
 struct alignas(64) TileShape {
