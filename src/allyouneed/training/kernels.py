@@ -25,8 +25,11 @@ _SIGNATURES = {
     "ayt_attention_backward": (*_HEADS, c_void_p, c_int64, c_void_p, c_void_p, c_int64),
     "ayt_smoothed_loss": (*_LOSS, c_float, c_void_p),
     "ayt_r_drop_loss": (*_LOSS, c_float, c_float, c_void_p),
-    "ayt_pack": (c_int32, c_void_p, c_int64, c_int64, c_int32, c_int32, c_void_p, c_void_p),
-    "ayt_multiply": (c_int32, c_void_p, c_int32, *2 * [c_void_p], *3 * [c_int64], c_void_p),
+    "ayt_pack": (c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p),
+    "ayt_multiply": (
+        *(c_int32, c_void_p, c_int64, c_int64, c_int32),
+        *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
+    ),
 }
 
 

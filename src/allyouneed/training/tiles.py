@@ -1,6 +1,6 @@
 """Products of matrices in bfloat16 on Intel's matrix unit (AMX), by native kernels.
 
-Factors are packed first: cut into blocks that lie in memory as the unit takes them. Sums are in
+Factors are packed: cut into blocks that lie in memory as the unit takes them. Sums are in
 float32. torch's own products share their work out in equal parts, and so wait for the slower core;
 these go to whichever is free.
 
@@ -36,12 +36,12 @@ class TileWeight:
         """x Wᵀ + b, PO in bfloat16."""
         if out is None:
             out = x_PD.new_empty(len(x_PD), len(self._weight_OD))
-        return _times(self._kernels, x_PD, self._right_DO, bias_O, out)
+        return _multiply(self._kernels, x_PD, self._right_DO, out, bias=bias_O)
 
     def backward(self, grad_PO: Tensor) -> Tensor:
         """g W, the gradient of x, PD in bfloat16."""
         out_PD = grad_PO.new_empty(len(grad_PO), self._weight_OD.size(1))
-        return _times(self._kernels, grad_PO, self._right_OD, None, out_PD)
+        return _multiply(self._kernels, grad_PO, self._right_OD, out_PD)
 
     def gradient(self, grad_PO: Tensor, x_PD: Tensor) -> Tensor:
         """gᵀ x, the gradient of W, OD in float32."""
@@ -51,60 +51,43 @@ class TileWeight:
         """The same, and that of a bias: the sum of g, O in float32."""
         out_OD = torch.empty(self._weight_OD.shape)
         sum_O = torch.empty(len(out_OD))
-        left_OP = _packed(self._kernels, grad_PO, right=False, turned=True, sums=sum_O)
-        right_PD = _packed(self._kernels, x_PD, right=True, turned=False)
-        _multiply(self._kernels, left_OP, True, right_PD, None, len(x_PD), out_OD)
+        right_PD = _packed(self._kernels, x_PD, turned=False)
+        _multiply(self._kernels, grad_PO, right_PD, out_OD, turned=True, sums=sum_O)
         return out_OD, sum_O
 
     @cached_property
     def _right_DO(self) -> Tensor:
-        return _packed(self._kernels, self._weight_OD, right=True, turned=True)
+        return _packed(self._kernels, self._weight_OD, turned=True)
 
     @cached_property
     def _right_OD(self) -> Tensor:
-        return _packed(self._kernels, self._weight_OD, right=True, turned=False)
+        return _packed(self._kernels, self._weight_OD, turned=False)
 
 
-def _times(
-    kernels: ctypes.CDLL, left: Tensor, right: Tensor, bias: Tensor | None, out: Tensor
-) -> Tensor:
-    """Of a left factor as it is: whole blocks need no packing."""
-    depth = left.size(1)
-    whole = len(left) % BLOCK == 0 and depth % BLOCK == 0
-    left = left.contiguous() if whole else _packed(kernels, left, right=False, turned=False)
-    return _multiply(kernels, left, not whole, right, bias, depth, out)
+def _packed(kernels: ctypes.CDLL, matrix: Tensor, turned: bool) -> Tensor:
+    """The blocks of a right factor; `turned`: of the matrix's transpose."""
+    matrix = matrix.contiguous()
+    blocks = [-(-size // BLOCK) for size in matrix.shape]
+    out = matrix.new_empty(*blocks, BLOCK, BLOCK, dtype=torch.bfloat16)
+    kernels.ayt_pack(is_bf16(matrix), address(matrix), *matrix.shape, turned, address(out))
+    return out
 
 
 def _multiply(
     kernels: ctypes.CDLL,
     left: Tensor,
-    packed: bool,
     right: Tensor,
-    bias: Tensor | None,
-    depth: int,
     out: Tensor,
-) -> Tensor:
-    bias = None if bias is None else bias.float()
-    kernels.ayt_multiply(
-        *(is_bf16(out), address(left), packed, address(right), address(bias)),
-        *(len(out), depth, out.size(1), address(out)),
-    )
-    return out
-
-
-def _packed(
-    kernels: ctypes.CDLL,
-    matrix: Tensor,
-    right: bool,
-    turned: bool,
+    *,
+    turned: bool = False,
+    bias: Tensor | None = None,
     sums: Tensor | None = None,
 ) -> Tensor:
-    """The blocks of a left or right factor; `turned`: of the matrix's transpose."""
-    matrix = matrix.contiguous()
-    blocks = [-(-size // BLOCK) for size in matrix.shape]
-    out = matrix.new_empty(*blocks, BLOCK, BLOCK, dtype=torch.bfloat16)
-    kernels.ayt_pack(
-        *(is_bf16(matrix), address(matrix), *matrix.shape),
-        *(right, turned, address(out), address(sums)),
+    """Of a left factor as it is, or `turned`, of its transpose, whose rows have `sums`."""
+    left = left.contiguous()
+    bias = None if bias is None else bias.float()
+    kernels.ayt_multiply(
+        *(is_bf16(out), address(left), *left.shape, turned),
+        *(address(right), out.size(1), address(bias), address(sums), address(out)),
     )
     return out

@@ -102,37 +102,38 @@ EXPORT void ayt_r_drop_loss(int32_t bf16, void* logits, int64_t rows, int32_t vo
 // Whether this machine has what the two below run on; where it has not, they do nothing.
 EXPORT int32_t ayt_has_tiles() {
 #if HAS_TILES
-  return may_use_tiles(kBfloat16Tiles);
+  return may_multiply();
 #else
   return 0;
 #endif
 }
 
-EXPORT void ayt_pack(int32_t bf16, const void* from, int64_t rows, int64_t columns, int32_t right,
-                     int32_t turned, void* to, float* sums) {
+// The blocks of a right factor: of the matrix, or of its transpose.
+EXPORT void ayt_pack(int32_t bf16, const void* matrix, int64_t rows, int64_t columns,
+                     int32_t turned, void* blocks) {
 #if HAS_TILES
   if (bf16)
-    Packing<bfloat16>{(const bfloat16*)from, rows, columns, right != 0, turned != 0}.pack(
-        (bfloat16*)to, sums);
+    Factor<bfloat16>{(const bfloat16*)matrix, rows, columns, true, turned != 0}.pack(
+        (bfloat16*)blocks);
   else
-    Packing<float>{(const float*)from, rows, columns, right != 0, turned != 0}.pack((bfloat16*)to,
-                                                                                 sums);
+    Factor<float>{(const float*)matrix, rows, columns, true, turned != 0}.pack((bfloat16*)blocks);
 #endif
 }
 
 template <class T>
-static void multiply(const void* left, int32_t packed, const void* right, const float* bias,
-                     int64_t rows, int64_t depth, int64_t columns, void* out) {
+static void multiply(const void* matrix, int64_t rows, int64_t columns, bool turned,
+                     const void* right, int64_t width, const float* bias, float* sums, void* out) {
 #if HAS_TILES
-  Product<T>{(const bfloat16*)left, packed != 0, (const bfloat16*)right, bias,
-             rows,                  depth,       columns,                (T*)out}
-      .multiply();
+  const Factor<bfloat16> left{(const bfloat16*)matrix, rows, columns, false, turned};
+  const int64_t height = turned ? columns : rows;
+  Product<T>{left, (const bfloat16*)right, bias, sums, height, width, (T*)out}.multiply();
 #endif
 }
 
-EXPORT void ayt_multiply(int32_t bf16, const void* left, int32_t packed, const void* right,
-                         const float* bias, int64_t rows, int64_t depth, int64_t columns,
-                         void* out) {
-  (bf16 ? multiply<bfloat16> : multiply<float>)(left, packed, right, bias, rows, depth, columns,
-                                                out);
+// The product of a bfloat16 matrix, or of its transpose, with packed blocks of that many columns.
+EXPORT void ayt_multiply(int32_t bf16, const void* matrix, int64_t rows, int64_t columns,
+                         int32_t turned, const void* right, int64_t width, const float* bias,
+                         float* sums, void* out) {
+  (bf16 ? multiply<bfloat16> : multiply<float>)(matrix, rows, columns, turned != 0, right, width,
+                                                bias, sums, out);
 }

@@ -16,184 +16,242 @@ constexpr int kBlockSize = kBlock * kBlock;  // numbers
 
 inline int64_t blocks_of(int64_t size) { return (size + kBlock - 1) / kBlock; }
 
+// Processors with the unit round to bfloat16 in one instruction too.
+inline bool may_multiply() {
+  return may_use_tiles(kBfloat16Tiles) && __builtin_cpu_supports("avx512bf16");
+}
+
+// The numbers of a block's row.
+WITH_TILES inline void narrow_row(__m512 left, __m512 right, bfloat16* out) {
+  _mm512_storeu_si512(out, (__m512i)_mm512_cvtne2ps_pbh(right, left));
+}
+WITH_TILES inline void narrow_row(const float* x, bfloat16* out) {
+  narrow_row(_mm512_loadu_ps(x), _mm512_loadu_ps(x + kLanes), out);
+}
+inline void narrow_row(const bfloat16* x, bfloat16* out) {
+  std::memcpy(out, x, kBlock * sizeof *x);
+}
 inline void narrow(const bfloat16* x, bfloat16* out, int n) { std::memcpy(out, x, n * sizeof *x); }
 
-// A factor as the unit takes it: blocks of 32 × 32, those that a row of the product's blocks (of the
-// left factor), or a column of them (of the right one), is summed over one after the other; zeros
-// where the matrix ends. Tiles of the right factor have two numbers of each column side by side.
+// A factor in blocks of 32 × 32 as the unit takes them, with zeros where the matrix ends. Tiles of a
+// right factor have two numbers of each column side by side.
 template <class T>
-struct Packing {
-  const T* from;
-  int64_t rows, columns;
-  bool right, turned;  // which factor; whether the matrix's columns are the factor's rows
+struct Factor {
+  const T* matrix;
+  int64_t rows, columns;  // of the matrix
+  bool right, turned;     // which factor; whether the matrix's columns are its rows
 
-  // `sums`, if any, become those of a turned left factor's rows.
-  void pack(bfloat16* to, float* sums) const {
-    const int64_t panels = blocks_of(down() ? columns : rows);
-    const int64_t depth = blocks_of(down() ? rows : columns);
+  // Whether a product's sums go down the matrix's columns.
+  bool down() const { return turned != right; }
+
+  // Blocks in a sum, and panels: the rows of a left factor's blocks, a right one's columns.
+  int64_t depth() const { return blocks_of(down() ? rows : columns); }
+  int64_t panels() const { return blocks_of(down() ? columns : rows); }
+
+  // All blocks, panel by panel.
+  void pack(bfloat16* to) const {
     constexpr int64_t kGroup = 8;  // panels side by side in memory
     const int64_t group = down() ? kGroup : 1;
 #pragma omp parallel for schedule(dynamic) if (rows * columns >= kManyNumbers)
-    for (int64_t first = 0; first < panels; first += group) {
-      const int64_t last = std::min(first + group, panels);
-      float of_group[kGroup * kBlock] = {};
-      for (int64_t k = 0; k < depth; ++k)
-        for (int64_t panel = first; panel < last; ++panel) {
-          alignas(64) bfloat16 block[kBlock][kBlock];
-          cut(down() ? k : panel, down() ? panel : k, block);
-          if (sums) add_rows(block, of_group + (panel - first) * kBlock);
-          arrange(block, to + (panel * depth + k) * kBlockSize);
-        }
-      const int64_t column = first * kBlock;
-      if (sums)
-        std::copy_n(of_group, std::min((last - first) * kBlock, columns - column), sums + column);
-    }
+    for (int64_t first = 0; first < panels(); first += group)
+      for (int64_t k = 0; k < depth(); ++k)
+        for (int64_t panel = first; panel < std::min(first + group, panels()); ++panel)
+          block(panel, k, to + (panel * depth() + k) * kBlockSize, nullptr);
   }
 
- private:
-  // Whether the products' sums go over rows of the matrix.
-  bool down() const { return turned != right; }
-
-  void cut(int64_t above, int64_t before, bfloat16 (*block)[kBlock]) const {
-    const int64_t row = above * kBlock, column = before * kBlock;
-    const T* corner = from + row * columns + column;
+  // One block. To `sums`, if any, it adds those of a turned left factor's rows.
+  WITH_TILES void block(int64_t panel, int64_t k, bfloat16* to, float* sums) const {
+    alignas(64) bfloat16 cut[kBlock][kBlock], pairs[kBlockSize];
+    const int64_t row = (down() ? k : panel) * kBlock, column = (down() ? panel : k) * kBlock;
     const int height = int(std::min<int64_t>(kBlock, rows - row));
     const int width = int(std::min<int64_t>(kBlock, columns - column));
-    if (height < kBlock || width < kBlock) std::memset(block, 0, sizeof(bfloat16) * kBlockSize);
+    const T* corner = matrix + row * columns + column;
     const int64_t next = down() ? kBlock * columns : 4 * kBlock;
-    if (width == kBlock)
-      for (int r = 0; r < height; ++r) {
-        const T* x = corner + r * columns;
-        for (size_t c = 0; c < kBlock; c += 64 / sizeof(T)) __builtin_prefetch(x + next + c);
-        narrow(x, block[r], kBlock);
-      }
-    else
-      for (int r = 0; r < height; ++r) narrow(corner + r * columns, block[r], width);
-  }
-
-  static void add_rows(const bfloat16 (*block)[kBlock], float* sums) {
-    for (int r = 0; r < kBlock; ++r)
-      for (int c = 0; c < kBlock; ++c) sums[c] += to_float(block[r][c]);
-  }
-
-  // Two rows become one of pairs where the sums go over rows; pairs are what is turned.
-  void arrange(const bfloat16 (*block)[kBlock], bfloat16* to) const {
-    alignas(64) bfloat16 pairs[kBlockSize];
-    const bfloat16* numbers = block[0];
+    if (height < kBlock || width < kBlock) std::memset(cut, 0, sizeof cut);
+    for (int r = 0; r < height; ++r) {
+      const T* x = corner + r * columns;
+      for (size_t c = 0; c < kBlock; c += 64 / sizeof(T)) __builtin_prefetch(x + next + c);
+      if (width == kBlock)
+        narrow_row(x, cut[r]);
+      else
+        narrow(x, cut[r], width);
+    }
+    if (sums)
+      for (int r = 0; r < kBlock; ++r)
+        for (int c = 0; c < kBlock; ++c) sums[c] += to_float(cut[r][c]);
+    // Two rows become one of pairs where the sums go down; pairs are what is turned.
+    const bfloat16* numbers = cut[0];
     if (down()) {
-      for (int half = 0, at = 0; half < kBlock; half += kTile)
-        for (int r = 0; r < kBlock; r += kTile, at += kTile * kTile)
-          Transpose<bfloat16>::pair_up(block[r] + half, kBlock, (turned ? pairs : to) + at);
+      bfloat16* out = turned ? pairs : to;
+      for (int half = 0; half < kBlock; half += kTile)
+        for (int r = 0; r < kBlock; r += kTile, out += kTile * kTile)
+          Transpose<bfloat16>::pair_up(cut[r] + half, kBlock, out);
       numbers = pairs;
     }
     if (turned)
       for (int half = 0; half < kBlockSize; half += kBlockSize / 2)
-        Transpose<uint32_t>::tile((const uint32_t*)(numbers + half), kTile, (uint32_t*)(to + half), kTile);
+        Transpose<uint32_t>::tile((const uint32_t*)(numbers + half), kTile,
+                                  (uint32_t*)(to + half), kTile);
     else if (!down())
-      std::memcpy(to, block, sizeof(bfloat16) * kBlockSize);
+      std::memcpy(to, cut, sizeof cut);
   }
 
+ private:
   static constexpr int kTile = 16;
 };
 
-// y = a b + bias. `left` is packed, or lies row by row with whole blocks.
+// y = a b + bias, of a left factor as it lies in memory and the packed blocks of a right one.
 template <class T>
 struct Product {
-  const bfloat16* left;
-  bool packed;
+  Factor<bfloat16> left;
   const bfloat16* right;
-  const float* bias;
-  int64_t rows, depth, columns;
+  const float* bias;  // of the columns, or nullptr
+  float* sums;        // what becomes of a turned left factor's rows, or nullptr
+  int64_t rows, columns;
   T* out;
 
   void multiply() const {
-    constexpr int64_t kTaskRows = 4, kCached = 256;  // blocks; so many of the right factor
-    const int64_t down = blocks_of(rows), across = blocks_of(columns), deep = blocks_of(depth);
-    const int64_t width = std::max<int64_t>(1, kCached / std::max<int64_t>(1, deep));
+    const int64_t down = blocks_of(rows), across = blocks_of(columns);
+    // Of the right factor 256 blocks stay in a cache: with a left one that has to be packed, as many
+    // columns as possible; else as much as possible of a sum.
+    const int64_t piece =
+        packs() ? kPacked : std::clamp<int64_t>(left.depth(), 1, kWhole);
+    const int64_t width = kCached / piece, height = down > 4 * kTaskRows ? kTaskRows : kTaskRows / 2;
 #pragma omp parallel if (rows * columns >= kManyNumbers)
     {
       set_tiles();
       // To whoever is free: a core's speed changes with what its neighbours do.
 #pragma omp for schedule(dynamic) collapse(2)
-      for (int64_t left_edge = 0; left_edge < across; left_edge += width)
-        for (int64_t top = 0; top < down; top += kTaskRows)
-          part(top, std::min(top + kTaskRows, down), left_edge, std::min(left_edge + width, across));
+      for (int64_t before = 0; before < across; before += width)
+        for (int64_t above = 0; above < down; above += height)
+          part(above, std::min(above + height, down), before, std::min(before + width, across),
+               piece);
       release_tiles();
     }
   }
 
  private:
-  // Sums of a block that are still to be written.
+  static constexpr int64_t kTaskRows = 4, kCached = 256, kWhole = 64, kPacked = 16;  // blocks
+  static constexpr int kSumsRow = kBlock * sizeof(float);
+
+  bool packs() const { return left.turned || left.rows % kBlock || left.columns % kBlock; }
+
+  // Sums of a block, and where they are to be written.
   struct Sums {
-    alignas(64) float sums[kBlock][kBlock];
+    alignas(64) float at[kBlock][kBlock];
     T* corner;
     const float* bias;
     int64_t stride;
     int row, rows, columns;
 
-    void write(int count) {
+    void belong_to(const Product& product, int64_t top, int64_t column) {
+      corner = product.out + top * product.columns + column;
+      bias = product.bias ? product.bias + column : nullptr;
+      stride = product.columns;
+      row = 0;
+      rows = int(std::min<int64_t>(kBlock, product.rows - top));
+      columns = int(std::min<int64_t>(kBlock, product.columns - column));
+    }
+
+    WITH_TILES void write(int count) {
       for (const int end = std::min(rows, row + count); row < end; ++row) {
-        if (columns == kBlock)
-          write_row(kBlock);
-        else
-          write_row(columns);
+        T* to = corner + row * stride;
+        __builtin_prefetch(to + kBlock, 1);  // of the block to its right
+        write_row(at[row], to);
       }
     }
 
    private:
-    inline __attribute__((always_inline)) void write_row(int n) {
-      T* to = corner + row * stride;
-      if (bias)
-        for (int c = 0; c < n; ++c) store(sums[row][c] + bias[c], to + c);
-      else
-        for (int c = 0; c < n; ++c) store(sums[row][c], to + c);
+    WITH_TILES void write_row(const float* sum, T* to) const {
+      if (columns == kBlock) {
+        __m512 left = _mm512_load_ps(sum), right = _mm512_load_ps(sum + kLanes);
+        if (bias) {
+          left = _mm512_add_ps(left, _mm512_loadu_ps(bias));
+          right = _mm512_add_ps(right, _mm512_loadu_ps(bias + kLanes));
+        }
+        write_whole(left, right, to);
+      } else {
+        for (int c = 0; c < columns; ++c) store(sum[c] + (bias ? bias[c] : 0.0f), to + c);
+      }
+    }
+    WITH_TILES static void write_whole(__m512 left, __m512 right, bfloat16* to) {
+      narrow_row(left, right, to);
+    }
+    WITH_TILES static void write_whole(__m512 left, __m512 right, float* to) {
+      _mm512_storeu_ps(to, left);
+      _mm512_storeu_ps(to + kLanes, right);
     }
   };
 
-  // Blocks of the product. While the unit computes one, the one before it is written.
-  WITH_TILES void part(int64_t top, int64_t bottom, int64_t left_edge, int64_t right_edge) const {
-    const int64_t deep = blocks_of(depth);
-    const int64_t row = packed ? kBlock : depth, step = packed ? kBlockSize : kBlock;
-    const int rows_at_once = kBlock / int(std::min<int64_t>(kBlock, std::max<int64_t>(1, deep)));
-    Sums both[2];
-    both[1].row = both[1].rows = 0;
-    int turn = 0;
-    for (int64_t i = top; i < bottom; ++i)
-      for (int64_t j = left_edge; j < right_edge; ++j, turn ^= 1) {
-        Sums &here = both[turn], &before = both[turn ^ 1];
-        const bfloat16* a = left + i * kBlock * (packed ? deep * kBlock : depth);
-        const bfloat16* b = right + j * deep * kBlockSize;
-        const size_t stride = row * sizeof *a;
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-        for (int64_t k = 0; k < deep; ++k, a += step, b += kBlockSize) {
-          _tile_loadd(4, a, stride);
-          _tile_loadd(6, b, 64);
-          _tile_dpbf16ps(0, 4, 6);
-          _tile_loadd(7, b + kBlockSize / 2, 64);
-          _tile_dpbf16ps(1, 4, 7);
-          _tile_loadd(5, a + kBlock / 2 * row, stride);
-          _tile_dpbf16ps(2, 5, 6);
-          _tile_dpbf16ps(3, 5, 7);
-          before.write(rows_at_once);
-        }
-        before.write(kBlock);
-        const int64_t top_row = i * kBlock, column = j * kBlock;
-        here.corner = out + top_row * columns + column;
-        here.bias = bias ? bias + column : nullptr;
-        here.stride = columns;
-        here.row = 0;
-        here.rows = int(std::min<int64_t>(kBlock, rows - top_row));
-        here.columns = int(std::min<int64_t>(kBlock, columns - column));
-        constexpr int kRow = kBlock * sizeof(float);
-        _tile_stored(0, here.sums[0], kRow);
-        _tile_stored(1, here.sums[0] + kLanes, kRow);
-        _tile_stored(2, here.sums[kBlock / 2], kRow);
-        _tile_stored(3, here.sums[kBlock / 2] + kLanes, kRow);
+  // Blocks of the product, piece by piece of their sums. While the unit computes one, the one before
+  // it is written.
+  WITH_TILES void part(int64_t top, int64_t bottom, int64_t left_edge, int64_t right_edge,
+                       int64_t piece) const {
+    alignas(64) bfloat16 packed[kTaskRows * kPacked * kBlockSize];
+    Sums room[kTaskRows * kCached / kPacked], none, *before = &none;
+    none.row = none.rows = 0;
+    const int64_t deep = left.depth();
+    const int rows_at_once = kBlock / int(std::clamp<int64_t>(deep, 1, kBlock));
+    float of_rows[kTaskRows * kBlock] = {};
+    int64_t first = 0;
+    do {
+      const int64_t last = std::min(first + piece, deep);
+      // Where the left factor's blocks are, and how far apart their rows and they themselves lie.
+      const bfloat16* blocks = left.matrix + top * kBlock * left.columns + first * kBlock;
+      int64_t row = left.columns, step = kBlock, panel = kBlock * left.columns;
+      if (packs()) {
+        for (int64_t k = first; k < last; ++k)
+          for (int64_t i = top; i < bottom; ++i)
+            left.block(i, k, packed + ((i - top) * piece + k - first) * kBlockSize,
+                       sums && !left_edge ? of_rows + (i - top) * kBlock : nullptr);
+        blocks = packed, row = kBlock, step = kBlockSize, panel = piece * kBlockSize;
       }
-    both[turn ^ 1].write(kBlock);
+      const size_t stride = row * sizeof *blocks;
+      Sums* here = room;
+      for (int64_t i = top; i < bottom; ++i, blocks += panel)
+        for (int64_t j = left_edge; j < right_edge; ++j) {
+          const bfloat16 *a = blocks, *b = right + (j * deep + first) * kBlockSize;
+          if (first == 0) {
+            _tile_zero(0);
+            _tile_zero(1);
+            _tile_zero(2);
+            _tile_zero(3);
+          } else {
+            _tile_loadd(0, here->at[0], kSumsRow);
+            _tile_loadd(1, here->at[0] + kLanes, kSumsRow);
+            _tile_loadd(2, here->at[kBlock / 2], kSumsRow);
+            _tile_loadd(3, here->at[kBlock / 2] + kLanes, kSumsRow);
+          }
+          for (int64_t k = first; k < last; ++k, a += step, b += kBlockSize) {
+            if (j == left_edge && i + 1 < bottom)  // the rows below come from afar
+              for (int r = 0; r < kBlock; ++r) __builtin_prefetch(a + panel + r * row);
+            _tile_loadd(4, a, stride);
+            _tile_loadd(6, b, 64);
+            _tile_dpbf16ps(0, 4, 6);
+            _tile_loadd(7, b + kBlockSize / 2, 64);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_loadd(5, a + kBlock / 2 * row, stride);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+            before->write(rows_at_once);
+          }
+          before->write(kBlock);
+          _tile_stored(0, here->at[0], kSumsRow);
+          _tile_stored(1, here->at[0] + kLanes, kSumsRow);
+          _tile_stored(2, here->at[kBlock / 2], kSumsRow);
+          _tile_stored(3, here->at[kBlock / 2] + kLanes, kSumsRow);
+          if (last == deep) {
+            here->belong_to(*this, i * kBlock, j * kBlock);
+            before = here;
+          }
+          here = deep <= piece ? room + (here == room) : here + 1;
+        }
+      first = last;
+    } while (first < deep);
+    before->write(kBlock);
+    if (sums && !left_edge)
+      std::copy_n(of_rows, std::min((bottom - top) * kBlock, rows - top * kBlock),
+                  sums + top * kBlock);
   }
 };
 #endif

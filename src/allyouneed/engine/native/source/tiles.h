@@ -25,7 +25,7 @@ inline bool may_use_tiles(int kind) {
   return known >> kind & 1;
 }
 
-#define WITH_TILES __attribute__((target("amx-tile,amx-int8,amx-bf16")))
+#define WITH_TILES __attribute__((target("amx-tile,amx-int8,amx-bf16,avx512bf16")))
 
 // All eight tiles: 16 rows of 64 bytes.
 struct alignas(64) TileShape {
