@@ -24,6 +24,8 @@ SIZES = [  # positions, inputs, outputs
     (64, 96, 32),
     (100, 48, 8),
     (37, 2100, 5),
+    (64, 2112, 70),  # longer than a piece of a sum
+    (70, 600, 40),  # wider than a group of panels
     (200, 32, 1100),
     (600, 64, 96),
 ]
