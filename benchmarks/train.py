@@ -2,12 +2,12 @@
 those of fairseq, joeynmt and eole that are installed.
 
 All have the same shape and first weights, take the same batches of Multi30k (4,096 tokens; base
-2,048) and the same Adam, in the same precision. First they train without dropout: their losses must
-stay within 1 % of each other, step by step, for 200 steps of the Tiny shape, 60 of small, 20 of
-base. Then, with dropout where the paper has it, they take turns, warm; then each takes a process of
-its own for its peak of memory. "Of the peak" is what a step's matrix products, without those of
-padding, need at the speed that large products reached in the same run. `--rounds 0` compares the
-losses alone, which a busy machine does as well.
+2,048) and the same Adam by the schedule of section 5.3, in the same precision. First they train
+without dropout: their losses must stay within 1 % of each other, step by step, for 200 steps of the
+Tiny shape, 60 of small, 20 of base. Then, with dropout where the paper has it, they take turns,
+warm; then each takes a process of its own for its peak of memory. "Of the peak" is what a step's
+matrix products, without those of padding, need at the speed that large products reached in the same
+run. `--rounds 0` compares the losses alone, which a busy machine does as well.
 
 torch.nn.Transformer is without attention dropout and last norms, as the paper is, and has its fast
 causal mask; Marian has the label smoother of transformers' trainer, the toolkits have losses of
