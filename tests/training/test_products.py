@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from allyouneed.errors import ShapeError
 from allyouneed.training.products import (
     LEAST,
     FastProjections,
@@ -71,6 +72,20 @@ def test_columns_may_lie_apart(tiles: ctypes.CDLL) -> None:
     assert torch.equal(ours.forward(x_PD.T.contiguous().T), theirs.forward(x_PD))
     assert torch.equal(ours.backward(grad_PO), theirs.backward(grad_PO.contiguous()))
     assert torch.equal(ours.gradient(grad_PO, x_PD), theirs.gradient(grad_PO.contiguous(), x_PD))
+
+
+def test_what_does_not_fit_is_refused(tiles: ctypes.CDLL) -> None:
+    weight = TileWeight(tiles, random_weight(8, 12))
+    x_PD, grad_PO = torch.ones(5, 8).bfloat16(), torch.ones(5, 12).bfloat16()
+    for wrong in (
+        lambda: weight.forward(grad_PO),
+        lambda: weight.backward(x_PD),
+        lambda: weight.gradient(x_PD, x_PD),
+        lambda: weight.gradient(grad_PO[:4], x_PD),
+        lambda: weight.forward(x_PD.float()),
+    ):
+        with pytest.raises(ShapeError, match="a factor of"):
+            wrong()
 
 
 def test_a_row_depends_on_that_row_alone(tiles: ctypes.CDLL) -> None:

@@ -13,6 +13,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from allyouneed.errors import ShapeError
 from allyouneed.training.kernels import address, is_bf16
 
 BLOCK = 32  # rows and columns of one
@@ -24,7 +25,10 @@ def has_tiles(kernels: ctypes.CDLL) -> bool:
 
 
 class TileWeight:
-    """A weight OD, in float32 or bfloat16, and the products that a training step takes with it."""
+    """A weight OD, in float32 or bfloat16, and the products that a training step takes with it.
+
+    All of them raise ShapeError where the other factor does not fit, or is not in bfloat16.
+    """
 
     def __init__(self, kernels: ctypes.CDLL, weight_OD: Tensor) -> None:
         self._kernels = kernels
@@ -34,13 +38,17 @@ class TileWeight:
         self, x_PD: Tensor, bias_O: Tensor | None = None, out: Tensor | None = None
     ) -> Tensor:
         """x Wᵀ + b, PO in bfloat16."""
+        outputs, inputs = self._weight_OD.shape
+        x_PD = _checked(x_PD, len(x_PD), inputs)
         if out is None:
-            out = x_PD.new_empty(len(x_PD), len(self._weight_OD))
+            out = x_PD.new_empty(len(x_PD), outputs)
         return _multiply(self._kernels, x_PD, self._right_DO, out, bias=bias_O)
 
     def backward(self, grad_PO: Tensor) -> Tensor:
         """g W, the gradient of x, PD in bfloat16."""
-        out_PD = grad_PO.new_empty(len(grad_PO), self._weight_OD.size(1))
+        outputs, inputs = self._weight_OD.shape
+        grad_PO = _checked(grad_PO, len(grad_PO), outputs)
+        out_PD = grad_PO.new_empty(len(grad_PO), inputs)
         return _multiply(self._kernels, grad_PO, self._right_OD, out_PD)
 
     def gradient(self, grad_PO: Tensor, x_PD: Tensor) -> Tensor:
@@ -49,8 +57,10 @@ class TileWeight:
 
     def gradients(self, grad_PO: Tensor, x_PD: Tensor) -> tuple[Tensor, Tensor]:
         """The same, and that of a bias: the sum of g, O in float32."""
-        out_OD = torch.empty(self._weight_OD.shape)
-        sum_O = torch.empty(len(out_OD))
+        outputs, inputs = self._weight_OD.shape
+        x_PD = _checked(x_PD, len(x_PD), inputs)
+        grad_PO = _checked(grad_PO, len(x_PD), outputs)
+        out_OD, sum_O = torch.empty(outputs, inputs), torch.empty(outputs)
         right_PD = _packed(self._kernels, x_PD, turned=False)
         _multiply(self._kernels, grad_PO, right_PD, out_OD, turned=True, sums=sum_O)
         return out_OD, sum_O
@@ -62,6 +72,16 @@ class TileWeight:
     @cached_property
     def _right_OD(self) -> Tensor:
         return _packed(self._kernels, self._weight_OD, turned=False)
+
+
+def _checked(factor: Tensor, rows: int, columns: int) -> Tensor:
+    """Without gaps: the kernels read as many numbers as they are told."""
+    if factor.shape != (rows, columns) or factor.dtype != torch.bfloat16:
+        raise ShapeError(
+            f"a factor of {tuple(factor.shape)} in {factor.dtype}, not of {(rows, columns)} in "
+            "bfloat16"
+        )
+    return factor.contiguous()
 
 
 def _packed(kernels: ctypes.CDLL, matrix: Tensor, turned: bool) -> Tensor:
@@ -84,7 +104,6 @@ def _multiply(
     sums: Tensor | None = None,
 ) -> Tensor:
     """Of a left factor as it is, or `turned`, of its transpose, whose rows have `sums`."""
-    left = left.contiguous()
     bias = None if bias is None else bias.float()
     kernels.ayt_multiply(
         *(is_bf16(out), address(left), *left.shape, turned),
