@@ -1,6 +1,7 @@
 """Products on the processor's matrix unit are torch's own, and so are their gradients."""
 
 import ctypes
+import mmap
 
 import pytest
 import torch
@@ -42,6 +43,14 @@ def tiles(kernels: ctypes.CDLL) -> ctypes.CDLL:
 
 def random_weight(inputs: int, outputs: int, dtype: torch.dtype = torch.float32) -> Tensor:
     return (torch.randn(outputs, inputs) / inputs**0.5).to(dtype)
+
+
+def all_products(
+    tiles: ctypes.CDLL, weight_OD: Tensor, x_PD: Tensor, bias_O: Tensor, grad_PO: Tensor
+) -> list[Tensor]:
+    weight = TileWeight(tiles, weight_OD)
+    gradients = weight.gradients(grad_PO, x_PD)
+    return [weight.forward(x_PD, bias_O), weight.backward(grad_PO), *gradients]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -88,6 +97,30 @@ def test_what_does_not_fit_is_refused(tiles: ctypes.CDLL) -> None:
             wrong()
 
 
+def before_forbidden_memory(numbers: Tensor) -> Tensor:
+    """A copy behind whose last number the process may not read."""
+    size = numbers.numel() * numbers.element_size()
+    pages = -(-size // mmap.PAGESIZE)
+    room = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
+    behind = ctypes.addressof(ctypes.c_char.from_buffer(room)) + pages * mmap.PAGESIZE
+    forbidden = ctypes.CDLL(None).mprotect(ctypes.c_void_p(behind), mmap.PAGESIZE, 0)
+    assert forbidden == 0
+    start = pages * mmap.PAGESIZE - size
+    copy = torch.frombuffer(room, dtype=numbers.dtype, count=numbers.numel(), offset=start)
+    return copy.view_as(numbers).copy_(numbers)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_behind_a_factor_is_read(tiles: ctypes.CDLL, size: tuple[int, int, int]) -> None:
+    positions, inputs, outputs = size
+    weight_OD, bias_O = random_weight(inputs, outputs), torch.randn(outputs)
+    x_PD, grad_PO = (torch.randn(positions, n).bfloat16() for n in (inputs, outputs))
+    factors = weight_OD, x_PD, bias_O, grad_PO
+    guarded = [before_forbidden_memory(factor) for factor in factors]  # a read too many is a crash
+    ours = zip(all_products(tiles, *guarded), all_products(tiles, *factors), strict=True)
+    assert all(torch.equal(one, other) for one, other in ours)
+
+
 def test_a_row_depends_on_that_row_alone(tiles: ctypes.CDLL) -> None:
     weight = TileWeight(tiles, random_weight(40, 50))
     x_PD = torch.randn(70, 40).bfloat16()
@@ -102,20 +135,14 @@ def test_a_row_depends_on_that_row_alone(tiles: ctypes.CDLL) -> None:
 
 
 def test_the_number_of_threads_changes_nothing(tiles: ctypes.CDLL) -> None:
-    weight_OD = random_weight(512, 300)
     x_PD, grad_PO = torch.randn(512, 512).bfloat16(), torch.randn(512, 300).bfloat16()
-
-    def outcome() -> list[Tensor]:
-        weight = TileWeight(tiles, weight_OD)
-        gradients = weight.gradients(grad_PO, x_PD)
-        return [weight.forward(x_PD), weight.backward(grad_PO), *gradients]
-
+    factors = random_weight(512, 300), x_PD, torch.randn(300), grad_PO
     threads = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        alone = outcome()
+        alone = all_products(tiles, *factors)
         torch.set_num_threads(3)
-        for one, other in zip(alone, outcome(), strict=True):
+        for one, other in zip(alone, all_products(tiles, *factors), strict=True):
             assert torch.equal(one, other)
     finally:
         torch.set_num_threads(threads)

@@ -99,11 +99,7 @@ class _Projection(torch.autograd.Function):
         weight = TileWeight(ctx.kernels, weight_OD)
         _, of_x, of_weight, of_bias = ctx.needs_input_grad
         grad_x_PD = weight.backward(grad_PO) if of_x else None
-        gradients: tuple[Tensor | None, ...] = (None, None)
+        grad_OD = grad_O = None
         if of_weight or of_bias:
-            both = weight.gradients(grad_PO, x_PD)
-            gradients = tuple(
-                grad.to(weight_OD.dtype) if wanted else None
-                for grad, wanted in zip(both, (of_weight, of_bias), strict=True)
-            )
-        return None, grad_x_PD, *gradients
+            grad_OD, grad_O = weight.gradients(grad_PO, x_PD)
+        return None, grad_x_PD, grad_OD if of_weight else None, grad_O if of_bias else None

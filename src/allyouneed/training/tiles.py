@@ -25,7 +25,8 @@ def has_tiles(kernels: ctypes.CDLL) -> bool:
 
 
 class TileWeight:
-    """A weight OD, in float32 or bfloat16, and the products that a training step takes with it.
+    """A weight OD, in float32 or bfloat16, and the products that a training step takes with it,
+    on a machine that `has_tiles`.
 
     All of them raise ShapeError where the other factor does not fit, or is not in bfloat16.
     """

@@ -244,7 +244,7 @@ struct Product {
             here->belong_to(*this, i * kBlock, j * kBlock);
             before = here;
           }
-          here = deep <= piece ? room + (here == room) : here + 1;
+          if (piece < deep) ++here;  // else no sums wait for their next piece
         }
       first = last;
     } while (first < deep);
