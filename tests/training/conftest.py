@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from allyouneed.engine.native import build
-from allyouneed.engine.native.library import NoLibrary, cache_folder
+from allyouneed.engine.native.library import Library, cache_folder
 from allyouneed.training.kernels import find_kernels, open_kernels
 from allyouneed.training.log import Report, nobody, read_log
 from allyouneed.training.recipe import Recipe, load_recipe
@@ -102,28 +102,25 @@ def shared_runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return Runs(tmp_path_factory.mktemp("shared"))
 
 
-@pytest.fixture(scope="module", params=list(build.variants()))
-def kernels(request: pytest.FixtureRequest) -> ctypes.CDLL:
-    """In every variant that this processor can run; compiled once and kept."""
+@pytest.fixture(scope="module")
+def compiled() -> Library:
+    """The kernels for this machine; compiling them may fail for want of a compiler alone."""
     try:
-        best = find_kernels()
-    except NoLibrary as error:
-        pytest.skip(str(error))
+        build.find_compiler()
+    except build.NoCompiler as error:
+        pytest.skip(f"the kernels are tested where they can be compiled: {error}")
+    return find_kernels()
+
+
+@pytest.fixture(scope="module", params=list(build.variants()))
+def kernels(request: pytest.FixtureRequest, compiled: Library) -> ctypes.CDLL:
+    """In every variant that this processor can run; compiled once and kept."""
     names = list(build.variants())
     if names.index(request.param) < names.index(build.best_variant()):
         pytest.skip(f"this processor lacks something that variant {request.param} needs")
     if request.param == build.best_variant():
-        return best.functions
+        return compiled.functions
     path = cache_folder() / build.library_name(request.param, build.KERNELS)
     if not build.intact(path):
         build.compile_variant(request.param, cache_folder(), build.KERNELS)
     return open_kernels(path)
-
-
-@pytest.fixture(scope="module")
-def compiled() -> None:
-    """Skips where the fast road cannot be taken."""
-    try:
-        find_kernels()
-    except NoLibrary as error:
-        pytest.skip(str(error))

@@ -132,9 +132,16 @@ struct Product {
 
  private:
   static constexpr int64_t kTaskRows = 4, kCached = 256, kWhole = 64, kPacked = 16;  // blocks
-  static constexpr int kSumsRow = kBlock * sizeof(float);
 
   bool packs() const { return left.turned || left.rows % kBlock || left.columns % kBlock; }
+
+  // Tiles 0 to 3 sum a block up.
+  WITH_TILES static void zero_sums() {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
 
   // Sums of a block, and where they are to be written.
   struct Sums {
@@ -153,6 +160,20 @@ struct Product {
       columns = int(std::min<int64_t>(kBlock, product.columns - column));
     }
 
+    WITH_TILES void to_tiles() const {
+      _tile_loadd(0, at[0], kRow);
+      _tile_loadd(1, at[0] + kLanes, kRow);
+      _tile_loadd(2, at[kBlock / 2], kRow);
+      _tile_loadd(3, at[kBlock / 2] + kLanes, kRow);
+    }
+    WITH_TILES void from_tiles() {
+      _tile_stored(0, at[0], kRow);
+      _tile_stored(1, at[0] + kLanes, kRow);
+      _tile_stored(2, at[kBlock / 2], kRow);
+      _tile_stored(3, at[kBlock / 2] + kLanes, kRow);
+    }
+
+    // The next rows, as many as `count` or as are left.
     WITH_TILES void write(int count) {
       for (const int end = std::min(rows, row + count); row < end; ++row) {
         T* to = corner + row * stride;
@@ -162,6 +183,8 @@ struct Product {
     }
 
    private:
+    static constexpr int kRow = kBlock * sizeof(float);  // bytes
+
     WITH_TILES void write_row(const float* sum, T* to) const {
       if (columns == kBlock) {
         __m512 left = _mm512_load_ps(sum), right = _mm512_load_ps(sum + kLanes);
@@ -211,17 +234,10 @@ struct Product {
       for (int64_t i = top; i < bottom; ++i, blocks += panel)
         for (int64_t j = left_edge; j < right_edge; ++j) {
           const bfloat16 *a = blocks, *b = right + (j * deep + first) * kBlockSize;
-          if (first == 0) {
-            _tile_zero(0);
-            _tile_zero(1);
-            _tile_zero(2);
-            _tile_zero(3);
-          } else {
-            _tile_loadd(0, here->at[0], kSumsRow);
-            _tile_loadd(1, here->at[0] + kLanes, kSumsRow);
-            _tile_loadd(2, here->at[kBlock / 2], kSumsRow);
-            _tile_loadd(3, here->at[kBlock / 2] + kLanes, kSumsRow);
-          }
+          if (first == 0)
+            zero_sums();
+          else
+            here->to_tiles();
           for (int64_t k = first; k < last; ++k, a += step, b += kBlockSize) {
             if (j == left_edge && i + 1 < bottom)  // the rows below come from afar
               for (int r = 0; r < kBlock; ++r) __builtin_prefetch(a + panel + r * row);
@@ -236,10 +252,7 @@ struct Product {
             before->write(rows_at_once);
           }
           before->write(kBlock);
-          _tile_stored(0, here->at[0], kSumsRow);
-          _tile_stored(1, here->at[0] + kLanes, kSumsRow);
-          _tile_stored(2, here->at[kBlock / 2], kSumsRow);
-          _tile_stored(3, here->at[kBlock / 2] + kLanes, kSumsRow);
+          here->from_tiles();
           if (last == deep) {
             here->belong_to(*this, i * kBlock, j * kBlock);
             before = here;
