@@ -17,7 +17,7 @@ from allyouneed.model_folder import open_model_folder
 from allyouneed.training import workers as workers_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import read_log
-from allyouneed.training.objective import Minimised
+from allyouneed.training.minimised import Minimised
 from allyouneed.training.recipe import load_recipe, to_toml
 from allyouneed.training.run import TrainingResult, train
 from allyouneed.training.tasks.table import task_of

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
-from allyouneed.training.objective import Minimised
+from allyouneed.training.minimised import Minimised
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Outlook

@@ -26,15 +26,17 @@ from allyouneed.training.checkpoint import (
     saved_state,
     set_aside,
 )
+from allyouneed.training.ending import Ending, ending, share_done
 from allyouneed.training.gradient import Cost, Gradient, lines_of
 from allyouneed.training.heap import give_back
+from allyouneed.training.interval import Interval
 from allyouneed.training.log import Report
 from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.schedule import learning_rate
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.signals import StopRequest, stop_on_signals
-from allyouneed.training.state import Ending, Interval, State, ending, share_done
+from allyouneed.training.state import State
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.validation import Measured, validate
 from allyouneed.training.workers import Workers, launcher

@@ -1,36 +1,20 @@
-"""What training minimises: model and loss as one module, so that DDP and FSDP can wrap both.
+"""What training to translate minimises: the smoothed loss of a batch.
 
 B batch · S source length · T target length · P positions · D d_model
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
 from allyouneed.engine.native.library import NoLibrary
 from allyouneed.training.kernels import find_kernels
 from allyouneed.training.loss import fused_loss
+from allyouneed.training.minimised import Minimised
 from allyouneed.training.packed import PackedRoad, why_not_packed
 from allyouneed.training.sections import TrainingSection
 from allyouneed.training.word_dropout import word_dropout
-from allyouneed.weights.model import AnyModel
-
-
-class Minimised(nn.Module):
-    """What training minimises, given a batch: nats, summed over its target tokens or labels; of no
-    batch 0, with a gradient of 0 for every weight that is learnt. `note` is what to tell about the
-    road taken."""
-
-    note: str | None = None
-
-    def __init__(self, model: AnyModel) -> None:
-        super().__init__()
-        self.model = model
-
-    def nothing(self) -> Tensor:
-        """The loss of no batch."""
-        return 0 * torch.stack([w.flatten()[0] for w in self.model.parameters()]).sum()
 
 
 class Objective(Minimised):

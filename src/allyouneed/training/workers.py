@@ -28,7 +28,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import AllYouNeedError, UsageError
-from allyouneed.training.objective import Minimised
+from allyouneed.training.minimised import Minimised
 from allyouneed.weights.model import AnyModel, WeightsLeftUnset, untied_weights
 
 T = TypeVar("T")

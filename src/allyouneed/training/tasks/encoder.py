@@ -31,7 +31,7 @@ from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder, sav
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.opening import encoder_tokenizer, open_tokenizer
 from allyouneed.training.encoder_schema import EncoderRecipe
-from allyouneed.training.objective import Minimised
+from allyouneed.training.minimised import Minimised
 from allyouneed.training.preparation import check_same_model
 from allyouneed.training.sections import TrainingSection
 from allyouneed.training.survey import Survey

@@ -11,7 +11,7 @@ import torch
 from allyouneed.data.batches import Indices
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
-from allyouneed.training.objective import Minimised
+from allyouneed.training.minimised import Minimised
 from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.survey import Survey
 from allyouneed.training.validation import Measured
