@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+import statistics
 from dataclasses import replace
 from typing import Any
 
@@ -54,9 +55,9 @@ KINDS: dict[str, dict[str, Any]] = {
 LENGTHS = ((9, 23), (1, 1), (4, 17), (7, 16), (8, 2))  # source, target
 
 
-def loud_model(**changes: Any) -> Transformer:
+def loud_model(seed: int = 1, **changes: Any) -> Transformer:
     """Biases and gains that are not zeros and ones."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     model = Transformer(replace(CONFIG, **changes)).train()
     for weight in model.parameters():
         if weight.dim() == 1:
@@ -117,20 +118,27 @@ def test_both_roads_give_the_same_loss_and_gradients(kind: str) -> None:
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_bf16_they_differ_by_rounding(kind: str) -> None:
-    model = loud_model(**KINDS[kind])
-    batch = made_up_batch(model.config, LENGTHS)
-    exact, _ = both_roads(model, batch)
-    narrow = both_roads(model, batch, precision="bf16")
-    torchs = 0.02 if kind in ("paper", "pre-norm") else 0.04
-    for (loss, grads), limit in zip(narrow, (torchs, 0.02), strict=True):
-        assert_close(loss, exact[0], rtol=2e-3, atol=0.0)
-        norm = math.sqrt(sum(float(grad.square().sum()) for grad in exact[1] if grad is not None))
-        apart = sum(
-            float((ours - theirs).square().sum())
-            for ours, theirs in zip(grads, exact[1], strict=True)
-            if ours is not None and theirs is not None
-        )
-        assert 0 < math.sqrt(apart) < limit * norm
+    """By about as much as torch's own road: a median, for one ReLU that rounding turns off moves
+    the gradients of so small a model by per cents."""
+    apart: list[list[float]] = [[], []]
+    for seed in range(7):
+        model = loud_model(seed, **KINDS[kind])
+        batch = made_up_batch(model.config, LENGTHS)
+        (loss, exact), _ = both_roads(model, batch)
+        narrow = both_roads(model, batch, precision="bf16")
+        for (narrow_loss, grads), distances in zip(narrow, apart, strict=True):
+            assert_close(narrow_loss, loss, rtol=2e-3, atol=0.0)
+            distances.append(distance(grads, exact))
+    torchs, ours = map(statistics.median, apart)
+    assert 0 < ours < 2 * torchs < 0.03
+
+
+def distance(grads: list[Tensor | None], exact: list[Tensor | None]) -> float:
+    """Of all gradients together, relative."""
+    one, other = (
+        torch.cat([g.flatten() for g in found if g is not None]) for found in (grads, exact)
+    )
+    return float((one - other).norm() / other.norm())
 
 
 @pytest.mark.usefixtures("compiled")
