@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tokenizers
 
 PARTS = ("small", "large")
 SMALL_PAIRS = 50_000  # enough for all the chunks that are under way at once
@@ -143,6 +144,7 @@ def tokenising(folder: Path) -> dict[str, Any]:
     learnt_from = (side for pair in texts[:LEARNT_FROM] for side in pair)
     tokenizer = Tokenizer.train(learnt_from, VOCABULARY)
     tokenizer.save(folder / "tokenizer.json")
+    library = tokenizers.Tokenizer.from_str(tokenizer.to_json())
     corpus = Corpus(folder / "source.some", folder / "target.some")
     for side in (0, 1):
         corpus.files[side].write_text("".join(pair[side] + "\n" for pair in texts))
@@ -151,8 +153,8 @@ def tokenising(folder: Path) -> dict[str, Any]:
         began = time.perf_counter()
         for first in range(0, len(texts), CHUNK):
             chunk = texts[first : first + CHUNK]
-            for side in (0, 1):
-                tokenizer.encode_ids([pair[side] for pair in chunk])
+            sides = [pair[side] for side in (0, 1) for pair in chunk]
+            [encoding.ids for encoding in library.encode_batch_fast(sides)]
         alone.append(len(texts) / (time.perf_counter() - began))
         stages = [time.perf_counter()]
 

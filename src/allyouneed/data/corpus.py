@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from allyouneed.errors import DataError
 from allyouneed.text.conversation import History
@@ -22,8 +22,7 @@ FORMAT_OF: dict[str, Format] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One source sentence and its target, from line (or row) `line`, counted from 1."""
 
     source: str

@@ -29,6 +29,7 @@ from allyouneed.text.tokenizer_file import (
     document,
     spell,
 )
+from allyouneed.text.word_memory import WordMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Tokenizer(Spelt):
         )
         self._library = tokenizers.Tokenizer.from_str(self._json)
         self._library.encode_special_tokens = True  # the file format does not keep it
+        self._memory = WordMemory(self._encode_all)
         stay_quiet_after_fork()
 
     @classmethod
@@ -167,9 +169,16 @@ class Tokenizer(Spelt):
         return Encoding(ids, pieces, list(self._spans(text, ids)))
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Tokenises many texts at once, ids only, on all cores; every list ends in `END`."""
-        cleaned = [clean(text)[0] for text in texts]
-        return [encoding.ids for encoding in self._library.encode_batch_fast(cleaned)]
+        """Tokenises many texts at once, ids only, new words on all cores; all end in `END`."""
+        ids = self._memory.ids([clean(text)[0] for text in texts])
+        for one in ids:
+            one.append(self.END)
+        return ids
+
+    def _encode_all(self, texts: list[str]) -> list[list[int]]:
+        """By the library, without `END`."""
+        encodings = self._library.encode_batch_fast(texts, add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of the ids; for those of `encode(text)`, exactly the (clean) text.

@@ -1,0 +1,83 @@
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from allyouneed.text import word_memory
+from allyouneed.text.word_memory import LONGEST, WordMemory
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def memory(asked: list[str]) -> WordMemory:
+    return WordMemory(spelling(asked))
+
+
+def spelling(asked: list[str]) -> Callable[[list[str]], list[list[int]]]:
+    """A tokenizer of characters that writes down what it is asked."""
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        asked.extend(texts)
+        return [[ord(letter) for letter in text if letter != " "] for text in texts]
+
+    return encode
+
+
+def test_a_word_is_tokenised_once(memory: WordMemory, asked: list[str]) -> None:
+    assert memory.ids(["ab ab c", "c"]) == [[97, 98, 97, 98, 99], [99]]
+    assert memory.ids(["c ab", "d"]) == [[99, 97, 98], [100]]
+    assert sorted(asked) == ["ab", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        " a",
+        "a ",
+        "a  b",
+        "a\tb",
+        "a b\n",
+        "a\u00a0b c",
+        "a\u2028 b",
+        "a " + "x" * (LONGEST + 1),
+    ],
+)
+def test_what_other_than_single_spaces_part_is_given_whole(
+    memory: WordMemory, asked: list[str], text: str
+) -> None:
+    for _ in range(2):
+        assert len(memory.ids(["b", text, "a b"])) == 3
+    assert asked.count(text) == 2
+    assert set(asked) - {text} <= {"a", "b", "c"}
+
+
+def test_each_text_gets_its_own_list(memory: WordMemory) -> None:
+    first, second = memory.ids(["ab", "ab"])
+    first.append(0)
+    assert second == memory.ids(["ab"])[0] == [97, 98]
+
+
+def test_it_forgets_when_it_holds_too_many_words(
+    memory: WordMemory, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_memory, "WORDS", 2)
+    memory.ids(["a b"])
+    memory.ids(["a b"])
+    assert sorted(asked) == ["a", "b"]
+    assert memory.ids(["c"]) == [[99]]  # the third: from here on it begins anew
+    assert memory.ids(["a"]) == [[97]]
+    assert sorted(asked) == ["a", "a", "b", "c"]
+
+
+def test_threads_may_share_it(memory: WordMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_memory, "WORDS", 5)
+    texts = [[f"w{n} w{n + k} w{k}" for n in range(50)] for k in range(40)]
+    expected = [WordMemory(spelling([])).ids(some) for some in texts]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(memory.ids, texts)) == expected
