@@ -1,7 +1,8 @@
-"""Products on the processor's matrix unit are torch's own, and so are their gradients."""
+"""Products by native kernels are torch's own, and so are their gradients."""
 
 import ctypes
 import mmap
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from allyouneed.errors import ShapeError
+from allyouneed.training.blocks import BlockWeight, Unit, best_unit
 from allyouneed.training.products import (
     LEAST,
     FastProjections,
@@ -18,7 +20,6 @@ from allyouneed.training.products import (
     filled,
     prepared,
 )
-from allyouneed.training.tiles import TileWeight, has_tiles
 
 SIZES = [  # positions, inputs, outputs
     (1, 1, 1),
@@ -33,12 +34,26 @@ SIZES = [  # positions, inputs, outputs
 ]
 
 
-@pytest.fixture
-def tiles(kernels: ctypes.CDLL) -> ctypes.CDLL:
-    """Where they run on the unit."""
-    if not has_tiles(kernels):
-        pytest.skip("this variant or processor has no matrix unit")
-    return kernels
+@dataclass(frozen=True)
+class Processor:
+    """What multiplies."""
+
+    kernels: ctypes.CDLL
+    unit: Unit
+
+    def weight(self, weight_OD: Tensor) -> BlockWeight:
+        return BlockWeight(self.kernels, weight_OD, self.unit)
+
+    def projections(self) -> FastProjections:
+        return FastProjections(self.kernels, self.unit)
+
+
+@pytest.fixture(params=[Unit.VECTORS, Unit.TILES], ids=["vectors", "tiles"])
+def processor(kernels: ctypes.CDLL, request: pytest.FixtureRequest) -> Processor:
+    """With each unit that is there."""
+    if request.param > best_unit(kernels):
+        pytest.skip("this variant or processor has no such unit")
+    return Processor(kernels, request.param)
 
 
 def random_weight(inputs: int, outputs: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -46,9 +61,9 @@ def random_weight(inputs: int, outputs: int, dtype: torch.dtype = torch.float32)
 
 
 def all_products(
-    tiles: ctypes.CDLL, weight_OD: Tensor, x_PD: Tensor, bias_O: Tensor, grad_PO: Tensor
+    processor: Processor, weight_OD: Tensor, x_PD: Tensor, bias_O: Tensor, grad_PO: Tensor
 ) -> list[Tensor]:
-    weight = TileWeight(tiles, weight_OD)
+    weight = processor.weight(weight_OD)
     gradients = weight.gradients(grad_PO, x_PD)
     return [weight.forward(x_PD, bias_O), weight.backward(grad_PO), *gradients]
 
@@ -56,13 +71,13 @@ def all_products(
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("size", SIZES)
 def test_products_are_torchs_in_float32(
-    tiles: ctypes.CDLL, size: tuple[int, int, int], dtype: torch.dtype
+    processor: Processor, size: tuple[int, int, int], dtype: torch.dtype
 ) -> None:
     torch.manual_seed(0)
     positions, inputs, outputs = size
     weight_OD, bias_O = random_weight(inputs, outputs, dtype), torch.randn(outputs).to(dtype)
     x_PD, grad_PO = (torch.randn(positions, n).bfloat16() for n in (inputs, outputs))
-    ours = TileWeight(tiles, weight_OD)
+    ours = processor.weight(weight_OD)
     theirs = TorchWeight(weight_OD.bfloat16().float())
     plain_PO = theirs.forward(x_PD.float())
     assert_close(ours.forward(x_PD), plain_PO.bfloat16(), rtol=0.01, atol=1e-3)
@@ -74,17 +89,17 @@ def test_products_are_torchs_in_float32(
     assert_close(grad_O, grad_PO.float().sum(dim=0), rtol=1e-5, atol=1e-4)
 
 
-def test_columns_may_lie_apart(tiles: ctypes.CDLL) -> None:
+def test_columns_may_lie_apart(processor: Processor) -> None:
     weight_OD = random_weight(64, 32).T.contiguous().T
     x_PD, grad_PO = torch.randn(64, 64).bfloat16(), torch.randn(32, 64).bfloat16().T
-    ours, theirs = TileWeight(tiles, weight_OD), TileWeight(tiles, weight_OD.contiguous())
+    ours, theirs = processor.weight(weight_OD), processor.weight(weight_OD.contiguous())
     assert torch.equal(ours.forward(x_PD.T.contiguous().T), theirs.forward(x_PD))
     assert torch.equal(ours.backward(grad_PO), theirs.backward(grad_PO.contiguous()))
     assert torch.equal(ours.gradient(grad_PO, x_PD), theirs.gradient(grad_PO.contiguous(), x_PD))
 
 
-def test_what_does_not_fit_is_refused(tiles: ctypes.CDLL) -> None:
-    weight = TileWeight(tiles, random_weight(8, 12))
+def test_what_does_not_fit_is_refused(processor: Processor) -> None:
+    weight = processor.weight(random_weight(8, 12))
     x_PD, grad_PO = torch.ones(5, 8).bfloat16(), torch.ones(5, 12).bfloat16()
     for wrong in (
         lambda: weight.forward(grad_PO),
@@ -111,18 +126,18 @@ def before_forbidden_memory(numbers: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_nothing_behind_a_factor_is_read(tiles: ctypes.CDLL, size: tuple[int, int, int]) -> None:
+def test_nothing_behind_a_factor_is_read(processor: Processor, size: tuple[int, int, int]) -> None:
     positions, inputs, outputs = size
     weight_OD, bias_O = random_weight(inputs, outputs), torch.randn(outputs)
     x_PD, grad_PO = (torch.randn(positions, n).bfloat16() for n in (inputs, outputs))
     factors = weight_OD, x_PD, bias_O, grad_PO
     guarded = [before_forbidden_memory(factor) for factor in factors]  # a read too many is a crash
-    ours = zip(all_products(tiles, *guarded), all_products(tiles, *factors), strict=True)
+    ours = zip(all_products(processor, *guarded), all_products(processor, *factors), strict=True)
     assert all(torch.equal(one, other) for one, other in ours)
 
 
-def test_a_row_depends_on_that_row_alone(tiles: ctypes.CDLL) -> None:
-    weight = TileWeight(tiles, random_weight(40, 50))
+def test_a_row_depends_on_that_row_alone(processor: Processor) -> None:
+    weight = processor.weight(random_weight(40, 50))
     x_PD = torch.randn(70, 40).bfloat16()
     y_PO = weight.forward(x_PD)
     x_PD[33] = float("nan")
@@ -134,31 +149,31 @@ def test_a_row_depends_on_that_row_alone(tiles: ctypes.CDLL) -> None:
     assert torch.equal(spoilt_PO[sound], y_PO[sound])
 
 
-def test_the_number_of_threads_changes_nothing(tiles: ctypes.CDLL) -> None:
+def test_the_number_of_threads_changes_nothing(processor: Processor) -> None:
     x_PD, grad_PO = torch.randn(512, 512).bfloat16(), torch.randn(512, 300).bfloat16()
     factors = random_weight(512, 300), x_PD, torch.randn(300), grad_PO
     threads = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        alone = all_products(tiles, *factors)
+        alone = all_products(processor, *factors)
         torch.set_num_threads(3)
-        for one, other in zip(alone, all_products(tiles, *factors), strict=True):
+        for one, other in zip(alone, all_products(processor, *factors), strict=True):
             assert torch.equal(one, other)
     finally:
         torch.set_num_threads(threads)
 
 
-def test_the_unit_is_for_bfloat16(kernels: ctypes.CDLL) -> None:
+def test_units_are_for_bfloat16(kernels: ctypes.CDLL) -> None:
     weight_OD = random_weight(8, 8)
     fast = prepared(kernels, weight_OD, torch.bfloat16)
-    assert isinstance(fast, TileWeight) == has_tiles(kernels)
+    assert isinstance(fast, BlockWeight) == (best_unit(kernels) != Unit.NONE)
     assert isinstance(prepared(kernels, weight_OD, torch.float32), TorchWeight)
     assert isinstance(prepared(None, weight_OD, torch.bfloat16), TorchWeight)
 
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("narrow", "wide"), [(24, 24), (24, 40), (40, 24)])
-def test_gradients_are_torchs(tiles: ctypes.CDLL, narrow: int, wide: int, bias: bool) -> None:
+def test_gradients_are_torchs(processor: Processor, narrow: int, wide: int, bias: bool) -> None:
     torch.manual_seed(0)
     layer = nn.Linear(narrow, wide, bias=bias)
     x_PD = torch.randn(96, narrow).bfloat16().requires_grad_()
@@ -170,17 +185,17 @@ def test_gradients_are_torchs(tiles: ctypes.CDLL, narrow: int, wide: int, bias: 
         return [y_PO, *torch.autograd.grad(y_PO, [x_PD, *layer.parameters()], grad_PO)]
 
     theirs = outcome()
-    with FastProjections(tiles):
+    with processor.projections():
         ours = outcome()
     assert ours[0].grad_fn.name() == "_ProjectionBackward"  # type: ignore[union-attr]
     assert_close(ours, theirs, rtol=0.01, atol=1e-3)
 
 
-def test_what_is_frozen_has_no_gradient(tiles: ctypes.CDLL) -> None:
+def test_what_is_frozen_has_no_gradient(processor: Processor) -> None:
     layer = nn.Linear(4, 5).bfloat16()
     layer.weight.requires_grad_(False)
     x_PD = torch.randn(3, 4).bfloat16()
-    with FastProjections(tiles):
+    with processor.projections():
         layer(x_PD).sum().backward()
         assert layer.weight.grad is None
         assert layer.bias.grad.tolist() == [3.0] * 5
@@ -189,9 +204,9 @@ def test_what_is_frozen_has_no_gradient(tiles: ctypes.CDLL) -> None:
     assert_close(x_PD.grad, layer.weight.sum(dim=0).expand(3, 4))
 
 
-def test_the_rest_is_left_to_torch(tiles: ctypes.CDLL) -> None:
+def test_the_rest_is_left_to_torch(processor: Processor) -> None:
     layer = nn.Linear(4, 5)
-    with FastProjections(tiles):
+    with processor.projections():
         wide_PO = layer(torch.ones(3, 4))
         batch_BPO = layer.bfloat16()(torch.ones(2, 3, 4).bfloat16())
         named_PO = nn.functional.linear(torch.ones(3, 4).bfloat16(), weight=layer.weight)

@@ -11,7 +11,7 @@ from torch import Tensor
 from allyouneed.engine.native.build import KERNELS
 from allyouneed.engine.native.library import Library, found
 
-INTERFACE = 3  # ayt_interface()
+INTERFACE = 4  # ayt_interface()
 _NORM = (c_int32, c_int64, c_int32, c_void_p, c_void_p, c_float, c_uint64, c_double)
 _HEADS = (
     *(c_int32, c_int32, c_int32, c_int32, c_int32, *4 * [c_void_p], c_uint64, c_double),
@@ -27,7 +27,7 @@ _SIGNATURES = {
     "ayt_r_drop_loss": (*_LOSS, c_float, c_float, c_void_p),
     "ayt_pack": (c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p),
     "ayt_multiply": (
-        *(c_int32, c_void_p, c_int64, c_int64, c_int32),
+        *(c_int32, c_int32, c_void_p, c_int64, c_int64, c_int32),
         *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
     ),
 }

@@ -21,7 +21,7 @@ class Objective(Minimised):
     """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens.
 
     With R-Drop, the batch goes through twice, side by side. On a CPU native kernels do what comes
-    between the products, and those in bf16 on a processor with a matrix unit, where they can;
+    between the products, and those in bf16 where the processor has instructions for them;
     `note` says why they do not, or that they were compiled.
     """
 

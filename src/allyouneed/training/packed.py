@@ -16,9 +16,9 @@ from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.residual import PostNorm, PreNorm
 from allyouneed.core.transformer import Transformer
+from allyouneed.training.blocks import best_unit
 from allyouneed.training.fused import AttentionShape, Packing, add_norm, attend
 from allyouneed.training.products import FastProjections, filled
-from allyouneed.training.tiles import has_tiles
 
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
@@ -53,7 +53,8 @@ class PackedRoad:
 
         `kept_BT` is True where a target has a token; these are the first positions of each.
         """
-        with FastProjections(self.kernels) if has_tiles(self.kernels) else nullcontext():
+        unit = best_unit(self.kernels)
+        with FastProjections(self.kernels, unit) if unit else nullcontext():
             return self._states(source_BS, target_in_BT, kept_BT)
 
     def _states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Products with weights, and their gradients: by torch, or on the processor's matrix unit.
+"""Products with weights, and their gradients: by torch, or by native kernels.
 
 P positions · D width of what goes in · O width of what comes out
 """
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.overrides import TorchFunctionMode
 
-from allyouneed.training.tiles import TileWeight, has_tiles
+from allyouneed.training.blocks import BlockWeight, Unit, best_unit
 
 LEAST = 32  # positions: odd numbers slow products in bfloat16 down
 
@@ -31,7 +31,7 @@ def filled(positions: int) -> int:
 
 
 class TorchWeight:
-    """As `TileWeight`, by torch's products, in the dtype of the weight OD."""
+    """As `BlockWeight`, by torch's products, in the dtype of the weight OD."""
 
     def __init__(self, weight_OD: Tensor) -> None:
         self._weight_OD = weight_OD
@@ -51,19 +51,19 @@ class TorchWeight:
 
 def prepared(
     kernels: ctypes.CDLL | None, weight_OD: Tensor, dtype: torch.dtype
-) -> TorchWeight | TileWeight:
+) -> TorchWeight | BlockWeight:
     """The weight for products in that dtype, by whatever is fastest here."""
-    if kernels and dtype == torch.bfloat16 and has_tiles(kernels):
-        return TileWeight(kernels, weight_OD)
+    if kernels and dtype == torch.bfloat16 and (unit := best_unit(kernels)):
+        return BlockWeight(kernels, weight_OD, unit)
     return TorchWeight(weight_OD.to(dtype))
 
 
 class FastProjections(TorchFunctionMode):
-    """Within it, linear layers that get bfloat16 numbers PD run on the matrix unit."""
+    """Within it, linear layers that get bfloat16 numbers PD run on that unit."""
 
-    def __init__(self, kernels: ctypes.CDLL) -> None:
+    def __init__(self, kernels: ctypes.CDLL, unit: Unit) -> None:
         super().__init__()
-        self._kernels = kernels
+        self._kernels, self._unit = kernels, unit
 
     def __torch_function__(
         self,
@@ -80,26 +80,32 @@ class FastProjections(TorchFunctionMode):
     def _linear(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if input.dtype != torch.bfloat16 or input.dim() != 2:
             return nn.functional.linear(input, weight, bias)
-        return _Projection.apply(self._kernels, input, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
+        return _Projection.apply(self._kernels, self._unit, input, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
 
 
 class _Projection(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, kernels: ctypes.CDLL, x_PD: Tensor, weight_OD: Tensor, bias_O: Tensor | None
+        ctx: Any,
+        kernels: ctypes.CDLL,
+        unit: Unit,
+        x_PD: Tensor,
+        weight_OD: Tensor,
+        bias_O: Tensor | None,
     ) -> Tensor:
         ctx.save_for_backward(x_PD, weight_OD)
-        ctx.kernels = kernels
-        return TileWeight(kernels, weight_OD).forward(x_PD, bias_O)
+        ctx.by = kernels, unit
+        return BlockWeight(kernels, weight_OD, unit).forward(x_PD, bias_O)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_PO: Tensor) -> tuple[Tensor | None, ...]:
         x_PD, weight_OD = ctx.saved_tensors
-        weight = TileWeight(ctx.kernels, weight_OD)
-        _, of_x, of_weight, of_bias = ctx.needs_input_grad
+        kernels, unit = ctx.by
+        weight = BlockWeight(kernels, weight_OD, unit)
+        *_, of_x, of_weight, of_bias = ctx.needs_input_grad
         grad_x_PD = weight.backward(grad_PO) if of_x else None
         grad_OD = grad_O = None
         if of_weight or of_bias:
             grad_OD, grad_O = weight.gradients(grad_PO, x_PD)
-        return None, grad_x_PD, grad_OD if of_weight else None, grad_O if of_bias else None
+        return None, None, grad_x_PD, grad_OD if of_weight else None, grad_O if of_bias else None

@@ -14,7 +14,7 @@ static inline int thread() { return omp_get_thread_num(); }
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-EXPORT int32_t ayt_interface() { return 3; }
+EXPORT int32_t ayt_interface() { return 4; }
 
 EXPORT void ayt_add_norm(int32_t bf16, int64_t rows, int32_t width, const float* gain,
                          const float* shift, float epsilon, uint64_t seed, double rate,
@@ -99,10 +99,10 @@ EXPORT void ayt_r_drop_loss(int32_t bf16, void* logits, int64_t rows, int32_t vo
     r_drop_loss((float*)logits, rows, vocabulary, labels, smoothing, alpha, losses);
 }
 
-// Whether this machine has what the two below run on; where it has not, they do nothing.
-EXPORT int32_t ayt_has_tiles() {
+// The best unit for the two below; where there is none, they must not be called.
+EXPORT int32_t ayt_best_unit() {
 #if HAS_TILES
-  return may_multiply();
+  return best_unit();
 #else
   return 0;
 #endif
@@ -121,19 +121,19 @@ EXPORT void ayt_pack(int32_t bf16, const void* matrix, int64_t rows, int64_t col
 }
 
 template <class T>
-static void multiply(const void* matrix, int64_t rows, int64_t columns, bool turned,
+static void multiply(int32_t unit, const void* matrix, int64_t rows, int64_t columns, bool turned,
                      const void* right, int64_t width, const float* bias, float* sums, void* out) {
 #if HAS_TILES
   const Factor<bfloat16> left{(const bfloat16*)matrix, rows, columns, false, turned};
   const int64_t height = turned ? columns : rows;
-  Product<T>{left, (const bfloat16*)right, bias, sums, height, width, (T*)out}.multiply();
+  Product<T>{Unit(unit), left, (const bfloat16*)right, bias, sums, height, width, (T*)out}.multiply();
 #endif
 }
 
 // The product of a bfloat16 matrix, or of its transpose, with packed blocks of that many columns.
-EXPORT void ayt_multiply(int32_t bf16, const void* matrix, int64_t rows, int64_t columns,
-                         int32_t turned, const void* right, int64_t width, const float* bias,
-                         float* sums, void* out) {
-  (bf16 ? multiply<bfloat16> : multiply<float>)(matrix, rows, columns, turned != 0, right, width,
-                                                bias, sums, out);
+EXPORT void ayt_multiply(int32_t unit, int32_t bf16, const void* matrix, int64_t rows,
+                         int64_t columns, int32_t turned, const void* right, int64_t width,
+                         const float* bias, float* sums, void* out) {
+  (bf16 ? multiply<bfloat16> : multiply<float>)(unit, matrix, rows, columns, turned != 0, right,
+                                                width, bias, sums, out);
 }
