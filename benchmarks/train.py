@@ -5,9 +5,9 @@ All have the same shape and first weights, take the same batches of Multi30k (4,
 2,048) and the same Adam by the schedule of section 5.3, in the same precision. First they train
 without dropout: their losses must stay within 1 % of each other, step by step, for 200 steps of the
 Tiny shape, 60 of small, 20 of base. Then, with dropout where the paper has it, they take turns,
-warm; then each takes a process of its own for its peak of memory. "Of the peak" is what a step's
-matrix products, without those of padding, need at the speed that large products reached in the same
-run. `--rounds 0` compares the losses alone, which a busy machine does as well.
+warm, each in a process of its own, as its users run it. "Of the peak" is what a step's matrix
+products, without those of padding, need at the speed that large products reached in the same run.
+`--rounds 0` compares the losses alone, which a busy machine does as well.
 
 torch.nn.Transformer is without attention dropout and last norms, as the paper is, and has its fast
 causal mask; Marian has the label smoother of transformers' trainer, the toolkits have losses of
@@ -20,12 +20,11 @@ what they ask for as much as an import wants.
                                [--equal-steps N] [--threads N]
 
 Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Takes about
-35 minutes on two cores, with all three toolkits 70. Absolute times mean nothing on shared
-machines; look at the ratios.
+35 minutes on two cores, with all three toolkits 70; and of memory, for base, 2.5 GiB for each engine
+in each precision. Absolute times mean nothing on shared machines; look at the ratios.
 """
 
 import argparse
-import os
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -41,14 +40,11 @@ from steps.trainers import OURS, PEERS, PRECISIONS
 from steps.work import QUICK, SHAPES, Shape, Work
 
 RESULTS = Path(__file__).parent / "results"
-ENGINES = len(PRECISIONS) * len((OURS, *PEERS, *TOOLKITS))
-PRODUCTS = 1024  # of as many shapes oneDNN keeps the compiled code, for each engine that runs alone
 
 
 def main() -> None:
     """Measures every shape, prints the table and writes the results."""
     arguments = parsed()
-    os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] = str(PRODUCTS * ENGINES)  # here they share it
     cores = machine.stay_on(arguments.threads)
     torch.set_num_threads(cores)
     there = machine.described(cores)
@@ -112,8 +108,7 @@ def contest(
     engines = measure.contestants((OURS, *PEERS, *installed()), arguments.precision)
     measure.compare_losses(work, engines, arguments.equal_steps or shape.equal_steps)
     if arguments.rounds:
-        measure.take_turns(work, engines, arguments.rounds)
-        measure.measure_memory(work, engines, torch.get_num_threads())
+        measure.take_turns(work, engines, arguments.rounds, torch.get_num_threads())
     return report.results_of(work, engines, document["product_peaks"])
 
 

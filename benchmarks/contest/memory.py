@@ -37,11 +37,17 @@ def peaks(
 def in_fresh_process(function: Callable[..., T], *arguments: Any) -> T:
     """What the function gives in a process that nothing ran in before. Its last argument is how
     many kilobytes an empty Python with numpy takes."""
-    told = subprocess.run([sys.executable, "-c", EMPTY], capture_output=True, text=True, check=True)
-    empty = kilobytes("VmRSS", told.stdout)
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(function, *arguments, empty).result()
+        return pool.submit(function, *arguments, empty_kilobytes()).result()
+
+
+def empty_kilobytes() -> int:
+    """What an empty Python with numpy takes; 0 where the system does not tell."""
+    if not STATUS.exists():
+        return 0
+    told = subprocess.run([sys.executable, "-c", EMPTY], capture_output=True, text=True, check=True)
+    return kilobytes("VmRSS", told.stdout)
 
 
 def peak_of(work: Callable[[], object], empty: int) -> float:

@@ -1,17 +1,16 @@
-"""Equal losses, then rounds in which engines take turns, then memory in processes of their own."""
+"""Equal losses, then rounds in which engines take turns, each in a process of its own."""
 
-import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from contest.measure import say
-from contest.memory import CLEAR, in_fresh_process, peak_of
 
+from steps.apart import WARM, Apart
 from steps.trainers import OURS, TORCH, OurTrainer, Trainer, make_trainer, residual_of
-from steps.work import DROPOUT, Shape, Work
+from steps.work import Work
 
-WARM, STEPS = 2, 4  # steps before a clock runs, and of a round
+STEPS = 4  # of a round
 BAR = 0.01  # by which losses may differ at most
 
 
@@ -68,47 +67,29 @@ def largest_difference(engine: Measured) -> float:
     return max(abs(loss / other - 1) for loss, other in pairs)
 
 
-def take_turns(work: Work, engines: Sequence[Measured], rounds: int, steps: int = STEPS) -> None:
+def take_turns(
+    work: Work, engines: Sequence[Measured], rounds: int, threads: int, steps: int = STEPS
+) -> None:
     """Times the same batches for all, with dropout, in an order that turns from round to round."""
-    trainers = [make_trainer(one.name, work, one.precision, DROPOUT) for one in engines]
-    pairs = list(zip(engines, trainers, strict=True))
-    for _, trainer in pairs:
-        for number in range(WARM):
-            trainer.step(number)
-    for number in range(rounds):
-        shift = number % len(pairs)
-        first = WARM + number * steps
-        for engine, trainer in pairs[shift:] + pairs[:shift]:
-            one_round(work, engine, trainer, range(first, first + steps))
-        told = (f"{engine} {engine.rates[-1]:.0f}" for engine in engines)
-        say(f"{work.shape.preset}: round {number + 1} of {rounds}; tokens/s: {', '.join(told)}")
+    with ExitStack() as stack:
+        pairs: list[tuple[Measured, Apart]] = []
+        for engine in engines:
+            trainer = stack.enter_context(Apart(engine.name, engine.precision, work, threads))
+            pairs.append((engine, trainer))
+            engine.peak_mib = trainer.peak_mib
+            told = "" if engine.peak_mib is None else f", {engine.peak_mib:.0f} MiB"
+            say(f"{work.shape.preset}: {engine}: warm{told}")
+        for number in range(rounds):
+            shift = number % len(pairs)
+            first = WARM + number * steps
+            for engine, trainer in pairs[shift:] + pairs[:shift]:
+                one_round(work, engine, trainer, range(first, first + steps))
+            told = ", ".join(f"{engine} {engine.rates[-1]:.0f}" for engine in engines)
+            say(f"{work.shape.preset}: round {number + 1} of {rounds}; tokens/s: {told}")
 
 
-def one_round(work: Work, engine: Measured, trainer: Trainer, numbers: range) -> None:
+def one_round(work: Work, engine: Measured, trainer: Apart, numbers: range) -> None:
     """Times one engine on these batches."""
-    batches = [work.batch(number) for number in numbers]
-    began = time.perf_counter()
-    for number in numbers:
-        trainer.step(number)
-    took = time.perf_counter() - began
-    engine.rates.append(sum(batch.target_tokens for batch in batches) / took)
+    took = trainer.seconds(numbers)
+    engine.rates.append(sum(work.batch(number).target_tokens for number in numbers) / took)
     engine.operations.append(sum(map(work.operations, numbers)) / took)
-
-
-def measure_memory(work: Work, engines: Sequence[Measured], threads: int) -> None:
-    """MiB that training takes at most: libraries, weights, moments, activations."""
-    for engine in engines if CLEAR.exists() else ():
-        arguments = (engine.name, engine.precision, work.shape, work.folder, threads)
-        engine.peak_mib = in_fresh_process(_peak_here, *arguments)
-        say(f"{work.shape.preset}: {engine}: {engine.peak_mib:.0f} MiB")
-
-
-def _peak_here(
-    name: str, precision: str, shape: Shape, folder: Path, threads: int, empty: int
-) -> float:
-    import torch
-
-    torch.set_num_threads(threads)
-    work = Work(shape, folder)
-    trainer = make_trainer(name, work, precision, DROPOUT)
-    return peak_of(lambda: [trainer.step(number) for number in range(STEPS)], empty)
