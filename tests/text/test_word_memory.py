@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -75,9 +74,14 @@ def test_it_forgets_when_it_holds_too_many_words(
     assert sorted(asked) == ["a", "a", "b", "c"]
 
 
-def test_threads_may_share_it(memory: WordMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_memory, "WORDS", 5)
-    texts = [[f"w{n} w{n + k} w{k}" for n in range(50)] for k in range(40)]
-    expected = [WordMemory(spelling([])).ids(some) for some in texts]
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(memory.ids, texts)) == expected
+def test_another_thread_may_make_it_forget_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_memory, "WORDS", 2)
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        if "late" in texts:
+            memory.ids(["c d e"])
+        return [[len(text)] for text in texts]
+
+    memory = WordMemory(encode)
+    memory.ids(["a bb"])
+    assert memory.ids(["a late bb"]) == [[1, 4, 2]]
