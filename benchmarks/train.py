@@ -20,8 +20,8 @@ what they ask for as much as an import wants.
                                [--equal-steps N] [--threads N]
 
 Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Takes about
-35 minutes on two cores, with all three toolkits 70; and of memory, for base, 2.5 GiB for each engine
-in each precision. Absolute times mean nothing on shared machines; look at the ratios.
+35 minutes on two cores, with all three toolkits 70, and of memory, for base, 2.5 GiB for each
+engine in each precision. Absolute times mean nothing on shared machines; look at the ratios.
 """
 
 import argparse
