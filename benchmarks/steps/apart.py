@@ -5,7 +5,6 @@ import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from types import TracebackType
 
 import torch
 from contest.memory import CLEAR, empty_kilobytes, peak_of
@@ -34,12 +33,7 @@ class Apart:
     def __enter__(self) -> "Apart":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         self._pool.shutdown()
 
     def seconds(self, numbers: range) -> float:
