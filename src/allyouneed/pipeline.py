@@ -1,5 +1,6 @@
 """Work in stages, each in a thread of its own, so that one stage need not wait for another."""
 
+import os
 import threading
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
@@ -62,3 +63,10 @@ def ahead(items: Iterable[Item], room: int = 1) -> Generator[Item, None, None]:
 def at_work() -> bool:
     """Whether a stage whose items nobody wants any more is still busy, or waits for its input."""
     return any(thread.name == THREADS for thread in threading.enumerate())
+
+
+def processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

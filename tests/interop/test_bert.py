@@ -183,7 +183,7 @@ def test_a_model_of_our_own_is_loaded_by_theirs(
     save_model_folder(tmp_path / "ours", ours, encoder_tokenizer, heads=heads)
     export_bert(open_model_folder(tmp_path / "ours"), tmp_path / "theirs")
     named = json.loads((tmp_path / "theirs" / "config.json").read_text())["architectures"][0]
-    theirs = getattr(transformers, named).from_pretrained(tmp_path / "theirs")
+    theirs = getattr(transformers, named).from_pretrained(tmp_path / "theirs").double()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "theirs")
     text = "A man rides a bike."
     inputs = tokenizer([text], return_tensors="pt")
@@ -191,9 +191,9 @@ def test_a_model_of_our_own_is_loaded_by_theirs(
     states = {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"]}
     segments_BS = None if ours.config.segments == 0 else inputs["token_type_ids"]
     with torch.no_grad():
-        states_BSD = ours(inputs["input_ids"], segments_BS).states_BSD
+        states_BSD = ours.double()(inputs["input_ids"], segments_BS).states_BSD
         (head,) = ours.heads.values()
-        assert_close(theirs(**states).logits, head(states_BSD), atol=1e-5, rtol=0)
+        assert_close(theirs(**states).logits, head(states_BSD), atol=1e-9, rtol=0)
     back = import_bert(tmp_path / "theirs", tmp_path / "again", note=silent)
     assert back.heads == heads
     assert back.tokenizer.fingerprint() == encoder_tokenizer.fingerprint()

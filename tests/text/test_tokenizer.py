@@ -3,12 +3,14 @@ import json
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 import tokenizers
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import allyouneed.text.tokenizer
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.text.clean import clean
 from allyouneed.text.tokenizer import Tokenizer
@@ -72,6 +74,20 @@ def test_the_library_decodes_the_file_alike(tokenizer: Tokenizer, text: str) -> 
 @settings(max_examples=50, deadline=None)
 def test_many_at_once_are_as_one_by_one(tokenizer: Tokenizer, texts: list[str]) -> None:
     assert tokenizer.encode_ids(texts) == [tokenizer.encode(text).ids for text in texts]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_cores() -> Iterator[None]:
+    """However many there are, texts are put together of their words."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(allyouneed.text.tokenizer, "FEW", 1 << 20)
+        yield
+
+
+def test_many_cores_change_nothing(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = tokenizer.encode_ids(AWKWARD)
+    monkeypatch.setattr(allyouneed.text.tokenizer, "FEW", 0)
+    assert tokenizer.encode_ids(AWKWARD) == expected
 
 
 words = ["a", "man", "fährt", "'s", "</s>", "don't", "\t", "\u00a0", "\u180e", "", "x" * 40]

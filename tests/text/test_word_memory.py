@@ -62,26 +62,33 @@ def test_each_text_gets_its_own_list(memory: WordMemory) -> None:
     assert second == memory.ids(["ab"])[0] == [97, 98]
 
 
-def test_it_forgets_when_it_holds_too_many_words(
+def test_once_it_is_full_texts_with_new_words_are_given_whole(
     memory: WordMemory, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(word_memory, "WORDS", 2)
-    memory.ids(["a b"])
-    memory.ids(["a b"])
-    assert sorted(asked) == ["a", "b"]
-    assert memory.ids(["c"]) == [[99]]  # the third: from here on it begins anew
-    assert memory.ids(["a"]) == [[97]]
-    assert sorted(asked) == ["a", "a", "b", "c"]
+    for _ in range(2):
+        assert memory.ids(["a b"]) == [[97, 98]]
+        assert memory.ids(["b", "a c", "c"]) == [[98], [97, 99], [99]]
+    assert sorted(asked) == ["a", "a c", "a c", "b", "c", "c"]
 
 
-def test_another_thread_may_make_it_forget_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_call_learns_more_than_there_is_room_for(
+    memory: WordMemory, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(word_memory, "WORDS", 2)
+    texts = ["a b", "c d", "e"]
+    assert memory.ids(texts) == memory.ids(texts) == [[97, 98], [99, 100], [101]]
+    assert sum(len(word) == 1 and word != "e" for word in asked) <= 2
+
+
+def test_another_thread_may_learn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_memory, "WORDS", 3)
 
     def encode(texts: list[str]) -> list[list[int]]:
-        if "late" in texts:
+        if texts == ["late"]:
             memory.ids(["c d e"])
-        return [[len(text)] for text in texts]
+        return [[len(word) for word in text.split()] for text in texts]
 
     memory = WordMemory(encode)
     memory.ids(["a bb"])
-    assert memory.ids(["a late bb"]) == [[1, 4, 2]]
+    assert memory.ids(["a late bb c ddd"]) == memory.ids(["a late bb c ddd"]) == [[1, 4, 2, 1, 3]]

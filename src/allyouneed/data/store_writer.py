@@ -1,7 +1,7 @@
 """Writing a token store: pairs are read twice, first for duplicates and errors, then for tokens.
 
-The second time reading, tokenising and writing overlap, each in a thread of its own: the tokenizer
-works outside the interpreter's lock, and its cores need not wait for the other two.
+The second time reading, tokenising and writing overlap, each in a thread of its own: where the
+tokenizer's library works, outside the interpreter's lock, its cores need not wait for the others.
 """
 
 import json

@@ -17,10 +17,11 @@ import torch
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.engine.native.engine import NativeEngine, processors
+from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.engine.native.packed import Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
 from allyouneed.model_folder import ModelFolder, open_model_folder
+from allyouneed.pipeline import processors
 
 OPTIONS = BeamOptions(beam=3, n_best=3, extra_length=6)
 Make = Callable[..., NativeEngine]
@@ -292,7 +293,8 @@ ONE_PROCESSOR = """
 import os, sys, time
 from pathlib import Path
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.engine.native.engine import NativeEngine, processors
+from allyouneed.engine.native.engine import NativeEngine
+from allyouneed.pipeline import processors
 from allyouneed.model_folder import open_model_folder
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})

@@ -17,6 +17,7 @@ from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel, Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
 from allyouneed.model_folder import ModelFolder
+from allyouneed.pipeline import processors
 
 if TYPE_CHECKING:
     from allyouneed.engine.native.decodable import NativeDecodable
@@ -213,10 +214,3 @@ def _next(batches: deque[list[int]]) -> list[int] | None:
     with suppress(IndexError):
         return batches.popleft()
     return None
-
-
-def processors() -> int:
-    """How many this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
