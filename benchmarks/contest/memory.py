@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 from contest.cells import Cell
 from contest.models import Formats
 from contest.runners import Setting, make_runner
 
-T = TypeVar("T")
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 EMPTY = "import numpy; print(open('/proc/self/status').read())"
 PEAK = "5"  # what, written to clear_refs, makes the peak what is held now
@@ -31,15 +29,10 @@ def peaks(
     """
     if not CLEAR.exists():
         return {cell.name: None for cell, _ in work}
-    return in_fresh_process(_peaks_here, name, formats, cores, work)
-
-
-def in_fresh_process(function: Callable[..., T], *arguments: Any) -> T:
-    """What the function gives in a process that nothing ran in before. Its last argument is how
-    many kilobytes an empty Python with numpy takes."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(function, *arguments, empty_kilobytes()).result()
+        what = (name, formats, cores, work, empty_kilobytes())
+        return pool.submit(_peaks_here, *what).result()
 
 
 def empty_kilobytes() -> int:
