@@ -29,7 +29,8 @@ from urllib.request import Request, urlopen
 import torch
 
 from allyouneed.insight.names import heads
-from allyouneed.translator import Translator, load
+from allyouneed.loading import load
+from allyouneed.translation.translator import Translator
 from allyouneed.widget.page import Start
 from allyouneed.widget.saved import save
 from allyouneed.widget.server import PageServer

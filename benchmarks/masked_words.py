@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from allyouneed.model_folder import open_model_folder
-from allyouneed.training.encoder_schema import MaskedLanguageRecipe
-from allyouneed.training.recipe import load_recipe
+from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.training.recipe.encoder_schema import MaskedLanguageRecipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.tasks.masked_lm import VALIDATION, MaskedLanguageModel, MaskedValidation
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.validation import validate

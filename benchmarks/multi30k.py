@@ -31,11 +31,10 @@ from allyouneed.data.lines import read_lines
 from allyouneed.data.root import resolve
 from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError
 from allyouneed.evaluation.metrics import bleu, chrf
-from allyouneed.model_folder import open_model_folder
-from allyouneed.translator import load
+from allyouneed.loading import load, load_ensemble
+from allyouneed.model_folder.folder import open_model_folder
 
 RESULTS = Path(__file__).parent / "results"
 PUBLISHED = {"test_2016_flickr": 41.02}  # fairseq Transformer-Tiny, beam 5, average of 10

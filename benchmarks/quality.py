@@ -30,7 +30,7 @@ from contest.questions import Questions
 from rich.console import Console
 from rich.table import Table
 
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 ASKED = ("metrics", "ctranslate2", "neighbours", "selection")
 COLUMNS = ("question", "set", "beam", "engine", "found", "bar", "met")

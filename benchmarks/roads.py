@@ -20,9 +20,9 @@ from allyouneed.core.attention import attention, fused_attention
 from allyouneed.core.config import SMALL
 from allyouneed.core.dropout import Dropout
 from allyouneed.core.transformer import Transformer
-from allyouneed.training.kernels import find_kernels
+from allyouneed.training.cpu.kernels import find_kernels
+from allyouneed.training.cpu.packed import PackedRoad
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
-from allyouneed.training.packed import PackedRoad
 
 ROUNDS = 9
 Road = Callable[[], object]

@@ -23,7 +23,7 @@ from allyouneed.insight.figures import head_grid, heatmap
 from allyouneed.insight.head_report import head_alignments, head_report
 from allyouneed.insight.lens import logit_lens
 from allyouneed.insight.names import heads
-from allyouneed.segments import word_numbers
+from allyouneed.translation.segments import word_numbers
 from lesson import Lesson, same
 from sentences import ALIGNED, PAIRS
 

@@ -15,11 +15,12 @@ import torch
 from allyouneed.core.config import BERT, TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.core.transformer import Transformer
-from allyouneed.model_config import Heads
-from allyouneed.model_folder import save_model_folder
+from allyouneed.loading import load
+from allyouneed.model_folder.config import Heads
+from allyouneed.model_folder.folder import save_model_folder
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator, load
+from allyouneed.translation.translator import Translator
 
 # What starts the tests in the background may leave these ignored, and their children with them.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -18,9 +18,10 @@ from safetensors.torch import load_file, save_file
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
-from allyouneed.segments import Segmenter
+from allyouneed.loading import load
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator, load
+from allyouneed.translation.segments import Segmenter
+from allyouneed.translation.translator import Translator
 
 QUICK = BeamOptions(beam=1, max_length=40)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from allyouneed.interop.huggingface import to_marian
-from allyouneed.model_folder import bundled_models, open_model_folder
-from allyouneed.translator import Translator, load
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import bundled_models, open_model_folder
+from allyouneed.translation.translator import Translator
 
 EVERYDAY = {
     "Good morning!": "Guten Morgen!",

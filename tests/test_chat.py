@@ -12,10 +12,11 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.insight.intervene import intervene
-from allyouneed.model_folder import save_model_folder
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import save_model_folder
 from allyouneed.text.conversation import History, Turn
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator, load
+from allyouneed.translation.translator import Translator
 
 GREEDY = BeamOptions(beam=1)
 BARE = History(turns=1, marks=("", ""))

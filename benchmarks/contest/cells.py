@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from allyouneed.data.root import data_root
-from allyouneed.model_folder import ModelFolder
-from allyouneed.segments import Segment, Segmenter
+from allyouneed.model_folder.folder import ModelFolder
+from allyouneed.translation.segments import Segment, Segmenter
 
 SHAPES = ((1, 1), (1, 4), (8, 1), (8, 4), (32, 1), (32, 4), (128, 4))  # batch, beam
 SETS = {"test2016": "multi30k/test_2016_flickr", "newstest2013": "news/newstest2013"}

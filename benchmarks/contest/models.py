@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from allyouneed.core.config import BASE, TransformerConfig
-from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.text.tokenizer_file import BYTE_ALPHABET, SPECIALS
 

@@ -18,8 +18,9 @@ from allyouneed.data.root import resolve
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.engine.selection_learning import coverage, tokenised
 from allyouneed.evaluation.metrics import measure as score
-from allyouneed.model_folder import open_model_folder
-from allyouneed.translator import Translator, load
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.translation.translator import Translator
 from contest.cells import Cell, TestSet
 from contest.measure import Measured, agreement
 from contest.models import Formats

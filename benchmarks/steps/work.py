@@ -14,7 +14,7 @@ from allyouneed.data.collate import Batch, collate
 from allyouneed.data.root import data_root
 from allyouneed.data.store import TokenStore
 from allyouneed.training.preparation import Material, prepare
-from allyouneed.training.recipe import Recipe, load_recipe
+from allyouneed.training.recipe.toml_file import Recipe, load_recipe
 
 DROPOUT = 0.1  # of embeddings and sub-layers, while speed is measured
 CORPUS = Path("multi30k/train.en.gz")

@@ -21,7 +21,7 @@ from markdown_it.token import Token
 import allyouneed
 from allyouneed.cli.app import build
 from allyouneed.errors import AllYouNeedError
-from allyouneed.training.recipe import load_recipe, packaged_recipes
+from allyouneed.training.recipe.toml_file import load_recipe, packaged_recipes
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELL = {"console", "bash", "sh", "shell"}

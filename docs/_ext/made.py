@@ -16,8 +16,8 @@ from pydantic_core import PydanticUndefined
 
 import allyouneed
 from allyouneed.cli.app import build
-from allyouneed.training.recipe import SCHEMAS, packaged_recipes
-from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.recipe.schema import CommonRecipe
+from allyouneed.training.recipe.toml_file import SCHEMAS, packaged_recipes
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -42,18 +42,17 @@ if TYPE_CHECKING:
     from allyouneed.core.config import TransformerConfig
     from allyouneed.core.encoder_only import EncoderOnly
     from allyouneed.core.transformer import Transformer
-    from allyouneed.encoder_model import EncoderModel
-    from allyouneed.ensemble import load_ensemble
+    from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.encoder_only.prediction import Prediction
     from allyouneed.errors import AllYouNeedError
     from allyouneed.insight.capture import capture
     from allyouneed.insight.intervene import intervene
     from allyouneed.insight.trace import trace
-    from allyouneed.loading import load
-    from allyouneed.prediction import Prediction
+    from allyouneed.loading import load, load_ensemble
     from allyouneed.text.tokenizer import Tokenizer
     from allyouneed.training.run import train
-    from allyouneed.translation import Translation
-    from allyouneed.translator import Translator
+    from allyouneed.translation.result import Translation
+    from allyouneed.translation.translator import Translator
     from allyouneed.widget.notebook import look
     from allyouneed.widget.plain import attention_view
 else:
@@ -62,20 +61,20 @@ else:
         "attention_view": "allyouneed.widget.plain",
         "capture": "allyouneed.insight.capture",
         "Chat": "allyouneed.chat",
-        "EncoderModel": "allyouneed.encoder_model",
+        "EncoderModel": "allyouneed.encoder_only.model",
         "EncoderOnly": "allyouneed.core.encoder_only",
         "intervene": "allyouneed.insight.intervene",
         "load": "allyouneed.loading",
-        "load_ensemble": "allyouneed.ensemble",
+        "load_ensemble": "allyouneed.loading",
         "look": "allyouneed.widget.notebook",
-        "Prediction": "allyouneed.prediction",
+        "Prediction": "allyouneed.encoder_only.prediction",
         "Tokenizer": "allyouneed.text.tokenizer",
         "trace": "allyouneed.insight.trace",
         "train": "allyouneed.training.run",
         "Transformer": "allyouneed.core.transformer",
         "TransformerConfig": "allyouneed.core.config",
-        "Translation": "allyouneed.translation",
-        "Translator": "allyouneed.translator",
+        "Translation": "allyouneed.translation.result",
+        "Translator": "allyouneed.translation.translator",
     }
 
     def __getattr__(name):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError
-from allyouneed.job import Options
-from allyouneed.segments import CUT_OFF
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History, Turn
-from allyouneed.translator import Translator
+from allyouneed.translation.job import Options
+from allyouneed.translation.segments import CUT_OFF
+from allyouneed.translation.translator import Translator
 
 if TYPE_CHECKING:
     from allyouneed.insight.reasons import Reason

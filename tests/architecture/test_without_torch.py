@@ -12,7 +12,7 @@ STUB = """
 import sys
 import allyouneed.engine.choice as choice
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 class Stub:
     name, description, selection = "cpu-int8", "a stub", None
@@ -27,7 +27,7 @@ choice._why_not_native = lambda folder: None
 choice._native = lambda folder, name, threads: Stub(folder)
 """
 DEEDS = {
-    "importing the translator": "import allyouneed.translator",
+    "importing the translator": "import allyouneed.translation.translator",
     "importing the verb": "import allyouneed.cli.translate",
     "a translation": "import allyouneed; print(allyouneed.load('en-de')('Hello.').text)",
     "lines": (

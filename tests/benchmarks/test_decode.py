@@ -105,7 +105,7 @@ def test_cells_have_two_batches_for_each_of_two_workers() -> None:
 def test_lines_are_put_together_again() -> None:
     from contest import cells
 
-    from allyouneed.model_folder import open_model_folder
+    from allyouneed.model_folder.folder import open_model_folder
 
     folder = open_model_folder("en-de")
     lines = ["A dog.", "", "  " + "It is late and we go home. " * 12]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from allyouneed.data.labelled import LabelledText
-from allyouneed.training.recipe import load_recipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.run import train
 
 RECIPE = """

@@ -54,7 +54,7 @@ def run(data: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 def test_every_question_is_answered(data: Path, tmp_path: Path) -> None:
     from allyouneed.engine.choice import choose
     from allyouneed.errors import UsageError
-    from allyouneed.model_folder import open_model_folder
+    from allyouneed.model_folder.folder import open_model_folder
 
     try:
         choose("cpu-float32", open_model_folder("en-de"))
@@ -130,7 +130,7 @@ def test_neighbours_that_disturb_are_seen(
     from contest import cells
     from contest.questions import Questions
 
-    from allyouneed.model_folder import open_model_folder
+    from allyouneed.model_folder.folder import open_model_folder
 
     asked = Questions(tmp_path, 1)
     asked.runner = lambda name: type("Runner", (), {"engine": Moody(moved, words)})  # type: ignore

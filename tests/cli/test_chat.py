@@ -20,7 +20,7 @@ from allyouneed.cli.chat_commands import COMMANDS, Leave, answer
 from allyouneed.cli.talk import talk
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError
-from allyouneed.translator import load
+from allyouneed.loading import load
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ import pytest
 
 import allyouneed
 from allyouneed.core.encoder_only import EncoderOnly
-from allyouneed.encoder_model import EncoderModel
-from allyouneed.model_config import Heads
-from allyouneed.model_folder import save_model_folder
+from allyouneed.encoder_only.model import EncoderModel
+from allyouneed.model_folder.config import Heads
+from allyouneed.model_folder.folder import save_model_folder
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 
 LONG = "The dog sleeps. Where is the station? I would like a cup of coffee, please."

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from allyouneed.model_folder import save_model_folder
+from allyouneed.model_folder.folder import save_model_folder
 
 Call = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from allyouneed.model_folder import VOCABULARY_SELECTION
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION
 
 SUBJECTS = ("The dog", "A man", "The station", "Two women", "The street")
 VERBS = ("sleeps", "rides", "talks", "likes coffee")

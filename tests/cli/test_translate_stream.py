@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "translate"]
 

@@ -28,7 +28,7 @@ from code_blocks import (
     wrong_with_command,
 )
 
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 ENGLISH = ["Hello!", "Good morning!", "I am hungry.", "Where is the station?", "It is raining."]
 GERMAN = ["Hallo!", "Guten Morgen!", "Ich habe Hunger.", "Wo ist der Bahnhof?", "Es regnet."]

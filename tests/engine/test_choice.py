@@ -10,8 +10,8 @@ import torch
 from allyouneed.engine import choice, torch_int8
 from allyouneed.engine.choice import choose
 from allyouneed.errors import UsageError
-from allyouneed.model_folder import ModelFolder, open_model_folder
-from allyouneed.translator import load
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from allyouneed.engine import static_cache
 from allyouneed.engine.cuda import CudaTransformer
 from allyouneed.engine.static_cache import Buffers, Shape, bucket
 from allyouneed.errors import ModelFolderError, ShapeError
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 Models = Callable[..., Transformer]
 Sentences = Callable[..., Tensor]

@@ -11,9 +11,10 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.engine.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.errors import UsageError
-from allyouneed.model_folder import VOCABULARY_SELECTION, save_model_folder
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator, load
+from allyouneed.translation.translator import Translator
 
 TEXTS = ["A man rides a bike.", "The dog sleeps.", "Where is the coffee?", "please"]
 OPTIONS = BeamOptions(beam=3, n_best=2, extra_length=4)

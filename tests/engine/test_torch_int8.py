@@ -27,7 +27,7 @@ from allyouneed.engine.torch_int8 import (
     quantised,
 )
 from allyouneed.errors import ModelFolderError
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 Sentences = Callable[..., Tensor]
 OUTLIER = 280  # an id that `padded_sentences` does not draw

@@ -17,7 +17,7 @@ from allyouneed.engine.vocabulary_selection import (
     open_vocabulary_selection,
 )
 from allyouneed.errors import DataError, ModelFolderError, UsageError
-from allyouneed.model_folder import VOCABULARY_SELECTION, open_model_folder
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION, open_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 
 PAIRS = [

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 
 @pytest.fixture(scope="session")

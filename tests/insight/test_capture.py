@@ -15,7 +15,7 @@ from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.insight.capture import capture
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 Pair = tuple[Tensor, Tensor]
 CROSS = "decoder.layers.1.cross_attention"

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 import allyouneed
 from allyouneed.core.encoder_only import EncoderOnly
-from allyouneed.encoder_model import EncoderModel
+from allyouneed.encoder_only.model import EncoderModel
 from allyouneed.errors import UsageError
 from allyouneed.insight.capture import capture
 from allyouneed.insight.intervene import Patch, intervene

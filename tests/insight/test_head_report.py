@@ -17,7 +17,7 @@ from allyouneed.insight.head_report import HeadReport, head_alignments, head_rep
 from allyouneed.insight.intervene import intervene
 from allyouneed.insight.names import heads
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 SOURCES = ["A man rides a bike.", "The dog sleeps.", "Where is the station?"]
 TARGETS = ["Ein Mann fährt Fahrrad.", "Der Hund schläft.", "Wo ist der Bahnhof?"]

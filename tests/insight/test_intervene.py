@@ -18,7 +18,7 @@ from allyouneed.decoding.scoring import score_targets
 from allyouneed.errors import ShapeError, UsageError
 from allyouneed.insight.capture import Tape, capture
 from allyouneed.insight.intervene import Blocked, Forced, Patch, intervene
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 Pair = tuple[Tensor, Tensor]
 ENCODER = "encoder.layers.1.self_attention"

@@ -10,7 +10,7 @@ from allyouneed.errors import DataError, UsageError
 from allyouneed.insight import memories as module
 from allyouneed.insight.memories import Memories, memories
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 WORDS = "A man rides the bike to its station where two women sleep and talk"
 PAIRS = [(WORDS[n % 17 : n % 43].strip(), WORDS[n % 15 : n % 51].strip()) for n in range(11, 50)]

@@ -4,7 +4,7 @@ import pytest
 
 from allyouneed.insight.reasons import reasons
 from allyouneed.insight.trace import trace
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 
 def test_probabilities_are_those_of_a_trace(copier: Translator) -> None:

@@ -14,8 +14,9 @@ from allyouneed.errors import UsageError
 from allyouneed.insight.capture import capture
 from allyouneed.insight.intervene import intervene
 from allyouneed.insight.trace import trace
+from allyouneed.loading import load
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator, load
+from allyouneed.translation.translator import Translator
 
 TEXT = "Two women are talking to each other."
 CROSS, OWN = "decoder.layers.1.cross_attention", "decoder.layers.1.self_attention"

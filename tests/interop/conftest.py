@@ -17,7 +17,7 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.root import data_root
 from allyouneed.interop.huggingface import to_marian
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 ENGLISH = [
     "A man rides a bike.",

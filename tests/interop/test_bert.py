@@ -18,8 +18,8 @@ from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError, UsageError
 from allyouneed.interop.bert import from_bert, to_bert
 from allyouneed.interop.bert_folder import export_bert, import_bert
-from allyouneed.model_config import Heads
-from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.config import Heads
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 from allyouneed.text.word_piece import WordPiece
 

@@ -28,7 +28,7 @@ from allyouneed.engine.choice import choose
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError
 from allyouneed.interop import ctranslate2 as interop
 from allyouneed.interop.ctranslate2 import export_ctranslate2, to_ctranslate2
-from allyouneed.model_folder import open_model_folder, save_model_folder
+from allyouneed.model_folder.folder import open_model_folder, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 
 ctranslate2 = pytest.importorskip("ctranslate2", reason="the extra interop is not installed")

@@ -23,8 +23,8 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.interop.fairseq import adopt, import_fairseq
 from allyouneed.interop.fairseq_checkpoint import read_checkpoint
-from allyouneed.model_folder import ModelFolder
-from allyouneed.translator import load
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import ModelFolder
 
 GOLDEN = Path(__file__).with_name("fairseq")
 DICTIONARIES = {

@@ -19,8 +19,8 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.huggingface import from_marian, to_marian
 from allyouneed.interop.huggingface_folder import export_huggingface
-from allyouneed.model_folder import open_model_folder, save_model_folder
-from allyouneed.translator import load
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import open_model_folder, save_model_folder
 
 PAD, END, VOCABULARY = 30, 0, 31
 MARIAN: dict[str, Any] = {

@@ -17,8 +17,8 @@ from allyouneed.engine.torch_engine import core_engine
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError, UsageError
 from allyouneed.interop.huggingface_folder import export_huggingface
 from allyouneed.interop.marian_folder import import_marian
-from allyouneed.model_folder import ModelFolder, open_model_folder
-from allyouneed.translator import load
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 
 MakeFolder = Callable[..., Path]
 TEXTS = [

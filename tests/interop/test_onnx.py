@@ -19,9 +19,9 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.marian_folder import import_marian
 from allyouneed.interop.onnx_folder import export_onnx
-from allyouneed.model_folder import open_model_folder, save_model_folder
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import open_model_folder, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import load
 
 Make = Callable[..., Transformer]
 KINDS: dict[str, dict[str, Any]] = {

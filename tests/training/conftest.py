@@ -9,9 +9,9 @@ import pytest
 
 from allyouneed.engine.native import build
 from allyouneed.engine.native.library import Library, cache_folder
-from allyouneed.training.kernels import find_kernels, open_kernels
+from allyouneed.training.cpu.kernels import find_kernels, open_kernels
 from allyouneed.training.log import Report, nobody, read_log
-from allyouneed.training.recipe import Recipe, load_recipe
+from allyouneed.training.recipe.toml_file import Recipe, load_recipe
 from allyouneed.training.run import TrainingResult, train
 
 TINY = """

@@ -14,15 +14,14 @@ import torch
 
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.readers import read_pairs
-from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError, ModelFolderError, RecipeError
-from allyouneed.segments import CUT_OFF
+from allyouneed.loading import load, load_ensemble
 from allyouneed.training import distillation
 from allyouneed.training.distillation import SEARCH, distil
 from allyouneed.training.log import Record
 from allyouneed.training.workers import ALONE, Workers
-from allyouneed.translation import Translation
-from allyouneed.translator import load
+from allyouneed.translation.result import Translation
+from allyouneed.translation.segments import CUT_OFF
 
 CPU = torch.device("cpu")
 STEPS = "training.steps=4"

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from allyouneed.errors import ModelFolderError, RecipeError
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training.preparation import prepare
-from allyouneed.training.recipe import load_recipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from allyouneed.data.synthetic import made_pairs
+from allyouneed.loading import load
 from allyouneed.training.run import train
-from allyouneed.translator import load
 
 
 def test_the_same_seed_gives_the_same_run(runs: Any) -> None:

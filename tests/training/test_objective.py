@@ -16,7 +16,7 @@ from allyouneed.engine.native.library import NoLibrary
 from allyouneed.training import objective as objective_module
 from allyouneed.training.loss import fused_loss, r_drop_loss
 from allyouneed.training.objective import Objective
-from allyouneed.training.sections import TrainingSection
+from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.word_dropout import word_dropout
 
 CPU = torch.device("cpu")

@@ -19,12 +19,12 @@ from allyouneed.training import loop, signals, stored
 from allyouneed.training import run as run_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import Record, read_log
-from allyouneed.training.recipe import load_recipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.validation import Validation
 
 KILLED = """
 import os, signal, sys
-from allyouneed.training.recipe import load_recipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.run import train
 
 def kill(record):

@@ -9,15 +9,15 @@ import torch
 from safetensors.torch import load_file
 
 from allyouneed.errors import DataError, TrainingError, UsageError
-from allyouneed.model_folder import open_model_folder
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training import final_model as final_module
 from allyouneed.training import loop as loop_module
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import checkpoints
-from allyouneed.training.recipe import load_recipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.run import train
 from allyouneed.training.validation import Validation
-from allyouneed.translator import load
 
 MODEL_FILES = ["README.md", "config.json", "model.safetensors", "tokenizer.json", "training.json"]
 

@@ -39,7 +39,7 @@ TOGETHER = f"""
 import shutil, sys
 from pathlib import Path
 import torch.distributed as dist
-from allyouneed.training.recipe import load_recipe
+from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.run import train
 
 root, reported = Path(sys.argv[1]), []

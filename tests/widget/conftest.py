@@ -14,7 +14,7 @@ import pytest
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 from allyouneed.widget.packing import compact
 from allyouneed.widget.session import Session
 

@@ -3,7 +3,7 @@
 import torch
 
 from allyouneed.core.positions import sinusoidal_encoding
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 from allyouneed.widget.maps import small
 from allyouneed.widget.positions import largest_deviation, positions, shift_matrix
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from allyouneed.errors import AllYouNeedError, UsageError
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 from allyouneed.widget import notebook
 from allyouneed.widget.notebook import look
 

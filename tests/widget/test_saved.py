@@ -11,7 +11,7 @@ import pytest
 
 from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.insight.names import heads
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 from allyouneed.widget import saved
 from allyouneed.widget.packing import Answer, compact, half
 from allyouneed.widget.page import Start

@@ -13,7 +13,7 @@ from allyouneed.insight.capture import capture
 from allyouneed.insight.intervene import intervene
 from allyouneed.insight.names import attentions
 from allyouneed.insight.trace import trace
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 from allyouneed.widget.maps import small
 from allyouneed.widget.packing import Answer
 from allyouneed.widget.session import KEPT, Session, told_apart

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from allyouneed.data.store_writer import Progress
-    from allyouneed.training.schema import CommonRecipe
+    from allyouneed.training.recipe.schema import CommonRecipe
 
 GIB = 1 << 30
 
@@ -22,7 +22,7 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         UsageError: a device that is not there.
     """
     from allyouneed.training.estimate import estimate
-    from allyouneed.training.recipe import to_toml
+    from allyouneed.training.recipe.toml_file import to_toml
     from allyouneed.training.run import choose_device
     from allyouneed.training.tasks.table import task_of
 

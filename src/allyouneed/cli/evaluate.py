@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from allyouneed.decoding.options import BeamOptions
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.evaluation.report import Evaluation
-    from allyouneed.translator import Translator
+    from allyouneed.translation.translator import Translator
 
 COLUMNS = (
     TextColumn("{task.description}"),

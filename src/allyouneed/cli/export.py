@@ -40,7 +40,7 @@ def export(
         raise UsageError(f"--to {to} is not one of {', '.join(TARGETS)}")
     if quantization is not None and to != "ctranslate2":
         raise UsageError(f"--quantization is for --to ctranslate2; leave it out with --to {to}")
-    from allyouneed.model_folder import open_model_folder
+    from allyouneed.model_folder.folder import open_model_folder
 
     opened = open_model_folder(model)
     match to:

@@ -7,8 +7,8 @@ from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
     from allyouneed.chat import Chat
-    from allyouneed.encoder_model import EncoderModel
-    from allyouneed.translator import Translator
+    from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.translation.translator import Translator
 
 
 def opened(
@@ -25,9 +25,17 @@ def opened(
     Raises:
         ModelFolderError, UsageError: as `allyouneed.load`.
     """
-    from allyouneed.translator import load
+    from allyouneed.loading import load
+    from allyouneed.translation.translator import Translator
 
-    translator = load(model, engine, device, threads, vocabulary_selection=vocabulary_selection)
+    translator = load(
+        model,
+        engine,
+        device,
+        threads,
+        vocabulary_selection=vocabulary_selection,
+        kind=Translator,
+    )
     tell(translator)
     if debug:
         note(f"engine {translator.engine.name}: {translator.engine.description}")
@@ -53,7 +61,7 @@ def opened_encoder(
             "--model is missing, and no model for this comes with the package; "
             f"`allyouneed train {recipe}` makes one: --model runs/{recipe}/model"
         )
-    from allyouneed.encoder_model import EncoderModel
-    from allyouneed.model_folder import open_model_folder
+    from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.model_folder.folder import open_model_folder
 
     return EncoderModel.open(open_model_folder(model), device, threads)

@@ -12,8 +12,8 @@ from allyouneed.cli.output import as_json, note, result
 from allyouneed.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.encoder_model import EncoderModel
-    from allyouneed.prediction import Prediction, Tagging
+    from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.encoder_only.prediction import Prediction, Tagging
 
 
 def predict(
@@ -78,7 +78,7 @@ def _pairs(chunk: Sequence[str], places: Sequence[str]) -> Iterator[tuple[str, s
 
 
 def _line(found: "Prediction | Tagging") -> str:
-    from allyouneed.prediction import Tagging
+    from allyouneed.encoder_only.prediction import Tagging
 
     if isinstance(found, Tagging):
         return " ".join(word.tag for word in found.words)

@@ -8,7 +8,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from allyouneed.training.measures import measured
+from allyouneed.training.report.measures import measured
 
 Record = Mapping[str, Any]
 

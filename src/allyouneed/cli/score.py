@@ -17,7 +17,7 @@ from allyouneed.text.shown import shown
 
 if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair
-    from allyouneed.translation import Score
+    from allyouneed.translation.result import Score
 
 PAIRS_AT_ONCE = 512
 

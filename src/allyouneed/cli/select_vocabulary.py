@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair
     from allyouneed.engine.selection_learning import Coverage, LearnedSelection
     from allyouneed.evaluation.comparison import Comparison
-    from allyouneed.model_folder import ModelFolder
+    from allyouneed.model_folder.folder import ModelFolder
     from allyouneed.text.tokenizer import Tokenizer
 
 
@@ -68,7 +68,7 @@ def select_vocabulary(
     """
     from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
     from allyouneed.evaluation.comparison import compare
-    from allyouneed.model_folder import VOCABULARY_SELECTION, open_model_folder
+    from allyouneed.model_folder.folder import VOCABULARY_SELECTION, open_model_folder
     from allyouneed.text.opening import own_tokenizer
 
     options = beam_options(1, {"beam": beam}, {})

@@ -8,8 +8,8 @@ from allyouneed.cli.loading import tell
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.job import Options
-    from allyouneed.translator import Translator
+    from allyouneed.translation.job import Options
+    from allyouneed.translation.translator import Translator
 
 
 def check_streamed(beam: int | None, n_best: int, refused: Mapping[str, Any]) -> None:

@@ -33,7 +33,7 @@ def tokenize(
     Pieces stand above their ids; ␣ is a space. With --json also spans: where each piece begins
     and ends in the text, in characters.
     """
-    from allyouneed.model_folder import open_model_folder
+    from allyouneed.model_folder.folder import open_model_folder
     from allyouneed.text.clean import clean
 
     tokenizer = open_model_folder(model).tokenizer

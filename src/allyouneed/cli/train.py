@@ -60,7 +60,7 @@ def train(
     itself. The model's folder is printed at the end; with --json every record of
     the log is.
     """
-    from allyouneed.training.recipe import load_recipe
+    from allyouneed.training.recipe.toml_file import load_recipe
     from allyouneed.training.run import train as run
 
     if threads is not None:

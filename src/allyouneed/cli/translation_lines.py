@@ -10,8 +10,8 @@ from allyouneed.cli.picture import attention_picture
 from allyouneed.errors import AllYouNeedError
 
 if TYPE_CHECKING:
-    from allyouneed.translation import Translation
-    from allyouneed.translator import Translator
+    from allyouneed.translation.result import Translation
+    from allyouneed.translation.translator import Translator
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from allyouneed.device import check_threads, usable_device
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError
-from allyouneed.model_folder import ModelFolder
+from allyouneed.model_folder.folder import ModelFolder
 
 if TYPE_CHECKING:
     from allyouneed.core.transformer import Transformer

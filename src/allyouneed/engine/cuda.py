@@ -31,7 +31,7 @@ from allyouneed.engine.static_cache import (
     bucket,
 )
 from allyouneed.errors import ShapeError
-from allyouneed.weights.model import check_finite
+from allyouneed.model_folder.weights.model import check_finite
 
 
 class CudaTransformer:

@@ -16,8 +16,8 @@ from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.cache import Cache
 from allyouneed.core.encoder import Memory
 from allyouneed.core.transformer import Transformer
-from allyouneed.weights.int8 import LARGEST, quantise
-from allyouneed.weights.model import check_finite
+from allyouneed.model_folder.weights.int8 import LARGEST, quantise
+from allyouneed.model_folder.weights.model import check_finite
 
 
 class Int8Transformer:

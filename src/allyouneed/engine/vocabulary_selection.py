@@ -20,10 +20,10 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from allyouneed.errors import ModelFolderError, UsageError
-from allyouneed.model_folder import VOCABULARY_SELECTION, ModelFolder, to_disk
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION, ModelFolder, to_disk
+from allyouneed.model_folder.weights.file import reading
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.weights.file import reading
 
 FORMAT = "allyouneed vocabulary selection"
 FORMAT_VERSION = 1

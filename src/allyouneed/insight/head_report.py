@@ -24,8 +24,8 @@ from allyouneed.insight.head_measures import MEASURES, Columns, HeadSums, rarity
 from allyouneed.insight.intervene import intervene
 from allyouneed.insight.names import attentions, check_name, heads, split_head
 from allyouneed.insight.pairs import Pairs, Progress, no_progress
-from allyouneed.teacher_forcing import token_scores
-from allyouneed.translator import Translator
+from allyouneed.translation.teacher_forcing import token_scores
+from allyouneed.translation.translator import Translator
 
 ALIGNMENT_ERROR, LOSS_CHANGE, BLEU_CHANGE = "alignment_error", "loss_change", "bleu_change"
 ALL_MEASURES: Mapping[str, str] = {

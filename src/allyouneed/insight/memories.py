@@ -19,7 +19,7 @@ from allyouneed.insight.capture import capture
 from allyouneed.insight.names import check_name, feed_forwards
 from allyouneed.insight.pairs import Pairs
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 PAIRS_AT_ONCE = 512
 

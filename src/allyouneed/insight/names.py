@@ -11,9 +11,9 @@ from allyouneed.core.decoder import Decoder
 from allyouneed.core.encoder import Encoder
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.transformer import Transformer
-from allyouneed.encoder_model import EncoderModel
+from allyouneed.encoder_only.model import EncoderModel
 from allyouneed.errors import UsageError, nearest
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 CoreModel = Transformer | EncoderOnly
 LookedInto = CoreModel | Translator | EncoderModel

@@ -14,9 +14,9 @@ from allyouneed.decoding.scoring import teacher_input
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import DataError, UsageError
-from allyouneed.segments import word_numbers
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.segments import word_numbers
+from allyouneed.translation.translator import Translator
 
 Progress = Callable[[str, int, int], None]
 """progress(stage, done, total), called now and then."""

@@ -13,7 +13,7 @@ import torch
 from allyouneed.decoding.scoring import teacher_input
 from allyouneed.insight.capture import capture
 from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 
 @dataclass(frozen=True, slots=True)

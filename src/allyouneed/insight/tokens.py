@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from allyouneed.segments import words_at
 from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.segments import words_at
 
 Span = tuple[int, int]
 

@@ -21,11 +21,11 @@ from allyouneed.insight.beam_tree import BeamTree, TreeWatch
 from allyouneed.insight.capture import Tape, capture
 from allyouneed.insight.lens import logit_lens
 from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of, tokens_of_text
-from allyouneed.job import ids_of_prefix
-from allyouneed.segments import CUT_OFF, Segment
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translator import Translator
+from allyouneed.translation.job import ids_of_prefix
+from allyouneed.translation.segments import CUT_OFF, Segment
+from allyouneed.translation.translator import Translator
 
 Kind = Literal["encoder", "decoder", "cross"]
 MODULES = {

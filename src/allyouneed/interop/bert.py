@@ -15,7 +15,7 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.errors import ConfigError, ShapeError
-from allyouneed.model_config import Heads
+from allyouneed.model_folder.config import Heads
 
 LAYER = {
     "self_attention.W_Q": "attention.self.query",

@@ -13,8 +13,8 @@ from allyouneed.interop.bert import from_bert, to_bert
 from allyouneed.interop.bert_tokenizer import read_bert_tokenizer, tokenizer_files
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.pretrained import read_table, read_tensors
-from allyouneed.model_config import Heads
-from allyouneed.model_folder import (
+from allyouneed.model_folder.config import Heads
+from allyouneed.model_folder.folder import (
     CARD,
     CONFIG,
     WEIGHTS,
@@ -22,8 +22,8 @@ from allyouneed.model_folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.opening import encoder_tokenizer
-from allyouneed.weights.model import check_finite
 
 CARD_OF_IMPORT = """\
 # {name}

@@ -10,7 +10,7 @@ from tokenizers import AddedToken, decoders, processors
 
 from allyouneed.errors import ModelFolderError
 from allyouneed.interop.pretrained import read_table
-from allyouneed.model_folder import TOKENIZER
+from allyouneed.model_folder.folder import TOKENIZER
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.tokenizer import read_text
 from allyouneed.text.tokenizer_file import ENCODER_SPECIALS, MisfitError, document

@@ -20,10 +20,10 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.model_folder import CARD, TOKENIZER, ModelFolder
+from allyouneed.model_folder.folder import CARD, TOKENIZER, ModelFolder
+from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.weights.model import check_finite
 
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "silu": "SWISH", "swiglu": "SWISH"}
 DTYPES = ("float32", "float16", "int8")

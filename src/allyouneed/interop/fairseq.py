@@ -15,10 +15,10 @@ from allyouneed.interop.fairseq_dictionary import read_dictionary
 from allyouneed.interop.fairseq_shape import adopt_config, misfits, notes_on
 from allyouneed.interop.fairseq_weights import adopt_weights, unified
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.model_folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.weights.model import WeightsLeftUnset, fill_weights
 from allyouneed.text.fairseq_tokenizer import JOINER, SPECIALS, FairseqTokenizer
 from allyouneed.text.moses import ESCAPES, HYPHEN
-from allyouneed.weights.model import WeightsLeftUnset, fill_weights
 
 Languages = tuple[str, str]
 Symbols = tuple[list[str], list[str]]

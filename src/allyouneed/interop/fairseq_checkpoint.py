@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.serialization import safe_globals
 
 from allyouneed.errors import ModelFolderError
-from allyouneed.weights.file import PICKLE_STARTS
+from allyouneed.model_folder.weights.file import PICKLE_STARTS
 
 # What checkpoints of fairseq 0.10 (omegaconf) and of NVIDIA (dictionaries) hold beside torch's own.
 INERT = re.compile(

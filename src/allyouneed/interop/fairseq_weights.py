@@ -25,8 +25,8 @@ from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.interop.fairseq_shape import kinds_of_positions
+from allyouneed.model_folder.weights.shapes import weight_shapes
 from allyouneed.text.fairseq_tokenizer import FairseqTokenizer
-from allyouneed.weights.shapes import weight_shapes
 
 MODULES = {
     "embeddings.tokens": "embed_tokens",

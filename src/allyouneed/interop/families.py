@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from allyouneed.model_folder import CONFIG
+from allyouneed.model_folder.folder import CONFIG
 
 # What sets encoder-decoders apart that are taken for Marian's.
 OTHERS = {

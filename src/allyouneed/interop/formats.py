@@ -6,8 +6,8 @@ from pathlib import Path
 
 from allyouneed.errors import UsageError
 from allyouneed.interop.families import is_model_folder, model_type, set_apart
-from allyouneed.model_folder import ModelFolder
-from allyouneed.weights.file import PICKLE_STARTS
+from allyouneed.model_folder.folder import ModelFolder
+from allyouneed.model_folder.weights.file import PICKLE_STARTS
 
 Note = Callable[[str], None]
 

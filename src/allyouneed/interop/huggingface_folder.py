@@ -9,11 +9,11 @@ from safetensors.torch import save_file
 
 from allyouneed.interop.huggingface import to_marian
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
+from allyouneed.model_folder.folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
+from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.marian_tokenizer import MarianTokenizer
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer_file import SPECIALS
-from allyouneed.weights.model import check_finite
 
 TOKENIZER_CONFIG: dict[str, Any] = {
     "tokenizer_class": "PreTrainedTokenizerFast",

@@ -15,8 +15,8 @@ from allyouneed.interop.generation import Generation
 from allyouneed.interop.huggingface import from_marian, misfits
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.pretrained import PICKLE, read_table, read_tensors
-from allyouneed.model_config import unreadable
-from allyouneed.model_folder import (
+from allyouneed.model_folder.config import unreadable
+from allyouneed.model_folder.folder import (
     CONFIG,
     WEIGHTS,
     ModelFolder,

@@ -9,7 +9,7 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from allyouneed.errors import ModelFolderError, UsageError
-from allyouneed.model_folder import to_disk
+from allyouneed.model_folder.folder import to_disk
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from allyouneed.errors import ConfigError
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.onnx_graph import WeightsFile, onnx
 from allyouneed.interop.onnx_transformer import decoder_step_graph, encoder_graph
-from allyouneed.model_folder import CARD, CONFIG, TOKENIZER, ModelFolder
+from allyouneed.model_folder.folder import CARD, CONFIG, TOKENIZER, ModelFolder
+from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.weights.model import check_finite
 
 OWN_TEXT = {
     "packages": "onnxruntime tokenizers",

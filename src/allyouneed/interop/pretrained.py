@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from allyouneed.errors import ModelFolderError
-from allyouneed.model_folder import WEIGHTS
-from allyouneed.weights.model import read_weights
+from allyouneed.model_folder.folder import WEIGHTS
+from allyouneed.model_folder.weights.model import read_weights
 
 PICKLE = "pytorch_model.bin"
 

@@ -26,11 +26,11 @@ from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 
 from allyouneed.errors import TrainingError
-from allyouneed.model_folder import to_disk
+from allyouneed.model_folder.folder import to_disk
+from allyouneed.model_folder.weights.model import AnyModel, untied_weights
+from allyouneed.model_folder.weights.shapes import check_shapes
 from allyouneed.training.stored import WEIGHTS, Parts, Shapes, Whole, damage, stored
 from allyouneed.training.workers import ALONE, Workers
-from allyouneed.weights.model import AnyModel, untied_weights
-from allyouneed.weights.shapes import check_shapes
 
 STATE = "state.json"
 LOCK = ".lock"

@@ -23,10 +23,9 @@ from allyouneed.data.store import described
 from allyouneed.data.store_writer import Progress
 from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.ensemble import load_ensemble
 from allyouneed.errors import DataError, RecipeError
-from allyouneed.model_folder import CONFIG, TOKENIZER, WEIGHTS, to_disk
-from allyouneed.segments import CUT_OFF
+from allyouneed.loading import load, load_ensemble
+from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS, to_disk
 from allyouneed.training.preparation import (
     Note,
     corpora_of,
@@ -34,10 +33,11 @@ from allyouneed.training.preparation import (
     start_from,
     translating,
 )
-from allyouneed.training.schema import PairsRecipe
-from allyouneed.training.sections import TrainCorpusSection
+from allyouneed.training.recipe.schema import PairsRecipe
+from allyouneed.training.recipe.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
-from allyouneed.translator import Translator, load
+from allyouneed.translation.segments import CUT_OFF
+from allyouneed.translation.translator import Translator
 
 SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # 0.6 would teach to be brief
 PART = 1024  # pairs; what a killed run loses at most, and translates together
@@ -116,7 +116,7 @@ class _Lesson:
         translator = (
             load_ensemble(self._teachers, device=str(device), threads=threads)
             if len(self._teachers) > 1
-            else load(self._teachers[0], device=str(device), threads=threads)
+            else load(self._teachers[0], device=str(device), threads=threads, kind=Translator)
         )
         read = self._counted()
         if read.left_out or read.notes:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from allyouneed.training.sections import TrainingSection
+from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.state import State
 
 

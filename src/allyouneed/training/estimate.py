@@ -16,7 +16,7 @@ from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.training.minimised import Minimised
 from allyouneed.training.optimizer import make_optimizer
-from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Outlook
 
 WARM_UP_POSITIONS = 128

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 
 from allyouneed.errors import ModelFolderError
-from allyouneed.model_folder import TRAINING, WEIGHTS
+from allyouneed.model_folder.folder import TRAINING, WEIGHTS
+from allyouneed.model_folder.weights.int8 import from_int8
+from allyouneed.model_folder.weights.model import fill_weights, read_weights, stored
 from allyouneed.training.averaging import average_checkpoints
-from allyouneed.training.card import model_card
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.loop import Loop
-from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.recipe.schema import CommonRecipe
+from allyouneed.training.report.card import model_card
 from allyouneed.training.validation import Measured, validate
-from allyouneed.weights.int8 import from_int8
-from allyouneed.weights.model import fill_weights, read_weights, stored
 
 
 def final_model(loop: Loop, command: str) -> Measured:

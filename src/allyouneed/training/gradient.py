@@ -13,7 +13,7 @@ from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.training.chance import number_from
 from allyouneed.training.minimised import Minimised
-from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Task
 from allyouneed.training.workers import Workers
 

@@ -18,6 +18,7 @@ import torch
 
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.errors import ModelFolderError, TrainingError
+from allyouneed.model_folder.weights.model import AnyModel
 from allyouneed.training.checkpoint import (
     checkpoint_step,
     checkpoints,
@@ -26,21 +27,20 @@ from allyouneed.training.checkpoint import (
     saved_state,
     set_aside,
 )
+from allyouneed.training.cpu.heap import give_back
 from allyouneed.training.ending import Ending, ending, share_done
 from allyouneed.training.gradient import Cost, Gradient, lines_of
-from allyouneed.training.heap import give_back
 from allyouneed.training.interval import Interval
 from allyouneed.training.log import Report
 from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.optimizer import make_optimizer
+from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.schedule import learning_rate
-from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.signals import StopRequest, stop_on_signals
 from allyouneed.training.state import State
 from allyouneed.training.tasks.task import Task
 from allyouneed.training.validation import Measured, validate
 from allyouneed.training.workers import Workers, launcher
-from allyouneed.weights.model import AnyModel
 
 
 class Loop:

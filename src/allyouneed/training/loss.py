@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from allyouneed.training.fused import r_drop_in_place, smoothed_in_place
-from allyouneed.training.products import filled, prepared
+from allyouneed.training.cpu.fused import r_drop_in_place, smoothed_in_place
+from allyouneed.training.cpu.products import filled, prepared
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:

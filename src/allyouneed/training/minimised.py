@@ -4,7 +4,7 @@ can wrap both."""
 import torch
 from torch import Tensor, nn
 
-from allyouneed.weights.model import AnyModel
+from allyouneed.model_folder.weights.model import AnyModel
 
 
 class Minimised(nn.Module):

@@ -9,11 +9,11 @@ from torch import Tensor
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
 from allyouneed.engine.native.library import NoLibrary
-from allyouneed.training.kernels import find_kernels
+from allyouneed.training.cpu.kernels import find_kernels
+from allyouneed.training.cpu.packed import PackedRoad, why_not_packed
 from allyouneed.training.loss import fused_loss
 from allyouneed.training.minimised import Minimised
-from allyouneed.training.packed import PackedRoad, why_not_packed
-from allyouneed.training.sections import TrainingSection
+from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.word_dropout import word_dropout
 
 

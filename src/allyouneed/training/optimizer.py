@@ -3,7 +3,7 @@
 import torch
 from torch.optim import Adam, AdamW, Optimizer
 
-from allyouneed.training.sections import OptimizerSection
+from allyouneed.training.recipe.sections import OptimizerSection
 
 KINDS: dict[str, type[Adam]] = {"adam": Adam, "adamw": AdamW}
 

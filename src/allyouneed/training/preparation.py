@@ -19,13 +19,13 @@ from allyouneed.data.shards import shards
 from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import ModelFolderError, RecipeError
-from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder
+from allyouneed.model_folder.folder import WEIGHTS, ModelFolder, open_model_folder
+from allyouneed.model_folder.weights.model import fill_weights, read_weights
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.training.schema import PairsRecipe
-from allyouneed.training.sections import CorpusSection
+from allyouneed.training.recipe.schema import PairsRecipe
+from allyouneed.training.recipe.sections import CorpusSection
 from allyouneed.training.vocabulary import kept_vocabulary
-from allyouneed.weights.model import fill_weights, read_weights
 
 Note = Callable[[str], None]
 

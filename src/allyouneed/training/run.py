@@ -23,10 +23,10 @@ from allyouneed.training.checkpoint import (
 from allyouneed.training.final_model import final_model
 from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
-from allyouneed.training.recipe import load_recipe, to_toml
-from allyouneed.training.report import write_report
+from allyouneed.training.recipe.schema import CommonRecipe
+from allyouneed.training.recipe.toml_file import load_recipe, to_toml
+from allyouneed.training.report.page import write_report
 from allyouneed.training.schedule import Cosine
-from allyouneed.training.schema import CommonRecipe
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Start, Task
 from allyouneed.training.validation import Measured

@@ -16,7 +16,7 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import DataError
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.training.schema import PairsRecipe
+from allyouneed.training.recipe.schema import PairsRecipe
 
 SAMPLE = 50_000  # pairs of a corpus that are tokenised, at most twice as many
 NEWS_EVERY = 8192  # pairs

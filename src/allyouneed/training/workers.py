@@ -28,8 +28,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.model_folder.weights.model import AnyModel, WeightsLeftUnset, untied_weights
 from allyouneed.training.minimised import Minimised
-from allyouneed.weights.model import AnyModel, WeightsLeftUnset, untied_weights
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.insight.trace import Trace
-from allyouneed.job import ids_of_prefix
-from allyouneed.translator import Translator
+from allyouneed.translation.job import ids_of_prefix
+from allyouneed.translation.translator import Translator
 from allyouneed.widget.questions import State
 
 

@@ -11,7 +11,7 @@ from allyouneed.widget.page import Start, static
 from allyouneed.widget.session import Session
 
 if TYPE_CHECKING:
-    from allyouneed.translator import Translator
+    from allyouneed.translation.translator import Translator
 
 QUESTIONS_OF_A_VIEW = 1 << 20  # the number of a question, over this, is that of the view
 
@@ -43,9 +43,10 @@ def look(
 
 
 def _opened(model: "str | Translator") -> "Translator":
-    from allyouneed.translator import load
+    from allyouneed.loading import load
+    from allyouneed.translation.translator import Translator
 
-    return load(model, engine="core") if isinstance(model, str) else model
+    return load(model, engine="core", kind=Translator) if isinstance(model, str) else model
 
 
 @cache

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.insight.names import heads, split_head
 from allyouneed.insight.trace import Kind
-from allyouneed.model_folder import to_disk
+from allyouneed.model_folder.folder import to_disk
 from allyouneed.widget.answers import KINDS, layers_of
 from allyouneed.widget.packing import Answer, compact, pack
 from allyouneed.widget.page import Start, saved_page

@@ -16,7 +16,7 @@ from allyouneed import __version__
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.insight.trace import Kind, Trace, trace
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 from allyouneed.widget import answers
 from allyouneed.widget.calculator import calculate
 from allyouneed.widget.disturbance import Source, disturbed, source_of

@@ -20,7 +20,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.engine.native.packed import Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
-from allyouneed.model_folder import ModelFolder, open_model_folder
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 from allyouneed.pipeline import processors
 
 OPTIONS = BeamOptions(beam=3, n_best=3, extra_length=6)
@@ -113,7 +113,7 @@ import resource, sys
 from pathlib import Path
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native.engine import NativeEngine
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 engine = NativeEngine.open(open_model_folder(Path(sys.argv[1])), "float32", threads=2)
 options = BeamOptions(beam=2, max_length=3)
@@ -267,7 +267,7 @@ import os, signal, sys
 from pathlib import Path
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native.engine import NativeEngine
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 engine = NativeEngine.open(open_model_folder(Path(sys.argv[1])), "int8", threads=2)
 found = engine.search([[5, 6, 2]], BeamOptions())
@@ -295,7 +295,7 @@ from pathlib import Path
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.pipeline import processors
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 assert processors() == 1

@@ -21,7 +21,7 @@ from allyouneed.engine.native.packed import PackedModel
 from allyouneed.engine.torch_engine import TorchEngine, padded
 from allyouneed.engine.torch_int8 import Int8Transformer, quantised
 from allyouneed.errors import AllYouNeedError
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 MakeModel = Callable[..., Transformer]
 MakeEngine = Callable[..., NativeEngine]

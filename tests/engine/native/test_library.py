@@ -18,7 +18,7 @@ from allyouneed.engine.native import library as library_module
 from allyouneed.engine.native.build import NoCompiler, compile_variant, intact, library_name
 from allyouneed.engine.native.library import Library, NoLibrary, cache_folder, find_library
 from allyouneed.errors import UsageError
-from allyouneed.model_folder import open_model_folder
+from allyouneed.model_folder.folder import open_model_folder
 
 BEST = build.best_variant()
 

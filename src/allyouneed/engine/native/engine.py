@@ -16,7 +16,7 @@ from allyouneed.engine.batches import BATCH_HYPOTHESES
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel, Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
-from allyouneed.model_folder import ModelFolder
+from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.pipeline import processors
 
 if TYPE_CHECKING:

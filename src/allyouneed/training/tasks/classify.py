@@ -19,12 +19,12 @@ from allyouneed.data.labelled import LabelledCorpus, LabelledText, read_labelled
 from allyouneed.data.report import DataReport
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import RecipeError
-from allyouneed.model_config import Heads
+from allyouneed.model_folder.config import Heads
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
-from allyouneed.training.encoder_schema import ClassifyRecipe, LabelledSection
 from allyouneed.training.loss import label_smoothed_loss, r_drop_loss
+from allyouneed.training.recipe.encoder_schema import ClassifyRecipe, LabelledSection
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,

@@ -26,20 +26,25 @@ from allyouneed.data.examples import Examples, Files, example_store
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import DataError, nearest
-from allyouneed.model_config import Heads
-from allyouneed.model_folder import WEIGHTS, ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.config import Heads
+from allyouneed.model_folder.folder import (
+    WEIGHTS,
+    ModelFolder,
+    open_model_folder,
+    save_model_folder,
+)
+from allyouneed.model_folder.weights.model import read_weights
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.opening import encoder_tokenizer, open_tokenizer
-from allyouneed.training.encoder_schema import EncoderRecipe
 from allyouneed.training.minimised import Minimised
 from allyouneed.training.preparation import check_same_model
-from allyouneed.training.sections import TrainingSection
+from allyouneed.training.recipe.encoder_schema import EncoderRecipe
+from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.survey import Survey
 from allyouneed.training.tasks.task import Batch, Note, Outlook, Start, Task
 from allyouneed.training.vocabulary import kept_vocabulary
 from allyouneed.training.word_dropout import word_dropout
 from allyouneed.training.workers import ALONE
-from allyouneed.weights.model import read_weights
 
 E = TypeVar("E", bound=EncoderRecipe)
 F = TypeVar("F", bound=Files)

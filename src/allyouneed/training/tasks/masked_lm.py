@@ -22,11 +22,10 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.running_text import TextCorpus, read_paragraphs, text_files
 from allyouneed.data.store import TokenStore
 from allyouneed.errors import DataError, RecipeError
-from allyouneed.model_config import Heads
+from allyouneed.model_folder.config import Heads
 from allyouneed.training.chance import number_from
-from allyouneed.training.encoder_schema import HELD_OUT, MaskedLanguageRecipe, TextSection
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
-from allyouneed.training.masking import Masked, Masking
+from allyouneed.training.recipe.encoder_schema import HELD_OUT, MaskedLanguageRecipe, TextSection
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,
@@ -36,6 +35,7 @@ from allyouneed.training.tasks.encoder import (
     shape_of,
     stores_of,
 )
+from allyouneed.training.tasks.masking import Masked, Masking
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.tasks.classify import Classify
 from allyouneed.training.tasks.masked_lm import MaskedLanguageModel
 from allyouneed.training.tasks.reply import Reply

@@ -19,10 +19,10 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.store import TokenStore
 from allyouneed.data.tagged import TaggedCorpus, TaggedText, read_tagged
 from allyouneed.evaluation.spans import span_f1
-from allyouneed.model_config import Heads
+from allyouneed.model_folder.config import Heads
 from allyouneed.text.words import first_pieces
-from allyouneed.training.encoder_schema import TaggedSection, TagRecipe
 from allyouneed.training.loss import label_smoothed_loss, r_drop_loss
+from allyouneed.training.recipe.encoder_schema import TaggedSection, TagRecipe
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,

@@ -11,12 +11,12 @@ import torch
 from allyouneed.data.batches import Indices
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
+from allyouneed.model_folder.weights.model import AnyModel
 from allyouneed.training.minimised import Minimised
-from allyouneed.training.schema import CommonRecipe
+from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.survey import Survey
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
-from allyouneed.weights.model import AnyModel
 
 Note = Callable[[str], None]
 R = TypeVar("R", bound=CommonRecipe)

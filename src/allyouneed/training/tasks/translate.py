@@ -15,7 +15,7 @@ from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, Side, collate
 from allyouneed.data.store_writer import Progress
 from allyouneed.evaluation.metrics import bleu
-from allyouneed.model_folder import ModelFolder, save_model_folder
+from allyouneed.model_folder.folder import ModelFolder, save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
@@ -32,12 +32,12 @@ from allyouneed.training.preparation import (
     that_fit,
     tokenizer_of,
 )
-from allyouneed.training.schema import PairsRecipe
+from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts
 from allyouneed.training.tasks.task import Outlook, Start, Task
 from allyouneed.training.validation import Measured, Validation
 from allyouneed.training.workers import Workers
-from allyouneed.translator import Translator
+from allyouneed.translation.translator import Translator
 
 
 class Translate(Task[PairsRecipe]):

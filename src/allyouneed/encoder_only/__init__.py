@@ -1,0 +1,1 @@
+"""Models without a decoder: texts in; labels, tags, masked words, vectors out."""

@@ -1,0 +1,1 @@
+"""A model on disk: the folder, its `config.json` and its weights."""

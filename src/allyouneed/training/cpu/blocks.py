@@ -1,0 +1,123 @@
+"""Products of matrices in bfloat16 by native kernels: on Intel's matrix unit (AMX), or by AVX-512's
+dot products.
+
+Factors are packed: cut into blocks that lie in memory as these take them. Sums are in
+float32. torch's own products share their work out in equal parts, and so wait for the slower core;
+these go to whichever is free.
+
+P positions · D width of what goes in · O width of what comes out
+"""
+
+import ctypes
+from enum import IntEnum
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from allyouneed.errors import ShapeError
+from allyouneed.training.cpu.kernels import address, is_bf16
+
+BLOCK = 32  # rows and columns of one
+
+
+class Unit(IntEnum):
+    """What of a processor multiplies."""
+
+    NONE = 0  # none that the kernels know
+    VECTORS = 1
+    TILES = 2
+
+
+def best_unit(kernels: ctypes.CDLL) -> Unit:
+    """The fastest of this machine."""
+    return Unit(kernels.ayt_best_unit())
+
+
+class BlockWeight:
+    """A weight OD, in float32 or bfloat16, and the products that a training step takes with it, on
+    a machine that has such a `unit`.
+
+    All of them raise ShapeError where the other factor does not fit, or is not in bfloat16.
+    """
+
+    def __init__(self, kernels: ctypes.CDLL, weight_OD: Tensor, unit: Unit) -> None:
+        self._kernels = kernels
+        self._weight_OD = weight_OD
+        self._unit = unit
+
+    def forward(
+        self, x_PD: Tensor, bias_O: Tensor | None = None, out: Tensor | None = None
+    ) -> Tensor:
+        """x Wᵀ + b, PO in bfloat16."""
+        outputs, inputs = self._weight_OD.shape
+        x_PD = _checked(x_PD, len(x_PD), inputs)
+        if out is None:
+            out = x_PD.new_empty(len(x_PD), outputs)
+        return self._multiply(x_PD, self._right_DO, out, bias=bias_O)
+
+    def backward(self, grad_PO: Tensor) -> Tensor:
+        """g W, the gradient of x, PD in bfloat16."""
+        outputs, inputs = self._weight_OD.shape
+        grad_PO = _checked(grad_PO, len(grad_PO), outputs)
+        out_PD = grad_PO.new_empty(len(grad_PO), inputs)
+        return self._multiply(grad_PO, self._right_OD, out_PD)
+
+    def gradient(self, grad_PO: Tensor, x_PD: Tensor) -> Tensor:
+        """gᵀ x, the gradient of W, OD in float32."""
+        return self.gradients(grad_PO, x_PD)[0]
+
+    def gradients(self, grad_PO: Tensor, x_PD: Tensor) -> tuple[Tensor, Tensor]:
+        """The same, and that of a bias: the sum of g, O in float32."""
+        outputs, inputs = self._weight_OD.shape
+        x_PD = _checked(x_PD, len(x_PD), inputs)
+        grad_PO = _checked(grad_PO, len(x_PD), outputs)
+        out_OD, sum_O = torch.empty(outputs, inputs), torch.empty(outputs)
+        right_PD = _packed(self._kernels, x_PD, turned=False)
+        self._multiply(grad_PO, right_PD, out_OD, turned=True, sums=sum_O)
+        return out_OD, sum_O
+
+    @cached_property
+    def _right_DO(self) -> Tensor:
+        return _packed(self._kernels, self._weight_OD, turned=True)
+
+    @cached_property
+    def _right_OD(self) -> Tensor:
+        return _packed(self._kernels, self._weight_OD, turned=False)
+
+    def _multiply(
+        self,
+        left: Tensor,
+        right: Tensor,
+        out: Tensor,
+        *,
+        turned: bool = False,
+        bias: Tensor | None = None,
+        sums: Tensor | None = None,
+    ) -> Tensor:
+        """Of a left factor as it is, or `turned`, of its transpose, whose rows have `sums`."""
+        bias = None if bias is None else bias.float()
+        self._kernels.ayt_multiply(
+            *(self._unit, is_bf16(out), address(left), *left.shape, turned),
+            *(address(right), out.size(1), address(bias), address(sums), address(out)),
+        )
+        return out
+
+
+def _checked(factor: Tensor, rows: int, columns: int) -> Tensor:
+    """Without gaps: the kernels read as many numbers as they are told."""
+    if factor.shape != (rows, columns) or factor.dtype != torch.bfloat16:
+        raise ShapeError(
+            f"a factor of {tuple(factor.shape)} in {factor.dtype}, not of {(rows, columns)} in "
+            "bfloat16"
+        )
+    return factor.contiguous()
+
+
+def _packed(kernels: ctypes.CDLL, matrix: Tensor, turned: bool) -> Tensor:
+    """The blocks of a right factor; `turned`: of the matrix's transpose."""
+    matrix = matrix.contiguous()
+    blocks = [-(-size // BLOCK) for size in matrix.shape]
+    out = matrix.new_empty(*blocks, BLOCK, BLOCK, dtype=torch.bfloat16)
+    kernels.ayt_pack(is_bf16(matrix), address(matrix), *matrix.shape, turned, address(out))
+    return out

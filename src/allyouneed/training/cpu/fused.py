@@ -1,0 +1,230 @@
+"""What comes between a training step's products, each in one native pass over memory, with its
+gradient: attention, a residual connection with its dropout and norm, the smoothed loss and R-Drop.
+
+P packed positions: the tokens of all sentences, one behind the other, and rows that fill up
+D d_model · H heads · K head width · N sentences · V vocabulary · C labels of one pass
+"""
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from allyouneed.core.positions import Rotary
+from allyouneed.training.cpu.kernels import address, is_bf16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """Where the sentences lie among packed positions: `starts` has the first of each, and the one
+    behind the last; positions from there on fill up."""
+
+    starts: Tensor  # N + 1, int32
+
+    @property
+    def positions(self) -> int:
+        """How many hold tokens."""
+        return int(self.starts[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionShape:
+    """Heads, how wide they are, whether the future is hidden (`causal`), the dropout of weights,
+    and what turns queries and keys by their positions."""
+
+    heads: int
+    width: int
+    causal: bool
+    dropout: float
+    rotary: Rotary | None = None
+
+
+def attend(
+    kernels: ctypes.CDLL,
+    q_PD: Tensor,
+    kv_PD: Tensor | None,
+    queries: Packing,
+    keys: Packing,
+    shape: AttentionShape,
+) -> Tensor:
+    """Equation 1 in every head of every sentence: PD, zeros in rows that fill up.
+
+    Keys and values lie side by side in `kv_PD`; without it, all three do so in `q_PD`. With
+    `shape.rotary`, queries and keys are turned first: no sentence may be longer than its tables,
+    which a model's embeddings see to.
+    """
+    return _Attention.apply(kernels, q_PD, kv_PD, queries, keys, shape)  # type: ignore[no-any-return,no-untyped-call]
+
+
+def add_norm(
+    kernels: ctypes.CDLL,
+    x_PD: Tensor,
+    y_PD: Tensor,
+    norm: nn.LayerNorm,
+    dropout: float,
+    post_norm: bool,
+) -> tuple[Tensor, Tensor]:
+    """s = x + dropout(y) and n = norm(s): what the next residual connection adds to (n where norms
+    come after the addition, s where they come before it; in float32), and n in the dtype of y."""
+    weights = (norm.weight, norm.bias)
+    stream, narrowed = _AddNorm.apply(kernels, x_PD, y_PD, *weights, norm.eps, dropout, post_norm)  # type: ignore[no-untyped-call]
+    return stream, stream if narrowed is None else narrowed
+
+
+def smoothed_in_place(
+    kernels: ctypes.CDLL, logits_PV: Tensor, labels_P: Tensor, smoothing: float
+) -> Tensor:
+    """The smoothed loss of section 5.4 of each label's logits, which become its gradient by them.
+
+    Raises:
+        IndexError: a label that is no column of the logits.
+    """
+    return _loss_in_place(kernels.ayt_smoothed_loss, logits_PV, labels_P, smoothing)
+
+
+def r_drop_in_place(
+    kernels: ctypes.CDLL, logits_PV: Tensor, labels_C: Tensor, smoothing: float, alpha: float
+) -> Tensor:
+    """R-Drop's loss of each label's logits in two passes, one after the other, which become its
+    gradient by them.
+
+    Raises:
+        IndexError: a label that is no column of the logits.
+    """
+    return _loss_in_place(kernels.ayt_r_drop_loss, logits_PV, labels_C, smoothing, alpha)
+
+
+def _loss_in_place(
+    kernel: Callable[..., None], logits_PV: Tensor, labels_C: Tensor, *numbers: float
+) -> Tensor:
+    vocabulary = logits_PV.size(1)
+    labels_C = labels_C.contiguous()
+    wrong_C = labels_C[(labels_C < 0) | (labels_C >= vocabulary)]
+    if len(wrong_C):
+        raise IndexError(f"label {int(wrong_C[0])} is no id of a vocabulary of {vocabulary}")
+    losses_C = torch.empty(len(labels_C))
+    kernel(
+        *(is_bf16(logits_PV), address(logits_PV), len(labels_C), vocabulary, address(labels_C)),
+        *(*numbers, address(losses_C)),
+    )
+    return losses_C
+
+
+def _seed(rate: float) -> int:
+    """What a draw follows from: the next number of torch's generator."""
+    return int(torch.randint(2**63 - 1, ())) if rate else 0
+
+
+class _AddNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        kernels: ctypes.CDLL,
+        x_PD: Tensor,
+        y_PD: Tensor,
+        gain_D: Tensor,
+        shift_D: Tensor,
+        epsilon: float,
+        rate: float,
+        post_norm: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        x_PD, y_PD = x_PD.contiguous(), y_PD.contiguous()
+        sum_PD, moments_P2 = torch.empty_like(x_PD), x_PD.new_empty(len(x_PD), 2)
+        wide_PD = torch.empty_like(x_PD) if post_norm else None
+        narrowed_PD = torch.empty_like(y_PD) if is_bf16(y_PD) or not post_norm else None
+        draw = (_seed(rate), rate)
+        kernels.ayt_add_norm(
+            *(is_bf16(y_PD), *x_PD.shape, address(gain_D), address(shift_D), epsilon, *draw),
+            *map(address, (x_PD, y_PD, sum_PD, wide_PD, narrowed_PD, moments_P2)),
+        )
+        ctx.save_for_backward(sum_PD, moments_P2, gain_D)
+        ctx.kernels, ctx.draw, ctx.post_norm, ctx.dtype = kernels, draw, post_norm, y_PD.dtype
+        ctx.set_materialize_grads(False)
+        return (sum_PD if wide_PD is None else wide_PD), narrowed_PD
+
+    @staticmethod
+    @once_differentiable
+    def backward(
+        ctx: Any, grad_stream_PD: Tensor | None, grad_narrowed_PD: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        sum_PD, moments_P2, gain_D = ctx.saved_tensors
+        grads = [
+            None if grad is None else grad.contiguous()
+            for grad in (grad_stream_PD, grad_narrowed_PD)
+        ]
+        of_sum_PD, of_wide_PD = (None, grads[0]) if ctx.post_norm else (grads[0], None)
+        grad_x_PD, grad_y_PD = torch.empty_like(sum_PD), torch.empty_like(sum_PD, dtype=ctx.dtype)
+        threads = torch.get_num_threads()
+        partial = gain_D.new_zeros(threads, 2, len(gain_D))
+        ctx.kernels.ayt_add_norm_backward(
+            *(is_bf16(grad_y_PD), *sum_PD.shape, address(gain_D), None, 0.0, *ctx.draw),
+            *map(address, (sum_PD, moments_P2, of_sum_PD, of_wide_PD, grads[1])),
+            *(*map(address, (grad_x_PD, grad_y_PD, partial)), threads),
+        )
+        grad_gain_D, grad_shift_D = partial.sum(dim=0)
+        return None, grad_x_PD, grad_y_PD, grad_gain_D, grad_shift_D, None, None, None
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        kernels: ctypes.CDLL,
+        q_PD: Tensor,
+        kv_PD: Tensor | None,
+        queries: Packing,
+        keys: Packing,
+        shape: AttentionShape,
+    ) -> Tensor:
+        heads_PD = q_PD.new_empty(len(q_PD), shape.heads * shape.width)
+        heads_PD[queries.positions :] = 0.0
+        ctx.kernels, ctx.queries, ctx.keys, ctx.shape = kernels, queries, keys, shape
+        ctx.seed = _seed(shape.dropout)
+        ctx.save_for_backward(q_PD, kv_PD)
+        kernels.ayt_attention(
+            *_Attention._work(ctx, q_PD),
+            *_places(q_PD, kv_PD, heads_PD.size(1)),
+            *(address(heads_PD), heads_PD.stride(0)),
+        )
+        return heads_PD
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_PD: Tensor) -> tuple[Tensor | None, ...]:
+        q_PD, kv_PD = ctx.saved_tensors
+        grad_PD = grad_PD.contiguous()
+        grad_q_PD = q_PD.new_empty(q_PD.shape)
+        grad_kv_PD = None if kv_PD is None else kv_PD.new_empty(kv_PD.shape)
+        grad_q_PD[ctx.queries.positions :] = 0.0
+        if grad_kv_PD is not None:
+            grad_kv_PD[ctx.keys.positions :] = 0.0
+        ctx.kernels.ayt_attention_backward(
+            *_Attention._work(ctx, q_PD),
+            *_places(q_PD, kv_PD, grad_PD.size(1)),
+            *(address(grad_PD), grad_PD.stride(0)),
+            *_places(grad_q_PD, grad_kv_PD, grad_PD.size(1)),
+        )
+        return None, grad_q_PD, grad_kv_PD, None, None, None
+
+    @staticmethod
+    def _work(ctx: Any, q_PD: Tensor) -> tuple[Any, ...]:
+        shape: AttentionShape = ctx.shape
+        sentences = len(ctx.queries.starts) - 1
+        cos, sin = (shape.rotary.cos, shape.rotary.sin) if shape.rotary else (None, None)
+        return (
+            *(is_bf16(q_PD), sentences, shape.heads, shape.width, shape.causal),
+            *(address(ctx.queries.starts), address(ctx.keys.starts)),
+            *(address(cos), address(sin), ctx.seed, shape.dropout),
+        )
+
+
+def _places(q_PD: Tensor, kv_PD: Tensor | None, width: int) -> tuple[Any, ...]:
+    """Where queries, keys and values begin, and how far their rows lie apart."""
+    if kv_PD is None:
+        row = q_PD.stride(0)
+        return address(q_PD), row, address(q_PD, width), address(q_PD, 2 * width), row
+    return address(q_PD), q_PD.stride(0), address(kv_PD), address(kv_PD, width), kv_PD.stride(0)

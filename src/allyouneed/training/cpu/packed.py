@@ -1,0 +1,161 @@
+"""The decoder's states of a training batch by native kernels and without padding: the fast road on
+a CPU. The plain one is the model itself.
+
+B batch · S source length · T target length · P packed positions · D d_model
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from allyouneed.core.attention import MultiHeadAttention
+from allyouneed.core.embeddings import Embeddings
+from allyouneed.core.residual import PostNorm, PreNorm
+from allyouneed.core.transformer import Transformer
+from allyouneed.training.cpu.blocks import best_unit
+from allyouneed.training.cpu.fused import AttentionShape, Packing, add_norm, attend
+from allyouneed.training.cpu.products import FastProjections, filled
+
+Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
+
+
+LONGEST = 4096  # keys of a query that the kernels draw dropout for
+
+
+def why_not_packed(model: Transformer) -> str | None:
+    """What of this model the kernels do not know; None where they know it all."""
+    config = model.config
+    if model.output.weight.dtype != torch.float32:
+        return f"weights in {model.output.weight.dtype}"
+    if config.norm != "layer":
+        return f"norm={config.norm!r}"
+    if config.attention_dropout and config.max_positions > LONGEST:
+        return f"attention_dropout and max_positions={config.max_positions}"
+    return None
+
+
+class PackedRoad:
+    """The model's encoder and decoder over the tokens of all sentences, one behind the other.
+
+    Weights are the model's own. Products run in the dtype of autocast, or in float32.
+    """
+
+    def __init__(self, model: Transformer, kernels: ctypes.CDLL) -> None:
+        self._model = model
+        self.kernels = kernels
+
+    def states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
+        """States PD of the target positions that are kept, in their order.
+
+        `kept_BT` is True where a target has a token; these are the first positions of each.
+        """
+        unit = best_unit(self.kernels)
+        with FastProjections(self.kernels, unit) if unit else nullcontext():
+            return self._states(source_BS, target_in_BT, kept_BT)
+
+    def _states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
+        encoder, decoder = self._model.encoder, self._model.decoder
+        source, x_PD = _packed(encoder.embeddings, source_BS, source_BS != encoder.embeddings.pad)
+        memory_PD = self._through(self._encoder_sublayers(source), x_PD, encoder.norm)
+        target, x_PD = _packed(decoder.embeddings, target_in_BT, kept_BT)
+        sublayers = self._decoder_sublayers(memory_PD, source, target)
+        return self._through(sublayers, x_PD, decoder.norm)[: target.positions]
+
+    def _through(self, sublayers: Sequence[Sublayer], x_PD: Tensor, last: nn.Module) -> Tensor:
+        """A stack. Norms that come before a sub-layer run behind the sum of the one before it."""
+        post_norm = self._model.config.residual == "post-norm"
+        norms: list[Any] = [wiring.norm for wiring, _ in sublayers]
+        if not post_norm:
+            norms.append(last)
+        n_PD = _as_inputs(x_PD if post_norm else norms.pop(0)(x_PD))
+        for (wiring, sublayer), norm in zip(sublayers, norms, strict=True):
+            rate = wiring.dropout.rate if wiring.training else 0.0
+            y_PD = sublayer(n_PD)
+            x_PD, n_PD = add_norm(self.kernels, x_PD, y_PD, norm, rate, post_norm)
+        return n_PD
+
+    def _encoder_sublayers(self, source: Packing) -> list[Sublayer]:
+        layers: Any = self._model.encoder.layers
+        return [
+            wired
+            for layer in layers
+            for wired in (
+                self._self_attention(layer, source, causal=False),
+                (layer.feed_forward_residual, layer.feed_forward),
+            )
+        ]
+
+    def _decoder_sublayers(
+        self, memory_PD: Tensor, source: Packing, target: Packing
+    ) -> list[Sublayer]:
+        layers: Any = self._model.decoder.layers
+        return [
+            wired
+            for layer, kv_PD in zip(layers, self._keys_values(memory_PD), strict=True)
+            for wired in (
+                self._self_attention(layer, target, causal=True),
+                self._cross_attention(layer, kv_PD, source, target),
+                (layer.feed_forward_residual, layer.feed_forward),
+            )
+        ]
+
+    def _keys_values(self, memory_PD: Tensor) -> Sequence[Tensor]:
+        """Of all decoder layers, by one product: keys and values side by side for each."""
+        layers: Any = self._model.decoder.layers
+        attentions = [layer.cross_attention for layer in layers]
+        parts = [part for one in attentions for part in (one.W_K, one.W_V)]
+        return _side_by_side(parts, memory_PD).chunk(len(attentions), dim=-1) if parts else ()
+
+    def _self_attention(self, layer: Any, packing: Packing, causal: bool) -> Sublayer:
+        attention: MultiHeadAttention = layer.self_attention
+        shape = self._shape(attention, causal)
+
+        def sublayer(n_PD: Tensor) -> Tensor:
+            qkv_PD = _side_by_side([attention.W_Q, attention.W_K, attention.W_V], n_PD)
+            return attention.W_O(attend(self.kernels, qkv_PD, None, packing, packing, shape))  # type: ignore[no-any-return]
+
+        return layer.self_attention_residual, sublayer
+
+    def _cross_attention(
+        self, layer: Any, kv_PD: Tensor, source: Packing, target: Packing
+    ) -> Sublayer:
+        attention: MultiHeadAttention = layer.cross_attention
+        shape = self._shape(attention, causal=False)
+
+        def sublayer(n_PD: Tensor) -> Tensor:
+            q_PD = attention.W_Q(n_PD)
+            return attention.W_O(attend(self.kernels, q_PD, kv_PD, target, source, shape))  # type: ignore[no-any-return]
+
+        return layer.cross_attention_residual, sublayer
+
+    def _shape(self, attention: MultiHeadAttention, causal: bool) -> AttentionShape:
+        rate = attention.dropout.rate if attention.training else 0.0
+        width = self._model.config.width_of_head
+        return AttentionShape(attention.heads, width, causal, rate, attention.positions)
+
+
+def _packed(embeddings: Embeddings, ids_BT: Tensor, kept_BT: Tensor) -> tuple[Packing, Tensor]:
+    """Where the kept tokens come to lie, and their vectors PD, filled up."""
+    starts = nn.functional.pad(kept_BT.sum(dim=1).cumsum(dim=0), (1, 0)).to(torch.int32)
+    kept_P = kept_BT.flatten().nonzero()[:, 0]
+    fill = filled(max(1, len(kept_P))) - len(kept_P)
+    kept_P = nn.functional.pad(kept_P, (0, fill))  # with whatever: nothing comes back from there
+    return Packing(starts), embeddings(ids_BT).flatten(0, 1).index_select(0, kept_P)
+
+
+def _side_by_side(projections: Sequence[nn.Linear], x_PD: Tensor) -> Tensor:
+    """What several projections of x give, by one product."""
+    weight = torch.cat(tuple(projection.weight for projection in projections))
+    biases = tuple(projection.bias for projection in projections if projection.bias is not None)
+    return nn.functional.linear(x_PD, weight, torch.cat(biases) if biases else None)
+
+
+def _as_inputs(x_PD: Tensor) -> Tensor:
+    """In the dtype of the products."""
+    if torch.is_autocast_enabled("cpu"):
+        return x_PD.to(torch.get_autocast_dtype("cpu"))
+    return x_PD

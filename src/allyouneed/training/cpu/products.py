@@ -1,0 +1,111 @@
+"""Products with weights, and their gradients: by torch, or by native kernels.
+
+P positions · D width of what goes in · O width of what comes out
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.overrides import TorchFunctionMode
+
+from allyouneed.training.cpu.blocks import BlockWeight, Unit, best_unit
+
+LEAST = 32  # positions: odd numbers slow products in bfloat16 down
+
+
+def filled(positions: int) -> int:
+    """How many there are with those that fill up: at most a sixteenth of them, or whole groups of
+    32.
+
+    Batches have few different sizes so: torch's products are compiled for each one anew, in some
+    milliseconds (and for a thousand sizes of matrices at most).
+    """
+    group = LEAST
+    while group * 32 <= positions:
+        group *= 2
+    return -(-positions // group) * group
+
+
+class TorchWeight:
+    """As `BlockWeight`, by torch's products, in the dtype of the weight OD."""
+
+    def __init__(self, weight_OD: Tensor) -> None:
+        self._weight_OD = weight_OD
+
+    def forward(self, x_PD: Tensor, out: Tensor | None = None) -> Tensor:
+        """x Wᵀ, PO."""
+        return torch.mm(x_PD, self._weight_OD.T, out=out)
+
+    def backward(self, grad_PO: Tensor) -> Tensor:
+        """g W, the gradient of x, PD."""
+        return grad_PO @ self._weight_OD
+
+    def gradient(self, grad_PO: Tensor, x_PD: Tensor) -> Tensor:
+        """gᵀ x, the gradient of W, OD."""
+        return grad_PO.T @ x_PD
+
+
+def prepared(
+    kernels: ctypes.CDLL | None, weight_OD: Tensor, dtype: torch.dtype
+) -> TorchWeight | BlockWeight:
+    """The weight for products in that dtype, by whatever is fastest here."""
+    if kernels and dtype == torch.bfloat16 and (unit := best_unit(kernels)):
+        return BlockWeight(kernels, weight_OD, unit)
+    return TorchWeight(weight_OD.to(dtype))
+
+
+class FastProjections(TorchFunctionMode):
+    """Within it, linear layers that get bfloat16 numbers PD run on that unit."""
+
+    def __init__(self, kernels: ctypes.CDLL, unit: Unit) -> None:
+        super().__init__()
+        self._kernels, self._unit = kernels, unit
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Calls the function, or what takes its place."""
+        if function is nn.functional.linear:
+            function = self._linear
+        return function(*args, **(kwargs or {}))
+
+    def _linear(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        if input.dtype != torch.bfloat16 or input.dim() != 2:
+            return nn.functional.linear(input, weight, bias)
+        return _Projection.apply(self._kernels, self._unit, input, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
+
+
+class _Projection(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        kernels: ctypes.CDLL,
+        unit: Unit,
+        x_PD: Tensor,
+        weight_OD: Tensor,
+        bias_O: Tensor | None,
+    ) -> Tensor:
+        ctx.save_for_backward(x_PD, weight_OD)
+        ctx.by = kernels, unit
+        return BlockWeight(kernels, weight_OD, unit).forward(x_PD, bias_O)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_PO: Tensor) -> tuple[Tensor | None, ...]:
+        x_PD, weight_OD = ctx.saved_tensors
+        kernels, unit = ctx.by
+        weight = BlockWeight(kernels, weight_OD, unit)
+        *_, of_x, of_weight, of_bias = ctx.needs_input_grad
+        grad_x_PD = weight.backward(grad_PO) if of_x else None
+        grad_OD = grad_O = None
+        if of_weight or of_bias:
+            grad_OD, grad_O = weight.gradients(grad_PO, x_PD)
+        return None, None, grad_x_PD, grad_OD if of_weight else None, grad_O if of_bias else None

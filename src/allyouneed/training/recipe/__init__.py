@@ -1,0 +1,1 @@
+"""Recipes: what a TOML file may say, and how it is read."""

@@ -1,0 +1,170 @@
+"""What the recipes of models without a decoder may say (Devlin et al. 2019)."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from allyouneed.data.tagged import TagFormat
+from allyouneed.training.recipe.schema import CommonRecipe
+from allyouneed.training.recipe.sections import File, Positive, Section, Share
+
+HELD_OUT = 0.05
+WEIGHT = "how often an epoch sees each of its examples, on average"
+
+
+class TextSection(Section):
+    """Running text."""
+
+    source: File = Field(description="a text file, or a folder of such files")
+
+
+class TrainTextSection(TextSection):
+    """Running text to learn from."""
+
+    weight: Positive = Field(default=1.0, description=WEIGHT)
+
+
+class TextDataSection(Section):
+    """Texts; relative paths as in all recipes."""
+
+    train: tuple[TrainTextSection, ...] = Field(min_length=1, description="texts to learn from")
+    valid: tuple[TextSection, ...] = Field(
+        default=(), description="texts to validate on; without any, held_out says what is"
+    )
+    held_out: Share | None = Field(
+        default=None,
+        description="without valid: how much of each training file, at its end, is kept apart to "
+        f"validate on, as a share of its lines; {HELD_OUT:g} where nothing is said",
+    )
+
+    @model_validator(mode="after")
+    def _something_is_held_out(self) -> Self:
+        if not self.valid and self.held_out == 0:
+            raise ValueError("valid names no text and held_out is 0; give one of them")
+        if self.valid and self.held_out is not None:
+            raise ValueError("valid names texts, so nothing else is held_out; leave it out")
+        return self
+
+
+class MaskingSection(Section):
+    """What is hidden (Devlin et al. 2019, 3.1): of the words chosen, 80 % become [MASK], 10 % any
+    piece, and 10 % stay."""
+
+    length: Annotated[int, Field(ge=8)] = Field(
+        default=128, description="most tokens of an example, [CLS] and [SEP] counted"
+    )
+    share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.15, description="how many of the tokens are chosen"
+    )
+    whole_words: bool = Field(
+        default=False, description="a word's pieces are chosen together or not at all"
+    )
+    next_sentence: bool = Field(
+        default=False,
+        description="examples have two segments, the second of which half of the time is any "
+        "other's, and the model is to tell",
+    )
+
+
+class LabelledSection(Section):
+    """Texts with labels: TSV with a header line."""
+
+    source: File = Field(description="a TSV file whose first line names its columns")
+    texts: Annotated[tuple[str, ...], Field(max_length=2)] = Field(
+        default=(), description="the columns of the text, or of two texts; all but the label's"
+    )
+    label: str = Field(default="label", description="the column of the label")
+
+
+class TrainLabelledSection(LabelledSection):
+    """Texts with labels to learn from."""
+
+    weight: Positive = Field(default=1.0, description=WEIGHT)
+
+
+class LabelledDataSection(Section):
+    """Labelled texts; relative paths as in all recipes."""
+
+    train: tuple[TrainLabelledSection, ...] = Field(min_length=1, description="texts to learn from")
+    valid: tuple[LabelledSection, ...] = Field(min_length=1, description="texts to validate on")
+
+
+class TaggedSection(Section):
+    """Sentences with a tag for each word."""
+
+    source: File = Field(description="words<TAB>tags, or a word and its tag on each line (CoNLL)")
+    format: TagFormat | None = Field(
+        default=None,
+        description="lines or columns; without it, .tsv has lines, others columns. A .tsv with one "
+        "word and its tag on each line could be either, and needs the key",
+    )
+
+
+class TrainTaggedSection(TaggedSection):
+    """Sentences to learn from."""
+
+    weight: Positive = Field(default=1.0, description=WEIGHT)
+
+
+class TaggedDataSection(Section):
+    """Tagged sentences; relative paths as in all recipes."""
+
+    train: tuple[TrainTaggedSection, ...] = Field(
+        min_length=1, description="sentences to learn from"
+    )
+    valid: tuple[TaggedSection, ...] = Field(min_length=1, description="sentences to validate on")
+
+
+class EncoderRecipe(CommonRecipe):
+    """What all models without a decoder have in common."""
+
+    @model_validator(mode="after")
+    def _an_encoder_alone(self) -> Self:
+        if self.training.sharded:
+            raise ValueError(
+                "training.sharded has no place without a decoder: each worker holds the whole "
+                "model; leave it out"
+            )
+        if self.model.decoder_layers:
+            raise ValueError(
+                f"model.decoder_layers = {self.model.decoder_layers}, but task = {self.task!r} "
+                "has no decoder; leave it out"
+            )
+        return self
+
+
+class MaskedLanguageRecipe(EncoderRecipe):
+    """Masked words in running text, and next sentences where asked for."""
+
+    task: Literal["masked-lm"] = Field(description="what is learnt")
+    data: TextDataSection = Field(description="the texts")
+    masking: MaskingSection = Field(default=MaskingSection(), description="what is hidden")
+
+    @model_validator(mode="after")
+    def _can_be_learnt(self) -> Self:
+        if self.vocabulary.dropout:
+            raise ValueError("vocabulary.dropout has no place where words are masked; leave it out")
+        return self
+
+
+class ClassifyRecipe(EncoderRecipe):
+    """A label for a text, or for two."""
+
+    task: Literal["classify"] = Field(description="what is learnt")
+    data: LabelledDataSection = Field(description="the labelled texts")
+
+
+class TagRecipe(EncoderRecipe):
+    """A tag for each word."""
+
+    task: Literal["tag"] = Field(description="what is learnt")
+    data: TaggedDataSection = Field(description="the tagged sentences")
+
+    @model_validator(mode="after")
+    def _can_be_learnt(self) -> Self:
+        if self.vocabulary.dropout:
+            raise ValueError(
+                "vocabulary.dropout has no place where a word's first piece has its tag; "
+                "leave it out"
+            )
+        return self

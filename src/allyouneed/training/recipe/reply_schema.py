@@ -1,0 +1,96 @@
+"""What a recipe of replies may say: conversations, and what a reply looks back at."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from allyouneed.errors import AllYouNeedError
+from allyouneed.text.conversation import History
+from allyouneed.training.recipe.schema import PairsRecipe
+from allyouneed.training.recipe.sections import (
+    CorpusSection,
+    Count,
+    DataSection,
+    Section,
+    TrainCorpusSection,
+)
+
+
+class ReplyCorpusSection(CorpusSection):
+    """One corpus of conversations: pairs of turn and reply, or one turn a line."""
+
+    one_conversation: bool = Field(
+        default=False,
+        description="all pairs follow on one another; without it, a pair goes on only with one "
+        "whose reply is its turn",
+    )
+    turn_fields: tuple[str, str, str] | None = Field(
+        default=None,
+        description="columns of dialogue, speaker and text, of a file (tsv, csv) with one turn a "
+        "line",
+    )
+    spaced: bool = Field(
+        default=False,
+        description="words and signs are set apart by spaces in it, which are taken out",
+    )
+
+
+class TrainReplyCorpusSection(ReplyCorpusSection, TrainCorpusSection):
+    """A corpus of conversations to learn from."""
+
+    @model_validator(mode="after")
+    def _was_said(self) -> "TrainReplyCorpusSection":
+        if self.back_translate is not None:
+            raise ValueError(
+                "back_translate writes sentences, and a reply is learnt from what was said before "
+                "it; leave it out"
+            )
+        return self
+
+
+class ReplyDataSection(DataSection):
+    """The corpora of conversations; paths as everywhere."""
+
+    train: tuple[TrainReplyCorpusSection, ...] = Field(
+        min_length=1, description="conversations to learn from"
+    )
+    valid: tuple[ReplyCorpusSection, ...] = Field(
+        min_length=1, description="conversations to validate on"
+    )
+
+
+class ReplySection(Section):
+    """What a reply looks back at; chatting with the model sees the same."""
+
+    history: Count = Field(
+        default=History.turns, description="turns of the source, the one to reply to among them"
+    )
+    marks: tuple[str, str] = Field(
+        default=History.marks,
+        description="what stands before the other one's turns, and before the replier's own",
+    )
+
+    @model_validator(mode="after")
+    def _tells_speakers_apart(self) -> "ReplySection":
+        try:
+            self.as_history()
+        except AllYouNeedError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def as_history(self) -> History:
+        """The same as a value of the text layer."""
+        return History(turns=self.history, marks=self.marks)
+
+
+class ReplyRecipe(PairsRecipe):
+    """Replies: what was said in a conversation, and the next turn."""
+
+    task: Literal["reply"] = Field(default="reply", description="what is learnt")
+    data: ReplyDataSection = Field(description="the corpora")
+    reply: ReplySection = Field(default=ReplySection(), description="what a reply looks back at")
+
+    @property
+    def history(self) -> History:
+        """The window and the marks."""
+        return self.reply.as_history()

@@ -1,0 +1,132 @@
+"""What a whole recipe may say, task by task; `sections` has its tables.
+
+Keys that bear on one another across sections are checked here.
+"""
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from allyouneed.data.root import resolve
+from allyouneed.errors import ConfigError, DataError
+from allyouneed.text.conversation import History
+from allyouneed.training.recipe.sections import (
+    DataSection,
+    ModelSection,
+    NaturalNumber,
+    OptimizerSection,
+    SamplesSection,
+    Section,
+    TrainingSection,
+    ValidationSection,
+    VocabularySection,
+)
+from allyouneed.training.schedule import Noam, ScheduleSection
+
+
+class CommonRecipe(Section):
+    """What the recipes of all tasks have in common: what their data hold is the
+    task's own."""
+
+    name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")] = Field(
+        description="name of the run's folder and of the model"
+    )
+    description: str = Field(default="", description="what the model is, for its card")
+    licence: str = Field(default="", description="licence of the data, for the model card")
+    task: str = Field(default="translate", description="what is learnt")
+    source_language: str = Field(default="", description="for the model card")
+    target_language: str = Field(default="", description="for the model card")
+    seed: NaturalNumber = Field(default=1, description="every random choice follows from it")
+    tensorboard: bool = Field(default=False, description="also write TensorBoard files")
+    data: Section = Field(description="the corpora")
+    vocabulary: VocabularySection = Field(default=VocabularySection(), description="the subwords")
+    model: ModelSection = Field(default=ModelSection(), description="the Transformer")
+    optimizer: OptimizerSection = Field(default=OptimizerSection(), description="Adam")
+    schedule: ScheduleSection = Field(default=Noam(), description="the learning rate, step by step")
+    training: TrainingSection = Field(description="how long, how much at once, what is kept")
+    validation: SamplesSection = Field(
+        default=SamplesSection(), description="what is shown of a validation"
+    )
+
+    @model_validator(mode="after")
+    def _init_or_new(self) -> "CommonRecipe":
+        given = {
+            "model.preset": self.model.preset,
+            "vocabulary.tokenizer": self.vocabulary.tokenizer,
+        }
+        for key, value in given.items():
+            if self.training.init is not None and value is not None:
+                raise ValueError(
+                    f"{key} = {str(value)!r} and training.init = {self.training.init!r} "
+                    "contradict each other; leave one out"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _model_can_be_built(self) -> "CommonRecipe":
+        if self.training.init is not None:
+            return self
+        try:
+            self.model.config(self.vocabulary.size)
+        except ConfigError as error:
+            raise ValueError(f"[model] {error}") from None
+        return self
+
+    def locate(self, path: Path) -> Path:
+        """The file that a path of this recipe means.
+
+        `load_recipe` has already made absolute what lies beside the recipe or in the working
+        directory; the rest is looked for in the data folder ($ALLYOUNEED_DATA). Raises DataError,
+        with the places looked at, where there is no such file.
+        """
+        try:
+            return resolve(path, None)
+        except DataError as error:
+            if _is_packaged(path):
+                raise DataError(
+                    f"{error}; docs/reference/recipes.md says where it comes from"
+                ) from error
+            if path.is_absolute():
+                raise
+            raise DataError(f"not beside the recipe or here: {error}") from error
+
+
+class PairsRecipe(CommonRecipe):
+    """What is learnt from pairs of texts, the second from the first."""
+
+    data: DataSection = Field(description="the corpora")
+    validation: ValidationSection = Field(
+        default=ValidationSection(), description="what is translated"
+    )
+
+    @model_validator(mode="after")
+    def _can_be_written(self) -> "PairsRecipe":
+        if self.training.init is None:
+            config = self.model.config(self.vocabulary.size)
+            if not config.decoder_layers or config.segments:
+                raise ValueError(
+                    f"[model] has {config.decoder_layers} decoder layers and {config.segments} "
+                    f"segments, but task = {self.task!r} writes a text from a whole other one: "
+                    "choose a preset with a decoder, and leave segments out"
+                )
+        return self
+
+    @property
+    def history(self) -> History | None:
+        """How the sources are made of what was said; None where they are texts as they are."""
+        return None
+
+
+class Recipe(PairsRecipe):
+    """Translation: pairs of sentences."""
+
+    task: Literal["translate"] = Field(default="translate", description="what is learnt")
+
+
+def _is_packaged(path: Path) -> bool:
+    """Whether a packaged recipe names this file."""
+    recipes = (resources.files("allyouneed") / "recipes").iterdir()
+    named = f'"{path.as_posix()}"'
+    return any(named in each.read_text("utf-8") for each in recipes if each.name.endswith(".toml"))

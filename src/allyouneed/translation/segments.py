@@ -1,0 +1,200 @@
+"""A text as the parts that a model sees at once, and their translations as one text again."""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.text.clean import clean
+from allyouneed.text.protocol import AnyTokenizer, Coded
+from allyouneed.text.sentences import split_long
+from allyouneed.translation.result import Translation
+
+CUT_OFF = "stopped at the length limit before the end of a sentence"
+
+
+@dataclass(slots=True)
+class Segment:
+    """A part of a text that the model sees at once, with the white space around it.
+
+    A blank part has no `text` and is not translated. `code` is what the model is told before the
+    text, where an earlier part says it. `hypotheses` and `alignment` are found later; the alignment
+    is of the first hypothesis, Pharaoh pairs that count words from 0 in each part.
+    """
+
+    before: str
+    text: str
+    after: str
+    code: str = ""
+    hypotheses: Sequence[Hypothesis] = ()
+    alignment: str | None = None
+
+    @classmethod
+    def of(cls, part: str) -> "Segment":
+        """The part, its white space set apart."""
+        text = part.strip()
+        begin = part.find(text)
+        return cls(part[:begin], text, part[begin + len(text) :])
+
+
+class Segmenter:
+    """Cuts texts where their lines end, and lines that are longer than the model knows where
+    their sentences end.
+
+    A line of more than `known_length` tokens, the end token among them, is cut into sentences,
+    and a sentence that is still longer at clause marks or spaces: a model translates a clause
+    better than a sentence of a length that it has never seen.
+    """
+
+    def __init__(self, tokenizer: AnyTokenizer, known_length: int) -> None:
+        self.tokenizer = tokenizer
+        self.known_length = known_length
+
+    def cut(self, text: str) -> tuple[list[Segment], list[str]]:
+        """The parts, which joined are the (clean) text, and notes about what was done to it."""
+        text, notes = clean(text)
+        segments: list[Segment] = []
+        parts_of_long_lines = 0
+        for line in text.split("\n"):
+            whole = Segment.of(line)
+            parts = [Segment.of(part) for part in split_long(whole.text, self._fits) or [""]]
+            if len(parts) > 1:
+                parts_of_long_lines += len(parts)
+                self._tell_all(parts)
+            parts[0].before = whole.before
+            parts[-1].after = f"{whole.after}\n"
+            segments += parts
+        segments[-1].after = segments[-1].after.removesuffix("\n")
+        if parts_of_long_lines:
+            notes.append(
+                f"longer than the {self.known_length} tokens that the model knows: "
+                f"translated in {parts_of_long_lines} parts"
+            )
+        return segments, notes
+
+    def _tell_all(self, parts: Sequence[Segment]) -> None:
+        """What the first part says at its beginning, such as the language, holds for all."""
+        if isinstance(self.tokenizer, Coded):
+            for part in parts[1:]:
+                part.code = self.tokenizer.code(parts[0].text)
+
+    def _fits(self, part: str) -> bool:
+        if len(part.encode()) + 2 <= self.known_length:  # a token a byte, the space before, the end
+            return True
+        return len(self.tokenizer.encode_ids([part])[0]) <= self.known_length
+
+
+def put_together(
+    source: str,
+    segments: Sequence[Segment],
+    notes: Sequence[str],
+    tokenizer: AnyTokenizer,
+    options: BeamOptions | SamplingOptions,
+) -> Translation:
+    """The translation of the whole text, with as many alternatives as the search was asked for."""
+    lists = [segment.hypotheses for segment in segments if segment.text]
+    if isinstance(options, BeamOptions):
+        wanted, ways = options.n_best, best_combinations(lists, options.n_best)
+    else:  # sample n of the text is sample n of each of its parts
+        wanted, ways = options.samples, list(zip(*lists, strict=True)) or [()]
+    found = [_one_way(source, segments, way, notes, tokenizer) for way in ways]
+    aligned = [segment for segment in segments if segment.alignment is not None]
+    return replace(
+        found[0],
+        alternatives=tuple(found) if wanted > 1 else (),
+        alignment=joined_alignment(segments, tokenizer) if aligned else None,
+    )
+
+
+def _one_way(
+    source: str,
+    segments: Sequence[Segment],
+    way: Sequence[Hypothesis],
+    notes: Sequence[str],
+    tokenizer: AnyTokenizer,
+) -> Translation:
+    """The translation that takes these hypotheses, one for each part that is not blank."""
+    hypotheses = iter(way)
+    texts: list[str] = []
+    for segment in segments:
+        text = tokenizer.target.decode(next(hypotheses).ids).strip() if segment.text else ""
+        texts += (segment.before, text, segment.after)
+    cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
+    return Translation(
+        source=source,
+        text="".join(texts),
+        tokens=tuple(tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids),
+        token_log_probabilities=tuple(
+            log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities
+        ),
+        notes=(*notes, *cut_off),
+    )
+
+
+def best_combinations(
+    lists: Sequence[Sequence[Hypothesis]], count: int
+) -> list[tuple[Hypothesis, ...]]:
+    """One hypothesis from each list: the `count` ways with the highest sum of scores, best first.
+
+    The lists are sorted by score, so the first way takes the first of each.
+    """
+    best: list[tuple[float, tuple[Hypothesis, ...]]] = [(0.0, ())]
+    for hypotheses in lists:
+        longer = ((score + h.score, way, h) for score, way in best for h in hypotheses)
+        ways = heapq.nlargest(count, longer, key=itemgetter(0))
+        best = [(score, (*way, h)) for score, way, h in ways]
+    return [way for _, way in best]
+
+
+def joined_alignment(segments: Sequence[Segment], tokenizer: AnyTokenizer) -> str:
+    """The parts' alignments as one, for the first hypothesis of each; words counted through."""
+    source, target = WordCounter(), WordCounter()
+    links: list[str] = []
+    for segment in segments:
+        source.add(segment.before)
+        target.add(segment.before)
+        for link in (segment.alignment or "").split():
+            i, j = map(int, link.split("-"))
+            links.append(f"{source.next + i}-{target.next + j}")
+        source.add(segment.text)
+        if segment.hypotheses:
+            target.add(tokenizer.target.decode(segment.hypotheses[0].ids).strip())
+        source.add(segment.after)
+        target.add(segment.after)
+    return " ".join(links)
+
+
+class WordCounter:
+    """Counts the words of a text that comes in pieces; a word may be cut by the pieces' ends."""
+
+    def __init__(self) -> None:
+        self.words = 0
+        self.inside_word = False
+
+    @property
+    def next(self) -> int:
+        """The number, from 0, of the word that a letter added now would belong to."""
+        return self.words - self.inside_word
+
+    def add(self, piece: str) -> None:
+        """Goes on with the next piece."""
+        if piece:
+            goes_on = self.inside_word and not piece[0].isspace()
+            self.words += len(piece.split()) - goes_on
+            self.inside_word = not piece[-1].isspace()
+
+
+def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
+    """For each token the number of its word, words being what white space separates; -1 for white
+    space itself and for tokens without text, such as the end."""
+    return words_at(tokenizer.decode(ids), tokenizer.spans(ids))
+
+
+def words_at(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
+    """The same for places (begin, end) of a text."""
+    return [
+        len(text[:end].split()) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
+        for begin, end in spans
+    ]

@@ -1,0 +1,81 @@
+"""What the core model says of whole translations, given to it at once: scores and attention.
+
+B sentences · S source length · T target length
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.alignment import cross_attention_map, pharaoh
+from allyouneed.decoding.scoring import score_targets
+from allyouneed.engine.batches import batches_of_like_length
+from allyouneed.engine.torch_engine import padded
+from allyouneed.errors import AllYouNeedError, DataError
+from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.segments import Segment, word_numbers
+
+Ids = Sequence[Sequence[int]]
+
+
+@torch.inference_mode()
+def token_scores(model: Transformer, sources: Ids, targets: Ids) -> list[tuple[float, ...]]:
+    """log P of each token of each target, in order, whatever the batches.
+
+    Raises:
+        DataError: a pair that does not fit into the model's positions, by its number.
+        AllYouNeedError: a pair for which the model gives nothing finite, by its number.
+    """
+    lengths = [max(map(len, pair)) for pair in zip(sources, targets, strict=True)]
+    for number, length in enumerate(lengths, 1):
+        if length > model.config.max_positions:
+            raise DataError(
+                f"pair {number} has {length} tokens, more than the model's "
+                f"{model.config.max_positions} positions; score it in parts"
+            )
+    found: dict[int, tuple[float, ...]] = {}
+    for chosen in batches_of_like_length(lengths):
+        source_BS = _padded(model, [sources[n] for n in chosen])
+        target_BT = _padded(model, [targets[n] for n in chosen])
+        found |= zip(chosen, score_targets(model, source_BS, target_BT), strict=True)
+    for number in range(len(lengths)):
+        if not all(map(math.isfinite, found[number])):
+            raise AllYouNeedError(
+                f"pair {number + 1}: the model's log-probabilities are not finite; check its "
+                "weights for NaN"
+            )
+    return [found[n] for n in range(len(lengths))]
+
+
+@torch.inference_mode()
+def attention_map(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
+    """The last layer's cross-attention TS, averaged over its heads.
+
+    Raises:
+        ShapeError: a text that does not fit into the model's positions.
+    """
+    return cross_attention_map(model, _padded(model, [source]), _padded(model, [target]))[0]
+
+
+@torch.inference_mode()
+def align(
+    model: Transformer, tokenizer: AnyTokenizer, sources: Ids, segments: Sequence[Segment]
+) -> None:
+    """Sets the alignment of each segment, whose first hypothesis is found already."""
+    targets = [segment.hypotheses[0].ids for segment in segments]
+    for chosen in batches_of_like_length([len(source) for source in sources]):
+        source_BS = _padded(model, [sources[n] for n in chosen])
+        target_BT = _padded(model, [targets[n] for n in chosen])
+        weights_BTS = cross_attention_map(model, source_BS, target_BT)
+        for n, weights_TS in zip(chosen, weights_BTS, strict=True):
+            told = len(segments[n].code.split())  # words that are not of the text
+            source = [max(word - told, -1) for word in word_numbers(tokenizer, sources[n])]
+            target = word_numbers(tokenizer.target, targets[n])
+            segments[n].alignment = pharaoh(weights_TS, source, target)
+
+
+def _padded(model: Transformer, rows: Ids) -> Tensor:
+    return padded(rows, model.config.pad, next(model.parameters()).device)

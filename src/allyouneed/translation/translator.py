@@ -1,0 +1,336 @@
+"""The front door: a model folder in, then text in, text out."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+from typing import TYPE_CHECKING, overload
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.engine import Engine
+from allyouneed.errors import UsageError
+from allyouneed.pipeline import ahead
+from allyouneed.text.clean import clean
+from allyouneed.text.conversation import History
+from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.job import Job, Options, Wishes
+from allyouneed.translation.result import Score, Translation
+from allyouneed.translation.segments import CUT_OFF, Segmenter
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from allyouneed.core.transformer import Transformer
+
+__all__ = ["Score", "Translation", "Translator"]
+
+READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like lengths meet in a batch
+
+
+class Translator:
+    """Translates with one model. Call it with a text or a list of texts.
+
+    `engine` is the road that runs; `tokenizer` and `config` are what the folder holds, and
+    `model` is the core model with the folder's weights, loaded when it is first asked for.
+    `notes` are what its user should know about how it runs: an engine that is missing, memory
+    that ran short, what was done to a text that was streamed; whoever tells them takes them out.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: AnyTokenizer,
+        core: "Callable[[], Transformer]",
+        *,
+        device: str = "cpu",
+        trained_length: int | None = None,
+        history: History | None = None,
+    ) -> None:
+        """`core` gives the core model, on `device`; `trained_length` is the source length, in
+        tokens, that training covered well; `history` how a model that replies sees a conversation
+        (`Chat` is for that)."""
+        self.engine = engine
+        self.tokenizer = tokenizer
+        self.device = device
+        self.history = history
+        self.notes: list[str] = []
+        self._load_model = core
+        self._model: Transformer | None = None
+        longest = engine.config.max_positions // 2  # leaves a translation room to be longer
+        self._segmenter = Segmenter(tokenizer, min(trained_length or longest, longest))
+
+    @classmethod
+    def of_model(
+        cls,
+        model: "Transformer",
+        tokenizer: AnyTokenizer,
+        *,
+        trained_length: int | None = None,
+        history: History | None = None,
+    ) -> "Translator":
+        """Translates with a model in memory, by the core engine, on the device that it is on."""
+        from allyouneed.engine.torch_engine import core_engine
+
+        engine = core_engine(model.eval())
+        return cls(
+            engine,
+            tokenizer,
+            lambda: model,
+            device=str(engine.device),
+            trained_length=trained_length,
+            history=history,
+        )
+
+    @property
+    def model(self) -> "Transformer":
+        """The core model; the first use loads it, and torch with it."""
+        if self._model is None:
+            self._model = self._load_model()
+        return self._model
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The shape of the model."""
+        return self.engine.config
+
+    @property
+    def known_length(self) -> int:
+        """A line of more tokens than this is translated in parts."""
+        return self._segmenter.known_length
+
+    @overload
+    def __call__(
+        self,
+        text: str,
+        beam: int = 4,
+        n_best: int = 1,
+        *,
+        options: Options | None = None,
+        prefix: str = "",
+        alignments: bool = False,
+    ) -> Translation: ...
+
+    @overload
+    def __call__(
+        self,
+        text: list[str] | tuple[str, ...],
+        beam: int = 4,
+        n_best: int = 1,
+        *,
+        options: Options | None = None,
+        prefix: str = "",
+        alignments: bool = False,
+    ) -> list[Translation]: ...
+
+    def __call__(
+        self,
+        text: str | list[str] | tuple[str, ...],
+        beam: int = 4,
+        n_best: int = 1,
+        *,
+        options: Options | None = None,
+        prefix: str = "",
+        alignments: bool = False,
+    ) -> Translation | list[Translation]:
+        """Translates a text, or a list of them in batches of like length, in order.
+
+        The beam is `beam` wide, and at least `n_best`; `options` say everything about the search
+        instead of these two. `prefix` is what every translation has to begin with; `alignments`
+        also fills `alignment`. White space around a text and its line ends stay as they are. Each
+        line is translated by itself, and one longer than the model knows in parts, with a note.
+        A sample follows from the seed and the text alone.
+
+        Raises:
+            UsageError: options or a prefix that cannot be used.
+            AllYouNeedError: memory too short for a single sentence.
+        """
+        wishes = Wishes(_options(beam, n_best, options), prefix, alignments)
+        texts = [text] if isinstance(text, str) else list(text)
+        for one in (*texts, prefix):
+            if not isinstance(one, str):
+                raise UsageError(f"{one!r} is no text; give a str, or a list of them")
+        job = self._searched(Job.of(texts, wishes, self._segmenter))
+        found = job.translations(self._segmenter)
+        return found[0] if isinstance(text, str) else found
+
+    def translate_lines(
+        self,
+        lines: Iterable[str],
+        beam: int = 4,
+        n_best: int = 1,
+        *,
+        options: Options | None = None,
+        prefix: str = "",
+        alignments: bool = False,
+        read_ahead: int = READ_AHEAD,
+    ) -> Iterator[Translation]:
+        """Translates lines as they come, in order, `read_ahead` of them together; no more than
+        five times as many are held.
+
+        Lines are read and tokenised, decoded, and given out at the same time, in threads.
+
+        Raises:
+            UsageError: options, a prefix or a `read_ahead` that cannot be used; a single text.
+        """
+        _check_many("translate_lines", lines)
+        if read_ahead < 1:
+            raise UsageError(f"read_ahead={read_ahead} must be at least 1")
+        options, remaining = _options(beam, n_best, options), iter(lines)
+        chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
+        found = self.translate_chunks(chunks, options, prefix=prefix, alignments=alignments)
+        return (translation for chunk in found for translation in chunk)
+
+    def translate_chunks(
+        self,
+        chunks: Iterable[Sequence[str]],
+        options: Options | None = None,
+        *,
+        prefix: str = "",
+        alignments: bool = False,
+    ) -> Iterator[list[Translation]]:
+        """As `translate_lines`, for lines that come in chunks: each is translated together, and
+        given out as soon as it is done."""
+        wishes = Wishes(options or BeamOptions(), prefix, alignments)
+        jobs = (Job.of(chunk, wishes, self._segmenter) for chunk in chunks)
+        with closing(ahead(self._searched(job) for job in ahead(jobs))) as searched:
+            for job in searched:
+                yield job.translations(self._segmenter)
+
+    def stream(
+        self, text: str, options: Options | None = None, *, prefix: str = ""
+    ) -> Iterator[str]:
+        """Translates a text and gives it out as it grows, whole characters only; joined, the
+        pieces are `translator(text, options=options).text`.
+
+        `options` are a beam of one, which is greedy (None), or one sample.
+
+        Raises:
+            UsageError: a search that cannot be streamed, or a prefix that does not fit.
+        """
+        from allyouneed.decoding.streaming import check_streamable
+
+        wishes = Wishes(options or BeamOptions(beam=1), prefix)
+        check_streamable(wishes.options)
+        return self._streamed(Job.of([text], wishes, self._segmenter))
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Score]:
+        """Log-probabilities of given translations under the core model, in order; white space
+        around texts is left out.
+
+        Raises:
+            UsageError: lists of different lengths; single texts.
+            DataError: a pair that does not fit into the model's positions, by its number.
+        """
+        from allyouneed.translation.teacher_forcing import token_scores
+
+        _check_many("score", sources, targets)
+        if len(sources) != len(targets):
+            raise UsageError(
+                f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
+            )
+        target_ids = _ids(self.tokenizer.target, targets)
+        found = token_scores(self.model, _ids(self.tokenizer, sources), target_ids)
+        return [
+            Score(tokens=_pieces(self.tokenizer.target, ids), token_log_probabilities=scores)
+            for ids, scores in zip(target_ids, found, strict=True)
+        ]
+
+    def attention(self, source: str, target: str) -> "tuple[list[str], list[str], Tensor]":
+        """Cross-attention of a finished translation, found by teacher forcing the core model.
+
+        Returns the source's pieces, the target's pieces and the weights TS of the last layer,
+        averaged over its heads; white space around the texts is left out.
+
+        Raises:
+            ShapeError: a text that does not fit into the model's positions.
+        """
+        from allyouneed.translation.teacher_forcing import attention_map
+
+        [source_ids] = _ids(self.tokenizer, [source])
+        [target_ids] = _ids(self.tokenizer.target, [target])
+        weights_TS = attention_map(self.model, source_ids, target_ids)
+        source_pieces = _pieces(self.tokenizer, source_ids)
+        return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
+
+    def _searched(self, job: Job) -> Job:
+        """The job, its segments' hypotheses and alignments found."""
+        engine, options = self._road(job), job.wishes.options
+        found = engine.search(job.ids, options, job.prefixes, job.numbers())
+        while engine.notes:
+            self.notes.append(engine.notes.pop(0))
+        for segment, hypotheses in zip(job.to_do, found, strict=True):
+            segment.hypotheses = hypotheses
+        if job.wishes.alignments and job.to_do:
+            from allyouneed.translation.teacher_forcing import align
+
+            align(self.model, self.tokenizer, job.ids, job.to_do)
+        return job
+
+    @property
+    def road(self) -> Engine:
+        """The engine, or the core's while a probe or a hook is set anywhere in the core model."""
+        if self._model is None:
+            return self.engine
+        from allyouneed.engine.torch_engine import unless_probed
+
+        return unless_probed(self.engine, self._model)
+
+    def _road(self, job: Job) -> Engine:
+        """`road`, with a word about it to the job where it is not the engine."""
+        road = self.road
+        if road is not self.engine:
+            for _, notes in job.cut:
+                notes.append(f"the model is probed: the core engine ran, not {self.engine.name}")
+        return road
+
+    def _streamed(self, job: Job) -> Iterator[str]:
+        import torch
+
+        from allyouneed.decoding.streaming import stream_ids
+        from allyouneed.engine.selected_vocabulary import for_batch
+
+        engine = self._road(job)
+        sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
+        [(segments, notes)] = job.cut
+        self.notes += notes
+        cut_off = False
+        for segment in segments:
+            yield segment.before
+            if segment.text:
+                ids, prefix, number = next(sentences)
+                source_BS = torch.tensor([ids], device=self.device)
+                growing, newest = self.tokenizer.target.growing(), -1
+                model = for_batch(engine.decodable, engine.selection, [ids], [prefix])
+                for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
+                    yield growing.add(newest)
+                yield growing.end()
+                cut_off = cut_off or newest != self.config.end
+            yield segment.after
+        if cut_off:
+            self.notes.append(CUT_OFF)
+
+
+def _check_many(method: str, *texts: Iterable[str]) -> None:
+    """Raises UsageError for a text in the place of several: Python would take its letters."""
+    if any(isinstance(one, str) for one in texts):
+        raise UsageError(f"{method} takes lists of texts; put a single one in brackets")
+
+
+def _options(beam: int, n_best: int, options: Options | None) -> Options:
+    if options is None:
+        return BeamOptions(beam=n_best if 0 < beam < n_best else beam, n_best=n_best)
+    if (beam, n_best) != (4, 1):
+        raise UsageError(
+            f"beam={beam}, n_best={n_best} and options were given; say it in options alone"
+        )
+    if not isinstance(options, Options):
+        raise UsageError(f"options={options!r} must be BeamOptions or SamplingOptions")
+    return options
+
+
+def _ids(tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
+    return tokenizer.encode_ids([clean(text)[0].strip() for text in texts])
+
+
+def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:
+    return tuple(tokenizer.piece(id) for id in ids)

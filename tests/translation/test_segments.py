@@ -1,0 +1,128 @@
+from itertools import product
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.translation.segments import Segmenter, WordCounter, best_combinations, word_numbers
+
+FEW = settings(max_examples=50, deadline=None)
+SPACED = st.text(alphabet=list("ab.é字 \t\n\u00a0\u3000"), max_size=60)
+
+
+@pytest.fixture(scope="session")
+def segmenter(small_tokenizer: Tokenizer) -> Segmenter:
+    return Segmenter(small_tokenizer, known_length=12)
+
+
+@FEW
+@given(text=SPACED)
+def test_parts_joined_are_the_text_and_fit(text: str, segmenter: Segmenter) -> None:
+    segments, _ = segmenter.cut(text)
+    assert "".join(s.before + s.text + s.after for s in segments) == text
+    for segment in segments:
+        assert segment.text == segment.text.strip()
+        assert not (segment.before + segment.after).strip()
+        assert len(segmenter.tokenizer.encode(segment.text).ids) <= 12
+
+
+def parts(segmenter: Segmenter, text: str) -> list[str]:
+    return [segment.text for segment in segmenter.cut(text)[0]]
+
+
+def test_line_that_the_model_knows_stays_whole(segmenter: Segmenter) -> None:
+    text = "Go. Stop."
+    assert parts(segmenter, text) == [text]
+    assert segmenter.cut(text)[1] == []
+
+
+def test_longer_line_is_cut_into_sentences(segmenter: Segmenter) -> None:
+    text = "Abc. Def. Ghi."
+    assert len(segmenter.tokenizer.encode(text).ids) > 12
+    assert parts(segmenter, text) == ["Abc.", "Def.", "Ghi."]
+    assert segmenter.cut(f"{text}\nok\n{text}")[1] == [
+        "longer than the 12 tokens that the model knows: translated in 6 parts"
+    ]
+
+
+def test_longer_sentence_is_cut_at_its_clauses_or_words(segmenter: Segmenter) -> None:
+    assert parts(segmenter, "abcdefg, hi jk lm") == ["abcdefg,", "hi jk lm"]
+    assert parts(segmenter, "abcdefg hijklmn") == ["abcdefg", "hijklmn"]
+
+
+def test_bytes_count_not_characters(segmenter: Segmenter) -> None:
+    assert parts(segmenter, "字" * 8) == ["字" * 3, "字" * 3, "字" * 2]  # 3 tokens each
+
+
+def test_white_space_around_a_line_takes_no_room(segmenter: Segmenter) -> None:
+    text = f"{' ' * 50}Go.{' ' * 50}\n\n  Stop.\n"
+    segments, notes = segmenter.cut(text)
+    assert [(s.before, s.text, s.after) for s in segments] == [
+        (" " * 50, "Go.", " " * 50 + "\n"),
+        ("", "", "\n"),
+        ("  ", "Stop.", "\n"),
+        ("", "", ""),
+    ]
+    assert notes == []
+
+
+def test_only_line_feeds_end_lines(segmenter: Segmenter) -> None:
+    assert parts(segmenter, "a\rb\x85c\u2028d") == ["a\rb\x85c\u2028d"]
+
+
+@FEW
+@given(text=SPACED)
+@example(text="a \u00a0")  # after the first byte of the last character, it looks like a word
+def test_word_numbers_are_those_of_split(text: str, small_tokenizer: Tokenizer) -> None:
+    encoding = small_tokenizer.encode(text)
+    numbers = word_numbers(small_tokenizer, encoding.ids)
+    words = text.split()
+    seen = set()
+    for number, (begin, end) in zip(numbers, encoding.spans, strict=True):
+        assert number < len(words)
+        if covered := text[begin:end].strip():
+            assert covered in words[number]
+            seen.add(number)
+        elif begin == end or text[begin:end].isascii():  # else a part of a space of several bytes
+            assert number == -1
+    assert seen == set(range(len(words)))
+
+
+@FEW
+@given(ids=st.lists(st.integers(0, 299), max_size=20))
+def test_word_numbers_of_any_ids_are_words(ids: list[int], small_tokenizer: Tokenizer) -> None:
+    words = len(small_tokenizer.decode(ids).split())
+    numbers = word_numbers(small_tokenizer, ids)
+    assert len(numbers) == len(ids)
+    assert all(-1 <= number < words for number in numbers)
+
+
+@FEW
+@given(pieces=st.lists(st.text(alphabet="ab \t\u3000", max_size=4), max_size=8))
+def test_words_are_counted_across_pieces(pieces: list[str]) -> None:
+    counter = WordCounter()
+    for n, piece in enumerate(pieces):
+        so_far = "".join(pieces[:n])
+        assert counter.next == len(f"{so_far}x".split()) - 1
+        counter.add(piece)
+    assert counter.words == len("".join(pieces).split())
+
+
+def hypothesis(score: float) -> Hypothesis:
+    return Hypothesis((5, 2), (score, 0.0), score, score, True)
+
+
+@FEW
+@given(
+    scores=st.lists(st.lists(st.integers(-50, 0), min_size=1, max_size=4), max_size=4),
+    count=st.integers(1, 6),
+)
+def test_best_combinations_are_the_best_of_all(scores: list[list[int]], count: int) -> None:
+    lists = [[hypothesis(s) for s in sorted(row, reverse=True)] for row in scores]
+    found = best_combinations(lists, count)
+    everything = sorted((sum(h.score for h in way) for way in product(*lists)), reverse=True)
+    assert [sum(h.score for h in way) for way in found] == everything[:count]
+    assert found[0] == tuple(row[0] for row in lists)
+    assert len({tuple(map(id, way)) for way in found}) == len(found)
