@@ -1,6 +1,8 @@
 """What tests of several floors share: a small tokenizer, models with random weights, a folder, a
 server of files."""
 
+import errno
+import os
 import signal
 import socket
 import threading
@@ -40,6 +42,17 @@ SENTENCES = [
     "Wo ist der Bahnhof?",
     "Ich hätte gerne eine Tasse Kaffee.",
 ]
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Every file that must be whole meets a full disk, until the fixture's `undo()`."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("allyouneed.files.sync", full)
+    return monkeypatch
 
 
 @pytest.fixture(scope="session")

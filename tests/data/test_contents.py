@@ -52,10 +52,9 @@ def test_a_spoilt_memory_is_none(settled: Path, tmp_path: Path, spoilt: str) -> 
     assert ContentHashes(memory)(settled) == sha256(b"a\tb\n").hexdigest()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
+@pytest.mark.usefixtures("full_disk")
 def test_a_full_disk_takes_only_the_memory(settled: Path, tmp_path: Path) -> None:
     memory = tmp_path / "hashes.json"
-    (tmp_path / f"hashes.{os.getpid()}").symlink_to("/dev/full")
     assert ContentHashes(memory)(settled) == sha256(b"a\tb\n").hexdigest()
     assert list(tmp_path.iterdir()) == [settled]
 

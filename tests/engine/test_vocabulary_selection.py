@@ -126,19 +126,12 @@ def test_the_file_gives_back_what_it_was_given(
     assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
+@pytest.mark.usefixtures("full_disk")
 def test_a_file_that_cannot_be_written_leaves_the_old_one(
-    selection: VocabularySelection,
-    small_tokenizer: Tokenizer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    selection: VocabularySelection, small_tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     path = tmp_path / "s.safetensors"
     path.write_bytes(b"old")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("allyouneed.engine.vocabulary_selection.to_disk", full)
     with pytest.raises(ModelFolderError, match="No space left"):
         selection.save(path, small_tokenizer)
     assert path.read_bytes() == b"old"

@@ -1,8 +1,6 @@
 """A teacher's translations in the place of targets: made once, by all workers, through kills."""
 
-import errno
 import json
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -154,7 +152,7 @@ def test_a_killed_run_goes_on_with_the_next_part(taught: Any) -> None:
     (folder,) = (taught.root / "cut" / "cache").glob("distilled-*")
     parts = {part.name: part.stat().st_mtime_ns for part in folder.iterdir()}
     assert sorted(parts) == ["000000.jsonl", "000001.jsonl", "000002.jsonl"]
-    (folder / "000003.unfinished").write_text("half of a")
+    (folder / ".000003.jsonl.1-1.partial").write_text("half of a")
     kept: dict[str, int] = {}
 
     def watch(record: Record) -> None:
@@ -340,11 +338,8 @@ def test_a_teacher_that_translates_the_other_way_is_refused(taught: Any) -> None
         assert distillation.teachers_of(section, ("", "")) == [folder]
 
 
-def test_a_full_disk_keeps_what_is_translated(taught: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(distillation, "to_disk", full)
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_keeps_what_is_translated(taught: Any) -> None:
     with pytest.raises(DataError, match=r"No space left.*make room.*what is translated is kept"):
         distil(taught.recipe(by(taught)), taught.root / "full", CPU, ALONE, silent, silent)
 

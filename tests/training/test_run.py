@@ -1,6 +1,8 @@
 """A whole run: which weights become the model, what the folders hold, what is refused."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from allyouneed import files
 from allyouneed.errors import DataError, TrainingError, UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder
@@ -238,16 +241,23 @@ def test_the_command_that_is_told_gives_the_same_recipe(runs: Any) -> None:
     assert load_recipe(start) == recipe
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
-def test_a_recipe_that_a_full_disk_does_not_take(runs: Any) -> None:
-    (runs.root / "run").mkdir()
-    beside = runs.root / "run" / ".recipe.toml.partial"
-    beside.symlink_to("/dev/full")
+def test_a_recipe_that_a_full_disk_does_not_take(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = files.put_in_place
+
+    def full_for_recipes(beside: Path, path: Path) -> None:
+        if path.name == "recipe.toml":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        put(beside, path)
+
+    monkeypatch.setattr(files, "put_in_place", full_for_recipes)
     with pytest.raises(
         TrainingError, match=r"recipe\.toml cannot be written: No space left.*--into"
     ):
         runs.start("run")
-    assert not beside.is_symlink()  # it took space
+    assert not (runs.root / "run" / "recipe.toml").exists()
+    monkeypatch.undo()
     assert runs.start("run").steps == 10
 
 

@@ -1,6 +1,5 @@
 """`allyouneed encode`: a vector for each text."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from allyouneed.cli.loading import opened_encoder
 from allyouneed.cli.options import Debug, Device, EncoderFolder, Json, Threads
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.errors import UsageError
+from allyouneed.files import whole_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,14 +72,9 @@ def encode(
 
 
 def _save(rows: "list[NDArray[np.float32]]", width: int, path: Path) -> None:
-    """Beside first and then renamed: never half there."""
+    """Writes all vectors as one array (texts, width)."""
     import numpy as np
 
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            np.save(file, np.concatenate([np.zeros((0, width), np.float32), *rows]))
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with whole_file(path) as beside, beside.open("wb") as file:
+        np.save(file, np.concatenate([np.zeros((0, width), np.float32), *rows]))
     note(f"{sum(map(len, rows)):,} vectors of {width} numbers written to {path}")

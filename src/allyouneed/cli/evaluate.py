@@ -100,6 +100,7 @@ def evaluate(
     from allyouneed.evaluation.comparison import compare
     from allyouneed.evaluation.metrics import check_line_counts
     from allyouneed.evaluation.report import evaluate as scored
+    from allyouneed.files import write_whole
 
     options = beam_options(1, {"beam": beam, "length_penalty": length_penalty}, {})
     name = model or ("" if hypothesis else DEFAULT_MODEL)
@@ -114,7 +115,7 @@ def evaluate(
 
     system = translated(name) if name else ready
     if output:
-        output.write_text("".join(f"{line}\n" for line in system), encoding="utf-8", newline="\n")
+        write_whole(output, "".join(f"{line}\n" for line in system))
     outcome: Evaluation | Comparison
     if against or (hypothesis and model):
         baseline = translated(against) if against else ready

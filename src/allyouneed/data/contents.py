@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import stat
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 
 from allyouneed.data.lines import missing
 from allyouneed.errors import DataError
+from allyouneed.files import write_whole
 
 # A file changed within this many nanoseconds of being read could change again within the same
 # clock tick and look the same; its hash is not kept.
@@ -56,13 +56,8 @@ class ContentHashes:
         return digest
 
     def _save(self) -> None:
-        beside = self._memory.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):  # it only saves time
-            try:
-                beside.write_text(json.dumps(self._known, indent=1))
-                beside.replace(self._memory)
-            finally:
-                beside.unlink(missing_ok=True)  # on a full disk
+        with suppress(OSError):  # the memory only saves time
+            write_whole(self._memory, json.dumps(self._known, indent=1))
 
 
 def content_key(cache: Path, what: Callable[[ContentHashes], Any]) -> str:

@@ -18,6 +18,7 @@ from allyouneed.data.lock import locked
 from allyouneed.data.report import DataReport
 from allyouneed.data.store_writer import Encoder, Progress, write_store
 from allyouneed.errors import DataError
+from allyouneed.files import whole_folder
 
 # Part of every key: a change of layout, filters or made corpora raises it.
 VERSION = 1
@@ -182,16 +183,11 @@ def _open_or_build(what: Content, cache_dir: Path, progress: Progress) -> TokenS
             except DataError as error:
                 remarks.append(str(error))
                 shutil.rmtree(folder)
-        for leftover in cache_dir.glob("*.partial"):
+        for leftover in cache_dir.glob(".*.partial"):
             shutil.rmtree(leftover)  # its process is dead: the lock is ours
-        partial = folder.with_suffix(".partial")
-        partial.mkdir()
-        try:
-            what.write(partial, progress)
+        with whole_folder(folder) as beside:
+            what.write(beside, progress)
             _check_unchanged(states)
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
     store = TokenStore(folder, what.names)
     store.report.remarks += remarks
     return store

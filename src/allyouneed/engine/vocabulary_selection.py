@@ -7,7 +7,6 @@ them (Jean et al. 2015; L'Hostis et al. 2016).
 V vocabulary · C candidates of all source ids together · A ids that any sentence may need
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,8 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from allyouneed.errors import ModelFolderError, UsageError
-from allyouneed.model_folder.folder import VOCABULARY_SELECTION, ModelFolder, to_disk
+from allyouneed.files import whole_file
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION, ModelFolder
 from allyouneed.model_folder.weights.file import reading
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
@@ -92,7 +92,6 @@ class VocabularySelection:
         Raises:
             ModelFolderError: it cannot be written; a file that was there stays as it was.
         """
-        beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
         arrays: dict[str, NDArray[Any]] = {
             "offsets": self.offsets,
             "ids": self.ids_C,
@@ -104,13 +103,8 @@ class VocabularySelection:
             "tokenizer": tokenizer.fingerprint(),
         }
         try:
-            beside.touch()  # with the permissions of any new file: safetensors' own are narrower
-            permissions = beside.stat().st_mode
-            save_file(arrays, beside, description)
-            beside.chmod(permissions)
-            to_disk(beside)
-            beside.replace(path)
-            to_disk(path.parent)
+            with whole_file(path) as beside:
+                save_file(arrays, beside, description)
         except OSError as error:
             raise ModelFolderError(
                 f"{path} could not be written: {error}; make room, or write to another folder"

@@ -1,7 +1,5 @@
-"""Folders that are whole or not there."""
+"""A folder for another program, written whole into a place that nothing else uses."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,43 +7,24 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from allyouneed.errors import ModelFolderError, UsageError
-from allyouneed.model_folder.folder import to_disk
+from allyouneed.files import whole_folder
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder beside `path` to write into; in the end it is renamed to `path`.
-
-    An empty folder that is there stays the one that it is, as somebody may be in it, and gets the
-    files. When the body raises, nothing is left of what it wrote.
+    """`files.whole_folder`, with errors for those who export and import models.
 
     Raises:
         UsageError: `path` is a file, or a folder that is not empty.
         ModelFolderError: it cannot be written.
     """
-    path = Path(path).resolve()
-    beside = path.parent / f".{path.name}.{os.getpid()}.partial"
     try:
-        there = path.exists()
-        if there and not (path.is_dir() and not any(path.iterdir())):
-            raise UsageError(f"{path} is there already and is left as it is; name an empty folder")
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
-        yield beside
-        readable = beside.stat().st_mode & 0o666
-        for file in beside.iterdir():
-            file.chmod(readable)  # safetensors lets the owner alone read
-            to_disk(file)
-        if there:
-            for file in list(beside.iterdir()):
-                file.rename(path / file.name)
-            to_disk(path)
-        else:
-            beside.rename(path)
-            to_disk(path.parent)
+        with whole_folder(path) as beside:
+            yield beside
+    except FileExistsError as error:
+        raise UsageError(f"{error} and is left as it is; name an empty folder") from error
     except (OSError, SafetensorError) as error:
         raise ModelFolderError(
-            f"{path} could not be written: {error}; make room, or choose another place"
+            f"{Path(path).resolve()} could not be written: {error}; make room, or choose another "
+            "place"
         ) from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)

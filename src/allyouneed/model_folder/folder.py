@@ -4,11 +4,7 @@
 at all.
 """
 
-import glob
 import json
-import os
-import shutil
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -18,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ModelFolderError, nearest
+from allyouneed.files import old_folder, whole_folder
 from allyouneed.model_folder.config import (
     FORMAT_VERSION,
     Heads,
@@ -45,7 +42,6 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json
 CARD, TRAINING = "README.md", "training.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
 VOCABULARY_SELECTION = "vocabulary_selection.safetensors"  # part of a model that may be missing
-ABANDONED = 24 * 3600  # seconds after which a half-written folder is nobody's any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,31 +213,18 @@ def save_model_folder(
         **({} if heads is None else {"heads": asdict(heads)}),
     }
     weights = stored(untied_weights(model), dtype or torch.float32)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        _tidy(path)
         _check_replaceable(path)
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
-        (beside / CONFIG).write_text(_json(config), encoding="utf-8")
-        save_file(weights, beside / WEIGHTS)
-        shutil.copymode(beside / CONFIG, beside / WEIGHTS)  # safetensors lets the owner alone read
-        tokenizer.save(beside / TOKENIZER)
-        (beside / CARD).write_text(card, encoding="utf-8")
-        (beside / TRAINING).write_text(_json(dict(training or {})), encoding="utf-8")
-        for file in FILES:
-            to_disk(beside / file)
-        if path.exists():
-            path.rename(_aside(path))
-        beside.rename(path)
-        to_disk(path.parent)
+        with whole_folder(path, replaces=(*FILES, VOCABULARY_SELECTION)) as beside:
+            (beside / CONFIG).write_text(_json(config), encoding="utf-8")
+            save_file(weights, beside / WEIGHTS)
+            tokenizer.save(beside / TOKENIZER)
+            (beside / CARD).write_text(card, encoding="utf-8")
+            (beside / TRAINING).write_text(_json(dict(training or {})), encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise ModelFolderError(
             f"{path} could not be written: {error}; make room, or choose another place"
         ) from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        _settle(path)
 
 
 def check_fit(config: TransformerConfig, tokenizer: AnyTokenizer, path: Path) -> None:
@@ -259,15 +242,6 @@ def check_fit(config: TransformerConfig, tokenizer: AnyTokenizer, path: Path) ->
                 f"{path}: the tokenizer has pad={side.PAD} and end={side.END}, but the model "
                 f"has pad={config.pad} and end={config.end}; {remedy}"
             )
-
-
-def to_disk(path: Path) -> None:
-    """Waits until a file or folder is on the disk, not only in the system's memory."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _json(values: Mapping[str, Any]) -> str:
@@ -291,10 +265,10 @@ def _locate(name_or_path: str | Path) -> Path:
 
 
 def _no_such_model(path: Path, known: list[str]) -> str:
-    if path.name and "\0" not in path.name and _aside(path).is_dir():
+    if path.name and "\0" not in path.name and old_folder(path).is_dir():
         return (
             f"{path} is missing: a process was killed while replacing it; the earlier model is "
-            f"whole in {_aside(path)}, rename that to {path.name}"
+            f"whole in {old_folder(path)}, rename that to {path.name}"
         )
     guess = nearest(str(path), known)
     return (
@@ -312,32 +286,3 @@ def _check_replaceable(path: Path) -> None:
         raise ModelFolderError(
             f"{path} holds other things than a model and is left as it is; choose another folder"
         )
-
-
-def _aside(path: Path) -> Path:
-    """Where the folder that is being replaced waits until the new one stands in its place."""
-    return path.with_name(f".{path.name}.old")
-
-
-def _settle(path: Path) -> None:
-    """Ends a replacement, wherever it broke off: the old folder goes back into its place if that
-    is empty, else it is removed, but for files that are no part of a model."""
-    old = _aside(path)
-    if not old.is_dir():
-        return
-    if not path.exists():
-        old.rename(path)
-        return
-    for entry in old.iterdir():
-        of_the_old_model = entry.name in (*FILES, VOCABULARY_SELECTION)
-        if not of_the_old_model and not (path / entry.name).exists():
-            entry.rename(path / entry.name)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _tidy(path: Path) -> None:
-    """Clears away what processes that were killed while writing `path` have left beside it."""
-    _settle(path)
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        if time.time() - leftover.stat().st_mtime > ABANDONED:
-            shutil.rmtree(leftover, ignore_errors=True)

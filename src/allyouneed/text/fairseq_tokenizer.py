@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
+from allyouneed.files import write_whole
 from allyouneed.text.byte_pair_codes import BytePairCodes
 from allyouneed.text.clean import clean
 from allyouneed.text.moses import Moses, Place, Spaces
-from allyouneed.text.tokenizer import Encoding, write_text
+from allyouneed.text.tokenizer import Encoding
 
 KIND = "fairseq"
 JOINER = "@@"  # ends a piece that the word goes on behind
@@ -179,7 +180,7 @@ class FairseqTokenizer:
         Raises:
             OSError: no room or no permission; a file that was there stays as it was.
         """
-        write_text(path, self._json)
+        write_whole(path, self._json)
 
     def fingerprint(self) -> str:
         """SHA-256 of the JSON, in hexadecimal."""

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import ModelFolderError, UsageError
+from allyouneed.files import write_whole
 from allyouneed.text.clean import clean
 from allyouneed.text.sentencepiece_model import SPACE, SentencePieceModel
 from allyouneed.text.spelt import Spelt
-from allyouneed.text.tokenizer import Encoding, write_text
+from allyouneed.text.tokenizer import Encoding
 
 KIND = "marian"
 BYTE = re.compile("<0x[0-9A-F]{2}>")
@@ -180,7 +181,7 @@ class MarianTokenizer(Spelt):
         Raises:
             OSError: no room or no permission; a file that was there stays as it was.
         """
-        write_text(path, self.to_json())
+        write_whole(path, self.to_json())
 
     def fingerprint(self) -> str:
         """SHA-256 of the JSON, in hexadecimal."""

@@ -19,6 +19,7 @@ from typing import ClassVar, Self
 import tokenizers
 
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError
+from allyouneed.files import write_whole
 from allyouneed.pipeline import processors
 from allyouneed.text.clean import clean
 from allyouneed.text.spelt import Spelt
@@ -142,7 +143,7 @@ class Tokenizer(Spelt):
         Raises:
             OSError: no room or no permission; a file that was there stays as it was.
         """
-        write_text(path, self._json)
+        write_whole(path, self._json)
 
     def to_json(self) -> str:
         """The whole tokenizer as one line of JSON, which the `tokenizers` library reads too."""
@@ -260,24 +261,6 @@ def read_text(path: str | Path) -> str:
         raise ModelFolderError(
             f"{path} cannot be read ({error.strerror}); give the tokenizer.json of a model folder"
         ) from error
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """A file with this text, on the disk and whole, or the one that was there.
-
-    Raises:
-        OSError: no room or no permission.
-    """
-    path = Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _characters(text: str) -> Sequence[int]:

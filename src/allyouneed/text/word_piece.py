@@ -15,10 +15,11 @@ import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers
 
 from allyouneed.errors import ModelFolderError, UsageError
+from allyouneed.files import write_whole
 from allyouneed.text.clean import clean
 from allyouneed.text.encoder_tokenizer import MASK_IN_TEXT
 from allyouneed.text.spelt import Spelt
-from allyouneed.text.tokenizer import Encoding, stay_quiet_after_fork, write_text
+from allyouneed.text.tokenizer import Encoding, stay_quiet_after_fork
 
 KIND = "wordpiece"
 INSIDE = "##"  # begins a piece that does not begin a word
@@ -165,7 +166,7 @@ class WordPiece(Spelt):
 
     def save(self, path: str | Path) -> None:
         """Writes `to_json` to a file; raises OSError, and a file that was there stays."""
-        write_text(path, self.to_json())
+        write_whole(path, self.to_json())
 
     def fingerprint(self) -> str:
         """SHA-256 of the JSON, in hexadecimal."""

@@ -26,7 +26,7 @@ from torch.distributed.tensor import DTensor
 from torch.optim import Optimizer
 
 from allyouneed.errors import TrainingError
-from allyouneed.model_folder.folder import to_disk
+from allyouneed.files import put_in_place
 from allyouneed.model_folder.weights.model import AnyModel, untied_weights
 from allyouneed.model_folder.weights.shapes import check_shapes
 from allyouneed.training.stored import WEIGHTS, Parts, Shapes, Whole, damage, stored
@@ -72,15 +72,11 @@ def save_checkpoint(
         beside.mkdir()
 
     def write_whole() -> None:
-        for file in Whole.write(beside, tensors):
-            to_disk(file)
+        Whole.write(beside, tensors)
 
     def finish() -> None:
         (beside / STATE).write_text(json.dumps({"step": step, "state": state}), encoding="utf-8")
-        to_disk(beside / STATE)
-        to_disk(beside)
-        beside.rename(place.with_name(place.name + AGAIN) if place.exists() else place)
-        to_disk(folder)
+        put_in_place(beside, place.with_name(place.name + AGAIN) if place.exists() else place)
         _tidy(folder)
 
     try:

@@ -24,8 +24,9 @@ from allyouneed.data.store_writer import Progress
 from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import DataError, RecipeError
+from allyouneed.files import whole_file
 from allyouneed.loading import load, load_ensemble
-from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS, to_disk
+from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS
 from allyouneed.training.preparation import (
     Note,
     corpora_of,
@@ -183,15 +184,12 @@ class _Lesson:
 
     def _join(self) -> int:
         """Puts the parts together; returns how many pairs they hold."""
-        beside = self.path.with_suffix(".unfinished")
         kept = 0
-        with beside.open("wb") as file:
+        with whole_file(self.path) as beside, beside.open("wb") as file:
             for part in sorted(self._parts.glob("*.jsonl")):
                 content = part.read_bytes()
                 kept += content.count(b"\n")
                 file.write(content)
-        to_disk(beside)
-        beside.rename(self.path)
         shutil.rmtree(self._parts)
         return kept
 
@@ -206,14 +204,11 @@ class _Lesson:
 
 
 def _write(place: Path, translator: Translator, pairs: Sequence[Pair], written: Side) -> None:
-    """A part, whole or not at all."""
-    beside = place.with_suffix(".unfinished")
+    """Writes one part of the translations."""
     read: Side = "source" if written == "target" else "target"
     texts = [getattr(pair, read) for pair in pairs]
-    with beside.open("w", encoding="utf-8") as file:
+    with whole_file(place) as beside, beside.open("w", encoding="utf-8") as file:
         for found in translator(texts, options=SEARCH):
             if CUT_OFF not in found.notes:
                 pair = {read: found.source, written: found.text}
                 file.write(json.dumps(pair, ensure_ascii=False) + "\n")
-    to_disk(beside)
-    beside.rename(place)

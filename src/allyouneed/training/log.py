@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import DISK_FULL, TrainingError
+from allyouneed.files import write_whole
 
 LOG = "log.jsonl"
 Record = Mapping[str, Any]
@@ -76,18 +77,14 @@ class Log:
             for record in read_log(self._path.parent)
             if record["step"] <= step and record["event"] != "final"
         ]
-        beside = self._path.with_suffix(".partial")
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
         try:
-            beside.write_text("".join(lines), encoding="utf-8", newline="\n")
-            beside.replace(self._path)
+            write_whole(self._path, "".join(lines))
         except OSError as error:
             raise TrainingError(
                 f"{self._path} could not be written: {error.strerror}; free some space, then go on "
                 "with --resume"
             ) from error
-        finally:
-            beside.unlink(missing_ok=True)  # of a full disk
         self._purge_from = step + 1
 
     def _tell(self, record: Record, text: str) -> None:

@@ -12,6 +12,7 @@ import torch
 
 from allyouneed.device import named_device
 from allyouneed.errors import TrainingError, UsageError
+from allyouneed.files import write_whole
 from allyouneed.training.checkpoint import (
     LOCK,
     RunLock,
@@ -290,17 +291,13 @@ def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
 def _keep(recipe: CommonRecipe, folder: Path) -> None:
     """Writes the recipe into the run's folder."""
     kept = folder / RECIPE
-    beside = kept.with_name(f".{RECIPE}.partial")
     try:
-        beside.write_text(to_toml(recipe), encoding="utf-8")
-        beside.replace(kept)
+        write_whole(kept, to_toml(recipe))
     except OSError as error:
         raise TrainingError(
             f"{kept} cannot be written: {error.strerror}; free some space, or choose another "
             "folder by --into"
         ) from error
-    finally:
-        beside.unlink(missing_ok=True)  # of a full disk
 
 
 def _fixed(recipe: CommonRecipe) -> dict[str, Any]:

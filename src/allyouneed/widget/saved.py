@@ -4,7 +4,6 @@ The answers travel as one packed answer. Its JSON has, under the canonical JSON 
 {kind, payload}, the answer's own JSON and for each of its arrays the name that it has there.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from allyouneed.errors import AllYouNeedError, DataError
+from allyouneed.files import write_whole
 from allyouneed.insight.names import heads, split_head
 from allyouneed.insight.trace import Kind
-from allyouneed.model_folder.folder import to_disk
 from allyouneed.widget.answers import KINDS, layers_of
 from allyouneed.widget.packing import Answer, compact, pack
 from allyouneed.widget.page import Start, saved_page
@@ -203,14 +202,9 @@ def write(path: Path, text: str) -> None:
     Raises:
         DataError: a place that cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        to_disk(beside)
-        beside.replace(path)
+        write_whole(path, text)
     except OSError as error:
         raise DataError(
             f"{path} could not be written: {error.strerror}; choose another place"
         ) from error
-    finally:
-        beside.unlink(missing_ok=True)

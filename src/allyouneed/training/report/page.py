@@ -8,6 +8,7 @@ from typing import Any
 
 from allyouneed.data.report import DataReport, Tally
 from allyouneed.errors import TrainingError
+from allyouneed.files import write_whole
 from allyouneed.training.log import read_log
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.recipe.toml_file import load_recipe
@@ -55,7 +56,7 @@ def write_report(run: Path) -> Path:
     )
     path = run / "report.html"
     try:
-        path.write_text(f"{page}</head>\n{element('body', body)}\n</html>\n", encoding="utf-8")
+        write_whole(path, f"{page}</head>\n{element('body', body)}\n</html>\n")
     except OSError as error:
         raise TrainingError(f"{path} could not be written: {error.strerror}") from error
     return path
