@@ -57,7 +57,7 @@ class Translator:
         self._load_model = core
         self._model: Transformer | None = None
         longest = engine.config.max_positions // 2  # leaves a translation room to be longer
-        self._segmenter = Segmenter(tokenizer, min(trained_length or longest, longest))
+        self.segmenter = Segmenter(tokenizer, min(trained_length or longest, longest))
 
     @classmethod
     def of_model(
@@ -96,7 +96,7 @@ class Translator:
     @property
     def known_length(self) -> int:
         """A line of more tokens than this is translated in parts."""
-        return self._segmenter.known_length
+        return self.segmenter.known_length
 
     @overload
     def __call__(
@@ -149,8 +149,8 @@ class Translator:
         for one in (*texts, prefix):
             if not isinstance(one, str):
                 raise UsageError(f"{one!r} is no text; give a str, or a list of them")
-        job = self._searched(Job.of(texts, wishes, self._segmenter))
-        found = job.translations(self._segmenter)
+        job = self.searched(Job.of(texts, wishes, self.segmenter))
+        found = job.translations(self.segmenter)
         return found[0] if isinstance(text, str) else found
 
     def translate_lines(
@@ -191,10 +191,10 @@ class Translator:
         """As `translate_lines`, for lines that come in chunks: each is translated together, and
         given out as soon as it is done."""
         wishes = Wishes(options or BeamOptions(), prefix, alignments)
-        jobs = (Job.of(chunk, wishes, self._segmenter) for chunk in chunks)
-        with closing(ahead(self._searched(job) for job in ahead(jobs))) as searched:
+        jobs = (Job.of(chunk, wishes, self.segmenter) for chunk in chunks)
+        with closing(ahead(self.searched(job) for job in ahead(jobs))) as searched:
             for job in searched:
-                yield job.translations(self._segmenter)
+                yield job.translations(self.segmenter)
 
     def stream(
         self, text: str, options: Options | None = None, *, prefix: str = ""
@@ -211,7 +211,7 @@ class Translator:
 
         wishes = Wishes(options or BeamOptions(beam=1), prefix)
         check_streamable(wishes.options)
-        return self._streamed(Job.of([text], wishes, self._segmenter))
+        return self._streamed(Job.of([text], wishes, self.segmenter))
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Score]:
         """Log-probabilities of given translations under the core model, in order; white space
@@ -252,8 +252,12 @@ class Translator:
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
-    def _searched(self, job: Job) -> Job:
-        """The job, its segments' hypotheses and alignments found."""
+    def searched(self, job: Job) -> Job:
+        """The job, its segments' hypotheses and alignments found.
+
+        A job may be made of sentences of several others that have the same wishes: whoever serves
+        many at once translates them together so.
+        """
         engine, options = self._road(job), job.wishes.options
         found = engine.search(job.ids, options, job.prefixes, job.numbers())
         while engine.notes:
