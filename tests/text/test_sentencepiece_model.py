@@ -29,6 +29,21 @@ KINDS: dict[str, dict[str, Any]] = {
     "symbols of the user": {"user_defined_symbols": ["<sep>", "man"]},
     "no space ahead": {"add_dummy_prefix": False},
     "every space": {"remove_extra_whitespaces": False},
+    "pairs": {"model_type": "bpe"},
+    "pairs and bytes": {"model_type": "bpe", "byte_fallback": True, "vocab_size": 340},
+    "pairs and symbols of the user": {
+        "model_type": "bpe",
+        "user_defined_symbols": ["<sep>", "man", "日本"],
+        "control_symbols": ["<ctrl>"],
+    },
+    "pairs across spaces": {
+        "model_type": "bpe",
+        "split_by_whitespace": False,
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+        "vocab_size": 140,
+    },
+    "pairs, lower case": {"model_type": "bpe", "normalization_rule_name": "nmt_nfkc_cf"},
 }
 LETTERS = "aemnorst AEMZéüß.,'  \t\n\x00\x01\u00a0\u200b\u3000▁<s>/unk0xE6sep"
 LETTERS += "①㍿ﬁＷﾊﾟが人日本語😀e\u0301\u0323ǅ"
@@ -106,8 +121,11 @@ PIECE = packed(1, packed(1, "▁a".encode()) + b"\x15" + struct.pack("<f", -1.0)
     [
         (b"", "it has no pieces"),
         (PIECE[:-3], "cut short"),
-        (PIECE + packed(2, b"\x18\x02"), "its model_type is bpe, and only unigram is read"),
-        (PIECE + packed(2, b"\x18\x09"), "its model_type is 9, and only unigram is read"),
+        (
+            PIECE + packed(2, b"\x18\x03"),
+            "its model_type is word, and only unigram and bpe are read",
+        ),
+        (PIECE + packed(2, b"\x18\x09"), "its model_type is 9, and only unigram and bpe are read"),
         (PIECE + packed(2, b"\xc0\x01\x01"), "it has treat_whitespace_as_suffix"),
         (PIECE + packed(3, b"\x28\x00"), "it has escape_whitespaces=false"),
         (PIECE + packed(5, packed(2, b"xxxx")), "it has a denormalizer"),
