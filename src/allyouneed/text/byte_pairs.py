@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
-from allyouneed.text.sentencepiece_file import Kind
+from allyouneed.text.sentencepiece_file import SPACE, Kind
 
-SPACE = "\u2581"
 REMEMBERED = 1 << 16  # words whose pieces are kept
 LONG_WORD = 40  # characters, beyond which a word is cut anew each time
 

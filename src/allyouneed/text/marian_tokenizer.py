@@ -15,7 +15,8 @@ from typing import Any
 from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.files import write_whole
 from allyouneed.text.clean import clean
-from allyouneed.text.sentencepiece_model import SPACE, SentencePieceModel
+from allyouneed.text.sentencepiece_file import SPACE
+from allyouneed.text.sentencepiece_model import SentencePieceModel
 from allyouneed.text.spelt import Spelt
 from allyouneed.text.tokenizer import Encoding
 

@@ -6,6 +6,7 @@ from struct import unpack_from
 
 from allyouneed.text.protobuf import fields
 
+SPACE = "\u2581"  # ▁, which stands for a space in pieces
 PIECES, TRAINER, NORMALISER, DENORMALISER = 1, 2, 3, 5  # fields of the file
 MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 

@@ -4,12 +4,10 @@ that package and exactly as it does."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from allyouneed.text.byte_pairs import SPACE, BytePairs
+from allyouneed.text.byte_pairs import BytePairs
 from allyouneed.text.character_map import CharacterMap
-from allyouneed.text.sentencepiece_file import Kind, read_contents
+from allyouneed.text.sentencepiece_file import SPACE, Kind, read_contents
 from allyouneed.text.unigram import Unigram
-
-__all__ = ["SPACE", "Piece", "SentencePieceModel"]
 
 CUTTERS: dict[str, type[Unigram] | type[BytePairs]] = {"unigram": Unigram, "bpe": BytePairs}
 
