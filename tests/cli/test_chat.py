@@ -149,7 +149,7 @@ def test_commands_change_how_replies_are_found(parrot: Path) -> None:
     answer(chat, "/temperature 1.5")
     assert chat.options.temperature == 1.5
     before = chat.options
-    for wrong in ("/beam 0", "/beam x", "/temperature hot", "/temperature -1", "/"):
+    for wrong in ("/beam 0", "/beam 100000", "/beam x", "/temperature hot", "/temperature -1", "/"):
         with pytest.raises(UsageError):
             answer(chat, wrong)
     assert chat.options == before

@@ -167,6 +167,8 @@ def test_samples_follow_from_the_seed_however_they_arrive(call, model_folder: Pa
         (["--sample", "--length-penalty", "1"], "--length-penalty is for beam search"),
         (["--beam", "2", "--n-best", "3"], "n_best=3"),
         (["--beam", "0"], "beam=0"),
+        (["--beam", "1001"], "beam=1001 must be at most 1000"),
+        (["--sample", "--n-best", "10001"], "samples=10001 must be at most 10000"),
         (["--length-penalty", "-1"], "alpha=-1"),
         (["--sample", "--top-p", "2"], "top_p=2"),
         (["--max-length", "1"], "max_length=1"),

@@ -44,7 +44,10 @@ def chat(
     ] = None,
     beam: Annotated[
         int | None,
-        typer.Option(help="Search instead, this wide; 1 is greedy.", rich_help_panel=SEARCH),
+        typer.Option(
+            help="Search instead, keeping so many hypotheses; 1 is greedy, 1000 the most.",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
     no_repeat_ngram: Annotated[
         int | None,

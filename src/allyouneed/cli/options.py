@@ -32,7 +32,9 @@ EncoderFolder = Annotated[
 ]
 Beam = Annotated[
     int | None,
-    typer.Option(help="Hypotheses kept at each step (4); 1 is greedy.", rich_help_panel=SEARCH),
+    typer.Option(
+        help="Hypotheses kept at each step (4); 1 is greedy, 1000 the most.", rich_help_panel=SEARCH
+    ),
 ]
 LengthPenalty = Annotated[
     float | None,

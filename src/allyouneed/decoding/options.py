@@ -10,6 +10,9 @@ from allyouneed.errors import UsageError
 
 Stop = Literal["common", "exact", "first"]
 
+WIDEST_BEAM = 1000  # as wide as Koehn and Knowles 2017 tried; quality falls long before that
+MOST_SAMPLES = 10_000  # of one sentence
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
@@ -52,11 +55,13 @@ class SearchOptions:
 class BeamOptions(SearchOptions):
     """Beam search in the paper's setting (section 6.1): beam 4, length penalty alpha 0.6.
 
-    `n_best` hypotheses are returned. A sentence is done when the best hypothesis still alive
-    cannot overtake the `beam` best finished ones: with `stop="common"` judged by the length
-    penalty of its length now; with "exact" by the most favourable one up to the longest length,
-    which takes more steps and now and then finds a better hypothesis; with "first", the rule of
-    fairseq, as soon as `beam` hypotheses are finished, whatever is still alive.
+    `beam` is at most 1,000. `n_best` hypotheses are returned.
+
+    A sentence is done when the best hypothesis still alive cannot overtake the `beam` best finished
+    ones. `stop` says how that is judged. "common" takes the length penalty of the present length.
+    "exact" takes the most favourable penalty up to the longest length; this takes more steps and
+    now and then finds a better hypothesis. "first", the rule of fairseq, ends as soon as `beam`
+    hypotheses are finished, whatever is still alive.
 
     Raises:
         UsageError: a value out of range, with the range.
@@ -71,6 +76,7 @@ class BeamOptions(SearchOptions):
         super().__post_init__()
         at_least("beam", self.beam, 1)
         at_least("n_best", self.n_best, 1)
+        at_most("beam", self.beam, WIDEST_BEAM)
         if self.n_best > self.beam:
             raise UsageError(f"n_best={self.n_best} needs a beam at least as wide, not {self.beam}")
         if self.stop not in get_args(Stop):
@@ -79,7 +85,7 @@ class BeamOptions(SearchOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions(SearchOptions):
-    """How to draw: `samples` of each sentence.
+    """How to draw: `samples` of each sentence, at most 10,000.
 
     `temperature` divides the log-probabilities: near 0 the samples become the greedy hypothesis.
     `top_k` draws from the k most probable tokens only (0: all); `top_p` from the smallest set of
@@ -99,6 +105,7 @@ class SamplingOptions(SearchOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least("samples", self.samples, 1)
+        at_most("samples", self.samples, MOST_SAMPLES)
         at_least("top_k", self.top_k, 0)
         if not 0.0 < self.temperature < math.inf:
             raise UsageError(
@@ -113,3 +120,9 @@ def at_least(name: str, value: int, least: int) -> None:
     """Raises UsageError for an option below `least`."""
     if value < least:
         raise UsageError(f"{name}={value} must be at least {least}")
+
+
+def at_most(name: str, value: int, most: int) -> None:
+    """Raises UsageError for an option above `most`."""
+    if value > most:
+        raise UsageError(f"{name}={value} must be at most {most}")

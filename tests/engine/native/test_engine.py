@@ -2,12 +2,14 @@
 
 import _thread
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +262,34 @@ def test_an_interrupt(
     assert len(begun) < 10
     monkeypatch.undo()
     assert engine.search(sources, OPTIONS) == wanted
+
+
+@pytest.mark.parametrize("precision", ["int8", "float32"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_ends_a_search_between_two_steps(
+    threads: int,
+    precision: str,
+    odd_model: Callable[..., Transformer],
+    native: Make,
+    sentences: Callable[..., Any],
+) -> None:
+    """A sentence for each thread: one is searched in the main thread, two are in others."""
+    engine = native(odd_model(end=-1e9, max_positions=600), precision, threads)
+    engine.batch_tokens = 1
+    short = BeamOptions(beam=20, max_length=20, loop_guard=False)
+    long = replace(short, max_length=600)
+    sources = sentences(engine.config, [9] * threads)
+    wanted = engine.search(sources, short)
+    began = time.monotonic()
+    engine.search(sources, long)
+    whole = time.monotonic() - began
+    main = threading.main_thread().ident
+    threading.Timer(whole / 10, signal.pthread_kill, (main, signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        engine.search(sources, long)
+    assert time.monotonic() - began < whole / 2
+    assert engine.search(sources, short) == wanted
 
 
 FORKED = """

@@ -4,12 +4,13 @@ import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_double, c_float, c_int32, c_int64, c_void_p
 from pathlib import Path
 
-INTERFACE = 1  # AYA_INTERFACE
+INTERFACE = 2  # AYA_INTERFACE
 ERROR_BYTES = 512  # kErrorBytes
-OK, FAILED, MEMORY, NOT_FINITE = range(4)
+OK, FAILED, MEMORY, NOT_FINITE, STOPPED = range(5)
 
 Floats, Doubles = POINTER(c_float), POINTER(c_double)
 Ints, Offsets = POINTER(c_int32), POINTER(c_int64)
+Interrupted = ctypes.CFUNCTYPE(c_int32)  # not 0: the search ends
 
 
 class Config(Structure):
@@ -56,6 +57,7 @@ class Options(Structure):
         ("stop_exact", c_int32),
         ("stop_first", c_int32),
         ("penalties", Doubles),
+        ("interrupted", Interrupted),
     ]
 
 

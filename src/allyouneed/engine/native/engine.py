@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
+from threading import Event
 from typing import TYPE_CHECKING, Literal
 
 from allyouneed.core.config import TransformerConfig
@@ -13,6 +14,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.engine.batches import BATCH_HYPOTHESES
+from allyouneed.engine.native.interruption import Interrupted
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel, Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
@@ -110,17 +112,18 @@ class NativeEngine:
             limits = [options.limit(len(source) - 1, self.config) for source in sources]
             check_room(prefixes, limits)
         found: list[list[Hypothesis]] = [[] for _ in sources]
+        left = Event()
 
         def decode(worker: Worker, batch: list[int]) -> None:
             given = [sources[n] for n in batch]
             forced = None if prefixes is None else [prefixes[n] for n in batch]
             rows = self.selection.rows(given, forced) if self.selection else None
-            results = worker.search(given, options, forced, rows)
+            results = worker.search(given, options, forced, rows, left)
             for n, hypotheses in zip(batch, results, strict=True):
                 found[n] = hypotheses
 
         batches = self._batches([len(source) for source in sources], options.beam)
-        self._work_off(deque(batches), decode)
+        self._work_off(deque(batches), decode, left)
         return found
 
     def _batches(self, lengths: Sequence[int], beam: int) -> list[list[int]]:
@@ -150,11 +153,15 @@ class NativeEngine:
         return [batch[:middle], batch[middle:]]
 
     def _work_off(
-        self, batches: deque[list[int]], decode: Callable[[Worker, list[int]], None]
+        self,
+        batches: deque[list[int]],
+        decode: Callable[[Worker, list[int]], None],
+        left: Event,
     ) -> None:
         """decode(worker, batch) for all batches, some at a time; all threads help the only one.
 
-        Once one has failed, or the user has interrupted, no other is begun."""
+        Once one has failed, or the user has interrupted, `left` is set: no other batch is begun,
+        and those that are searched end within a step."""
         workers = min(self.workers or self.threads, len(batches)) or 1
         threads = max(1, self.threads // workers)
 
@@ -170,8 +177,11 @@ class NativeEngine:
                         batches.extendleft(self._halves(batch, error))
                         self._idle.clear()  # they keep what they have needed once, as this one does
                         worker.begin_anew()
+            except Interrupted:  # by the worker or the user that set `left`, and says why
+                pass
             except BaseException:
                 batches.clear()
+                left.set()
                 raise
             finally:
                 idle = self._idle.setdefault((os.getpid(), threads), [])
@@ -187,6 +197,7 @@ class NativeEngine:
                     done.result()
             except BaseException:
                 batches.clear()
+                left.set()
                 raise
 
     def _keep_few(self) -> None:

@@ -4,6 +4,7 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, create_string_buffer
+from threading import Event
 from typing import Any, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from allyouneed.core.config import Activation, TransformerConfig
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native import bindings
+from allyouneed.engine.native.interruption import Interrupted, Watch
 from allyouneed.errors import AllYouNeedError, ShapeError
 
 Ids = Sequence[Sequence[int]]
@@ -93,11 +95,17 @@ class Worker:
         options: BeamOptions,
         prefixes: Ids | None = None,
         selection: Sequence[NDArray[np.int64]] | None = None,
+        left: Event | None = None,
     ) -> list[list[Hypothesis]]:
         """Beam search over one batch; other threads of Python run meanwhile.
 
         `selection` are the ids that each sentence's translation may be made of, in ascending order.
+        When `left` is set, or a signal handler raises (Ctrl-C), the search ends within a step.
+
+        Raises:
+            Interrupted: `left` was set.
         """
+        watch = Watch(left or Event())
         config = self.model.config
         limits = np.array([options.limit(len(s) - 1, config) for s in sources], np.int32)
         room = int(limits.max())
@@ -114,19 +122,21 @@ class Worker:
             options.stop == "exact",
             options.stop == "first",
             _doubles(penalties),
+            watch.interrupted,
         )
         found = bindings.Found(_ints(ids), _floats(log_p), _ints(lengths), _doubles(scores), room)
         given, forced, chosen = _lists(sources), _lists(prefixes), _lists(selection)
-        self._call(
-            "aya_search",
-            len(sources),
-            given.reference,
-            _ints(limits),
-            forced.reference,
-            chosen.reference,
-            byref(numbers),
-            byref(found),
-        )
+        with watch:
+            self._call(
+                "aya_search",
+                len(sources),
+                given.reference,
+                _ints(limits),
+                forced.reference,
+                chosen.reference,
+                byref(numbers),
+                byref(found),
+            )
         return [
             [
                 _hypothesis(ids[s, n, :length], log_p[s, n, :length], scores[s, n], config.end)
@@ -181,6 +191,8 @@ class Worker:
             return
         if status == bindings.MEMORY:
             raise MemoryError(error.value.decode())
+        if status == bindings.STOPPED:
+            raise Interrupted(error.value.decode())
         remedy = "; check its weights for NaN" if status == bindings.NOT_FINITE else ""
         raise AllYouNeedError(error.value.decode() + remedy)
 

@@ -21,6 +21,7 @@ from allyouneed.core.config import (
 )
 from allyouneed.data.corpus import Corpus, Format, Task
 from allyouneed.data.filters import Filters
+from allyouneed.decoding.options import WIDEST_BEAM
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder.folder import bundled_models
 
@@ -391,4 +392,6 @@ class ValidationSection(SamplesSection):
     sentences: NaturalNumber = Field(
         default=200, description="sentences translated for BLEU; 0 for the loss alone"
     )
-    beam: Count = Field(default=4, description="hypotheses kept per sentence")
+    beam: Annotated[int, Field(ge=1, le=WIDEST_BEAM)] = Field(
+        default=4, description="hypotheses kept per sentence"
+    )

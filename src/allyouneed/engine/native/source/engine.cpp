@@ -73,6 +73,9 @@ int32_t guarded(char* error, const Call& call) {
   } catch (const NotFinite& e) {
     std::snprintf(error, kErrorBytes, "%s", e.what());
     return AYA_NOT_FINITE;
+  } catch (const Stopped& e) {
+    std::snprintf(error, kErrorBytes, "%s", e.what());
+    return AYA_STOPPED;
   } catch (const std::exception& e) {
     std::snprintf(error, kErrorBytes, "%s", e.what());
     return AYA_FAILED;

@@ -25,7 +25,9 @@ class Greedy {
     worker_.encode(source, 1);
     const Rules rules(model_.config, options_, source.ids + source.offsets[0],
                       int(source.offsets[1] - source.offsets[0]), prefix, 0);
+    Interruption interruption(options_.interrupted);
     for (;;) {
+      interruption.check();
       const bool done = length() == limit || (length() && h_.ids.back() == model_.config.end);
       if (done || length() - verified() == kTogether) {
         if (!verify(rules)) continue;

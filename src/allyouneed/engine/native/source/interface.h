@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-#define AYA_INTERFACE 1 /* raised with every change here */
+#define AYA_INTERFACE 2 /* raised with every change here */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-enum { AYA_OK = 0, AYA_FAILED = 1, AYA_MEMORY = 2, AYA_NOT_FINITE = 3 };
+enum { AYA_OK = 0, AYA_FAILED = 1, AYA_MEMORY = 2, AYA_NOT_FINITE = 3, AYA_STOPPED = 4 };
 enum { kErrorBytes = 512 };
 
 /* core/config.py's TransformerConfig; flags are 0 or 1. */
@@ -24,10 +24,13 @@ typedef struct {
   float norm_epsilon, embedding_scale;
 } aya_config;
 
-/* decoding/options.py's BeamOptions. `penalties[n]` is lp(Y) for |Y| = n. */
+/* decoding/options.py's BeamOptions. `penalties[n]` is lp(Y) for |Y| = n. A search that lasts calls
+   `interrupted` between two steps, a few times a second, in the thread that searches; it ends with
+   AYA_STOPPED when the answer is not 0. Null: nobody interrupts. */
 typedef struct {
   int32_t beam, n_best, min_length, no_repeat_ngram, loop_guard, stop_exact, stop_first;
   const double* penalties;
+  int32_t (*interrupted)(void);
 } aya_options;
 
 /* Lists of ids, one behind the other: list i is ids[offsets[i]] ... ids[offsets[i + 1]]. */

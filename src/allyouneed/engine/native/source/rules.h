@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,31 @@ struct NotFinite : std::runtime_error {
   explicit NotFinite(int sentence)
       : std::runtime_error("sentence " + std::to_string(sentence) +
                            ": the model's log-probabilities are not finite") {}
+};
+
+// The caller has interrupted the search.
+struct Stopped : std::runtime_error {
+  Stopped() : std::runtime_error("the search was interrupted") {}
+};
+
+// Asks the caller now and then whether to go on: asking after each step would cost short searches
+// more than their steps.
+class Interruption {
+ public:
+  explicit Interruption(int32_t (*interrupted)(void)) : interrupted_(interrupted) {}
+
+  void check() {
+    if (!interrupted_ || Clock::now() < next_) return;
+    if (interrupted_()) throw Stopped();
+    next_ = Clock::now() + kPause;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kPause{50};
+
+  int32_t (*interrupted_)(void);
+  Clock::time_point next_ = Clock::now() + kPause;
 };
 
 struct Hypothesis {

@@ -31,7 +31,11 @@ class Search {
     select_vocabulary(selection, count);
     alive_.assign(count, Hypothesis{});
     counts_.assign(count, 1);
-    while (!sentences_.empty()) step(found);
+    Interruption interruption(options_.interrupted);
+    while (!sentences_.empty()) {
+      interruption.check();
+      step(found);
+    }
   }
 
  private:
