@@ -43,6 +43,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "no bias": {"bias": False},
     "apart": {"shared_embeddings": "none", "source_vocabulary": 29},
     "starts with pad": {"start": 0},
+    "ssru": {"decoder": "ssru"},
+    "ssru pre-norm": {"decoder": "ssru", "residual": "pre-norm", "start": 0},
 }
 
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from allyouneed.core import masks
+from allyouneed.core import masks, simple_recurrent_unit
 from allyouneed.core.config import TransformerConfig
+from allyouneed.core.simple_recurrent_unit import scan
 from allyouneed.core.transformer import Transformer
 
 Loud = Callable[..., nn.Module]
@@ -29,6 +30,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "pre-norm rotary": {"residual": "pre-norm", "positions": "rotary"},
     "learned": {"positions": "learned", "norm": "rms", "activation": "swiglu"},
     "starts with pad": {"start": 0},
+    "ssru": {"decoder": "ssru"},
 }
 
 
@@ -130,6 +132,10 @@ def see_padding(ids_BS: Tensor, pad: int) -> Tensor:
     return torch.ones_like(ids_BS, dtype=torch.bool)[:, None, None, :]
 
 
+def scan_backwards(forget_BTD: Tensor, new_BTD: Tensor) -> Tensor:
+    return scan(forget_BTD.flip(1), new_BTD.flip(1)).flip(1)
+
+
 def see_one_ahead(length: int, device: torch.device | None = None) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool, device=device).tril(1)[None, None]
 
@@ -144,6 +150,7 @@ def test_the_causality_test_can_fail(
     source_BS, target_BT = sentences([5, 7]), sentences([4, 4])
     check_the_future_is_invisible(model, source_BS, target_BT)
     monkeypatch.setattr(masks, "causal", broken)
+    monkeypatch.setattr(simple_recurrent_unit, "scan", scan_backwards)
     with pytest.raises(AssertionError):
         check_the_future_is_invisible(model, source_BS, target_BT)
 

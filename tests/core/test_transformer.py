@@ -32,6 +32,7 @@ NAMED: dict[str, dict[str, Any]] = {
     },
     "learned": {"positions": "learned", "normalise_embeddings": True},
     "stored": {"positions": "stored"},
+    "ssru": {"decoder": "ssru"},
 }
 
 

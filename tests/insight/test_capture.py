@@ -1,6 +1,7 @@
 """Tapes hold what the model computes, whole or step by step, and leave nothing behind."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -256,3 +257,33 @@ def test_unused_it_costs_nothing(
     assert len(tape.residuals.runs(FEED_FORWARD)) == length == 1
     with pytest.raises(AssertionError, match="written out"), capture(model):
         model(*pair)
+
+
+def test_the_gates_of_a_recurrence(model: Transformer, pair: Pair) -> None:
+    torch.manual_seed(0)
+    recurrent = Transformer(replace(model.config, decoder="ssru")).eval()
+    source_BS, target_BT = pair
+    target_BT = target_BT.masked_fill(target_BT == recurrent.config.pad, 5)  # steps know no padding
+    names = [f"decoder.layers.{n}.recurrence" for n in range(recurrent.config.decoder_layers)]
+    with capture(recurrent, gates=True, residuals=True) as tape:
+        recurrent(source_BS, target_BT)
+        cache = recurrent.start(recurrent.encode(source_BS), 1, target_BT.size(1))
+        for ids_B1 in target_BT.split(1, dim=1):
+            recurrent.step(ids_B1, cache)
+    assert list(tape.gates) == names
+    for name in names:
+        whole_BTD, steps_BTD = tape.gates.runs(name)
+        assert whole_BTD.shape == (*target_BT.shape, recurrent.config.d_model)
+        assert ((whole_BTD > 0) & (whole_BTD < 1)).all()
+        assert_close(steps_BTD, whole_BTD)
+        assert_close(tape.residuals.runs(name)[1], tape.residuals.runs(name)[0])
+    inputs_BTD = tape.residuals.runs("decoder.embeddings")[0]
+    unit = recurrent.decoder.layers[0].recurrence
+    assert_close(tape.gates.runs(names[0])[0], unit.W_f(inputs_BTD).sigmoid())
+    assert not any("self_attention" in name for name in tape if name.startswith("decoder"))
+
+
+def test_self_attention_has_no_gates(model: Transformer, pair: Pair) -> None:
+    with capture(model, gates=True) as tape:
+        model(*pair)
+    assert list(tape.gates) == []

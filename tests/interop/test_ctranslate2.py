@@ -345,6 +345,11 @@ def test_what_ctranslate2_has_no_room_for(
         to_ctranslate2(small_model(**changes), small_tokenizer)
 
 
+def test_a_recurrence_has_no_room(small_model: Make, small_tokenizer: Tokenizer) -> None:
+    with pytest.raises(ConfigError, match="decoder='ssru' has no room in CTranslate2"):
+        to_ctranslate2(small_model(decoder="ssru"), small_tokenizer)
+
+
 def test_weights_that_are_no_numbers(
     small_model: Make, small_tokenizer: Tokenizer, tmp_path: Path
 ) -> None:

@@ -361,6 +361,7 @@ def test_shared_weights_come_as_one_tensor() -> None:
         ({"positions": "rotary"}, "positions='rotary' of this model have no room in Marian"),
         ({"positions": "none"}, "positions='none' of this model have no room in Marian"),
         ({"positions": "stored"}, "positions='stored' of this model have no room in Marian"),
+        ({"decoder": "ssru"}, "decoder='ssru' has no room in Marian, only 'self-attention' has"),
         ({"head_width": 6}, "4 heads of width 6 have no room in Marian; together they must be as"),
     ],
     ids=str,

@@ -1,6 +1,8 @@
-"""Keys and values of the steps already decoded, so that a step computes one position only.
+"""What is kept of the steps already decoded, so that a step computes one position only: keys and
+values, or the state of a recurrence.
 
-B sentences · N hypotheses of each · R = B·N rows · H heads · L capacity · S source · K head width
+B sentences · N hypotheses of each · R = B·N rows · H heads · L capacity · S source ·
+K head width · D d_model
 """
 
 from collections.abc import Sequence
@@ -11,11 +13,13 @@ from torch import Tensor
 
 class LayerCache:
     """One decoder layer's keys and values: of the target so far, once per hypothesis, and of the
-    memory, once per source sentence however many hypotheses look at it."""
+    memory, once per source sentence however many hypotheses look at it. In a layer with a
+    recurrence `state_RD` is all that is kept of the target so far."""
 
     def __init__(self, memory_keys_BHSK: Tensor, memory_values_BHSK: Tensor) -> None:
         self.memory_keys_BHSK = memory_keys_BHSK
         self.memory_values_BHSK = memory_values_BHSK
+        self.state_RD: Tensor | None = None
         self._keys_RHLK: Tensor | None = None
         self._values_RHLK: Tensor | None = None
 
@@ -33,6 +37,8 @@ class LayerCache:
 
     def select_rows(self, rows_R: Tensor, length: int) -> None:
         """Row r becomes what row `rows_R[r]` was; only the `length` known steps are copied."""
+        if self.state_RD is not None:
+            self.state_RD = self.state_RD[rows_R]
         if self._keys_RHLK is None or self._values_RHLK is None:
             return
         self._keys_RHLK = _select(self._keys_RHLK, rows_R, length)

@@ -10,6 +10,7 @@ Residual = Literal["post-norm", "pre-norm"]
 Norm = Literal["layer", "rms"]
 Activation = Literal["relu", "gelu", "silu", "swiglu"]
 Positions = Literal["sinusoidal", "stored", "learned", "rotary", "none"]
+Decoder = Literal["self-attention", "ssru"]
 SharedEmbeddings = Literal["all", "output", "none"]
 
 
@@ -62,6 +63,7 @@ class TransformerConfig:
     norm_epsilon: float = 1e-5
     activation: Activation = "relu"
     positions: Positions = "sinusoidal"
+    decoder: Decoder = "self-attention"  # or a recurrence in its place, SSRU (Kim et al. 2019)
     scale_embeddings: bool = True  # times sqrt(d_model), section 3.4
     normalise_embeddings: bool = False  # as BERT does
     segments: int = 0  # kinds of segments that embeddings tell apart, as BERT's two; 0: none
@@ -121,6 +123,7 @@ class TransformerConfig:
             "norm": Norm,
             "activation": Activation,
             "positions": Positions,
+            "decoder": Decoder,
             "shared_embeddings": SharedEmbeddings,
         }
         for name, kind in choices.items():

@@ -14,23 +14,19 @@ from allyouneed.core.cache import Cache, LayerCache
 from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.encoder import Memory
 from allyouneed.core.residual import Residual
+from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit
 from allyouneed.errors import ShapeError
 
 
-class DecoderLayer(nn.Module):
-    """Masked self-attention, attention over the memory, then the feed-forward network, each
-    inside a residual connection."""
+class _DecoderLayer(nn.Module):
+    """What all decoder layers share: behind a look at the past, which each kind has in a way of
+    its own, attention over the memory and the feed-forward network, inside residual connections."""
 
-    def __init__(
-        self,
-        self_attention: MultiHeadAttention,
-        cross_attention: MultiHeadAttention,
-        feed_forward: nn.Module,
-        residual: Residual,
+    cross_attention: MultiHeadAttention
+
+    def _stand_on_the_past(
+        self, cross_attention: MultiHeadAttention, feed_forward: nn.Module, residual: Residual
     ) -> None:
-        super().__init__()
-        self.self_attention = self_attention
-        self.self_attention_residual = residual()
         self.cross_attention = cross_attention
         self.cross_attention_residual = residual()
         self.feed_forward = feed_forward
@@ -38,9 +34,7 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x_BTD: Tensor, memory: Memory, may_look: Tensor | None = None) -> Tensor:
         """All target positions at once: BTD → BTD; `may_look` broadcasts to BHTT."""
-        x_BTD = self.self_attention_residual(
-            x_BTD, lambda y_BTD: self.self_attention(y_BTD, y_BTD, may_look)
-        )
+        x_BTD = self.past(x_BTD, may_look)
         x_BTD = self.cross_attention_residual(
             x_BTD, lambda y_BTD: self.cross_attention(y_BTD, *memory)
         )
@@ -48,25 +42,19 @@ class DecoderLayer(nn.Module):
 
     def step(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
         """The position behind those in the cache: R1D → R1D. The same sum as `forward`."""
-        x_R1D = self.self_attention_residual(
-            x_R1D, lambda y_R1D: self._look_back(y_R1D, layer, cache)
-        )
+        x_R1D = self.past_of_step(x_R1D, layer, cache)
         x_R1D = self.cross_attention_residual(
             x_R1D, lambda y_R1D: self._look_across(y_R1D, layer, cache)
         )
         return self.feed_forward_residual(x_R1D, self.feed_forward)
 
-    def _look_back(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
-        # No causal mask (section 3.2.3): the cache holds the past and nothing else.
-        new = self.self_attention.keys_values(x_R1D, cache.length)
-        k_RHTK, v_RHTK = layer.append(*new, cache.length, cache.capacity)
-        return self.self_attention.attend(
-            self.self_attention.queries(x_R1D, cache.length),
-            k_RHTK,
-            v_RHTK,
-            step=cache.length,
-            sentences=cache.sentences_B.repeat_interleave(cache.hypotheses),
-        )
+    def past(self, x_BTD: Tensor, may_look: Tensor | None) -> Tensor:
+        """The first sub-layer, of all positions."""
+        raise NotImplementedError
+
+    def past_of_step(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        """The first sub-layer, of the position behind those in the cache."""
+        raise NotImplementedError
 
     def _look_across(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
         k_BHSK, v_BHSK = layer.memory_keys_BHSK, layer.memory_values_BHSK
@@ -86,11 +74,86 @@ class DecoderLayer(nn.Module):
         )
 
 
+class DecoderLayer(_DecoderLayer):
+    """Masked self-attention, attention over the memory, then the feed-forward network, each
+    inside a residual connection."""
+
+    cross_attention: MultiHeadAttention
+
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        cross_attention: MultiHeadAttention,
+        feed_forward: nn.Module,
+        residual: Residual,
+    ) -> None:
+        super().__init__()
+        self.self_attention = self_attention
+        self.self_attention_residual = residual()
+        self._stand_on_the_past(cross_attention, feed_forward, residual)
+
+    def past(self, x_BTD: Tensor, may_look: Tensor | None) -> Tensor:
+        """Masked self-attention: BTD → BTD."""
+        return self.self_attention_residual(
+            x_BTD, lambda y_BTD: self.self_attention(y_BTD, y_BTD, may_look)
+        )
+
+    def past_of_step(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        """Self-attention over the keys and values in the cache: R1D → R1D."""
+        return self.self_attention_residual(
+            x_R1D, lambda y_R1D: self._look_back(y_R1D, layer, cache)
+        )
+
+    def _look_back(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        # No causal mask (section 3.2.3): the cache holds the past and nothing else.
+        new = self.self_attention.keys_values(x_R1D, cache.length)
+        k_RHTK, v_RHTK = layer.append(*new, cache.length, cache.capacity)
+        return self.self_attention.attend(
+            self.self_attention.queries(x_R1D, cache.length),
+            k_RHTK,
+            v_RHTK,
+            step=cache.length,
+            sentences=cache.sentences_B.repeat_interleave(cache.hypotheses),
+        )
+
+
+class RecurrentDecoderLayer(_DecoderLayer):
+    """A recurrent unit in place of masked self-attention; the rest as in `DecoderLayer`."""
+
+    def __init__(
+        self,
+        recurrence: SimpleRecurrentUnit,
+        cross_attention: MultiHeadAttention,
+        feed_forward: nn.Module,
+        residual: Residual,
+    ) -> None:
+        super().__init__()
+        self.recurrence = recurrence
+        self.recurrence_residual = residual()
+        self._stand_on_the_past(cross_attention, feed_forward, residual)
+
+    def past(self, x_BTD: Tensor, may_look: Tensor | None) -> Tensor:
+        """The recurrence over all positions: BTD → BTD."""
+        return self.recurrence_residual(x_BTD, lambda y_BTD: self.recurrence(y_BTD, may_look))
+
+    def past_of_step(self, x_R1D: Tensor, layer: LayerCache, cache: Cache) -> Tensor:
+        """One step of the recurrence, from the state in the cache: R1D → R1D."""
+
+        def go_on(y_R1D: Tensor) -> Tensor:
+            y_R1D, layer.state_RD = self.recurrence.step(y_R1D, layer.state_RD)
+            return y_R1D
+
+        return self.recurrence_residual(x_R1D, go_on)
+
+
 class Decoder(nn.Module):
     """Embeddings, N layers, and a final norm (the identity when the layers are post-norm)."""
 
     def __init__(
-        self, embeddings: Embeddings, layers: Iterable[DecoderLayer], norm: nn.Module
+        self,
+        embeddings: Embeddings,
+        layers: Iterable[DecoderLayer | RecurrentDecoderLayer],
+        norm: nn.Module,
     ) -> None:
         super().__init__()
         self.embeddings = embeddings

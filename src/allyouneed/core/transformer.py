@@ -11,14 +11,15 @@ from torch import Tensor, nn
 from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.cache import Cache
 from allyouneed.core.config import TransformerConfig
-from allyouneed.core.decoder import Decoder, DecoderLayer
+from allyouneed.core.decoder import Decoder, DecoderLayer, RecurrentDecoderLayer
 from allyouneed.core.dropout import Dropout
 from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.encoder import Encoder, EncoderLayer, Memory
 from allyouneed.core.feed_forward import FeedForward, GatedFeedForward
 from allyouneed.core.initialisation import initialise
 from allyouneed.core.positions import LearnedPositions, Rotary, TablePositions, sinusoidal_encoding
-from allyouneed.core.residual import PostNorm, PreNorm
+from allyouneed.core.residual import PostNorm, PreNorm, Residual
+from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit
 from allyouneed.errors import ConfigError
 
 
@@ -141,14 +142,20 @@ def encoder_layer(config: TransformerConfig) -> EncoderLayer:
     return EncoderLayer(self_attention(config), feed_forward(config), lambda: residual(config))
 
 
-def decoder_layer(config: TransformerConfig) -> DecoderLayer:
+def decoder_layer(config: TransformerConfig) -> DecoderLayer | RecurrentDecoderLayer:
     """One layer of the decoder."""
-    return DecoderLayer(
-        self_attention(config),
-        attention_heads(config, positions=None),
-        feed_forward(config),
-        lambda: residual(config),
-    )
+    if config.decoder == "ssru":
+        unit = SimpleRecurrentUnit(config.d_model, config.bias)
+        return RecurrentDecoderLayer(unit, *_above_the_past(config))
+    return DecoderLayer(self_attention(config), *_above_the_past(config))
+
+
+def _above_the_past(
+    config: TransformerConfig,
+) -> tuple[MultiHeadAttention, nn.Module, Residual]:
+    """Cross-attention, feed-forward network and wiring of a decoder layer."""
+    attention = attention_heads(config, positions=None)
+    return attention, feed_forward(config), lambda: residual(config)
 
 
 def positions(config: TransformerConfig) -> nn.Module | None:

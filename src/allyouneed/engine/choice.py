@@ -55,6 +55,9 @@ def choose(
     if hoped == "core":
         return Chosen(_core(core), core, place)
     if hoped == "cuda":
+        if reason := _why_no_graphs(folder):
+            note = f"the engine for CUDA cannot run it ({reason}); core runs instead, more slowly"
+            return Chosen(_core(core), core, place, (note,))
         return Chosen(_cuda(core, place), core, place)
     reason = _why_not_native(folder)
     if reason is None:
@@ -89,8 +92,17 @@ def _why_not(name: str, folder: ModelFolder) -> str | None:
     if name == "cuda":
         import torch
 
-        return None if torch.cuda.is_available() else "torch finds no CUDA device"
+        if not torch.cuda.is_available():
+            return "torch finds no CUDA device"
+        return _why_no_graphs(folder)
     return None
+
+
+def _why_no_graphs(folder: ModelFolder) -> str | None:
+    decoder = folder.config.decoder
+    if decoder == "self-attention":
+        return None
+    return f"it records self-attention, and this model has decoder={decoder!r}"
 
 
 def _why_not_native(folder: ModelFolder) -> str | None:

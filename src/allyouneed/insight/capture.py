@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from allyouneed.core.attention import MultiHeadAttention, Site
+from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit
 from allyouneed.errors import UsageError
 from allyouneed.insight.clock import Clock, Pass, add_probe
 from allyouneed.insight.names import (
@@ -21,6 +22,7 @@ from allyouneed.insight.names import (
     core_model,
     ends_of_stacks,
     feed_forwards,
+    recurrences,
     split_head,
     sublayers,
 )
@@ -87,6 +89,7 @@ class Tape:
     `outputs`: what each sub-layer adds to the stream, BTD, its dropout done.
     `queries`, `keys`, `values`: BHTK, rotated where positions are rotary.
     `activations`: the hidden units of each feed-forward network as W_2 gets them, BTF.
+    `gates`: how much of its past each component of a recurrence keeps, f_t, BTD.
     """
 
     def __init__(self) -> None:
@@ -97,6 +100,7 @@ class Tape:
         self.keys = Recording("keys", 2)
         self.values = Recording("values", 2)
         self.activations = Recording("activations", 1)
+        self.gates = Recording("gates", 1)
 
     def __getitem__(self, name: str) -> Tensor:
         """The newest run of this attention, or of one head: see `Recording`."""
@@ -117,6 +121,7 @@ def capture(
     queries_keys: bool = False,
     values: bool = False,
     activations: bool = False,
+    gates: bool = False,
     names: Sequence[str] | None = None,
 ) -> Iterator[Tape]:
     """Records what runs inside the `with`: attention weights, and on request what else is named.
@@ -141,7 +146,7 @@ def capture(
     with ExitStack() as stack:
         clock = Clock()
         recorder = _Recorder(tape, clock, stack)
-        if residuals or queries_keys or values or activations:
+        if residuals or queries_keys or values or activations or gates:
             clock.follow(model, stack)
             clock.tell_sentences(model, stack)
         for name, attention in attentions(model).items():
@@ -155,6 +160,10 @@ def capture(
             for name, feed_forward in feed_forwards(model).items():
                 if name in wanted:
                     recorder.activations(name, feed_forward)
+        if gates:
+            for name, recurrence in recurrences(model).items():
+                if name in wanted:
+                    recorder.gates(name, recurrence)
         if residuals:
             for name in wanted:
                 recorder.residuals(name, model)
@@ -213,6 +222,9 @@ class _Recorder:
 
         handle = feed_forward.get_submodule("W_2").register_forward_pre_hook(hook)
         self.stack.callback(handle.remove)
+
+    def gates(self, name: str, recurrence: SimpleRecurrentUnit) -> None:
+        self._whole(recurrence.gate, self.tape.gates, name)
 
     def residuals(self, name: str, model: CoreModel) -> None:
         """The stream behind a sub-layer and what that adds to it, or an end of a stack."""

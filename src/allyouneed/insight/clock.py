@@ -42,8 +42,8 @@ class Clock:
         if isinstance(model, EncoderOnly):
             return
         for layer in list(model.decoder.layers)[:1]:
-            assert isinstance(layer.self_attention, MultiHeadAttention)
-            add_probe(layer.self_attention, self._sentences, stack)
+            assert isinstance(layer.cross_attention, MultiHeadAttention)
+            add_probe(layer.cross_attention, self._sentences, stack)
 
     def _begin(self, _: nn.Module, inputs: tuple[Any, ...]) -> None:
         self.now = Pass(int(inputs[1]) if len(inputs) > 1 else 0)

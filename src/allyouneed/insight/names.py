@@ -10,6 +10,7 @@ from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.decoder import Decoder
 from allyouneed.core.encoder import Encoder
 from allyouneed.core.encoder_only import EncoderOnly
+from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit
 from allyouneed.core.transformer import Transformer
 from allyouneed.encoder_only.model import EncoderModel
 from allyouneed.errors import UsageError, nearest
@@ -17,7 +18,7 @@ from allyouneed.translation.translator import Translator
 
 CoreModel = Transformer | EncoderOnly
 LookedInto = CoreModel | Translator | EncoderModel
-SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
+SUBLAYERS = ("self_attention", "recurrence", "cross_attention", "feed_forward")
 _HEAD = re.compile(r"(.+)\[(\d+)\]")
 _LAYER = re.compile(r"(\w+\.layers)\.(\d+)")
 
@@ -42,7 +43,7 @@ def ends_of_stacks(model: CoreModel) -> list[str]:
 
 
 def sublayers(model: CoreModel) -> dict[str, nn.Module]:
-    """Every attention and feed-forward network by its name, in the order of figure 1."""
+    """Every attention, recurrence and feed-forward network by its name, as figure 1 stacks them."""
     return {
         f"{side}.layers.{number}.{kind}": cast(nn.Module, getattr(layer, kind))
         for side, stack in stacks(model).items()
@@ -61,7 +62,14 @@ def attentions(model: CoreModel) -> dict[str, MultiHeadAttention]:
 def feed_forwards(model: CoreModel) -> dict[str, nn.Module]:
     """Every feed-forward network by its name, in order."""
     parts = sublayers(model).items()
-    return {name: part for name, part in parts if not isinstance(part, MultiHeadAttention)}
+    other = MultiHeadAttention | SimpleRecurrentUnit
+    return {name: part for name, part in parts if not isinstance(part, other)}
+
+
+def recurrences(model: CoreModel) -> dict[str, SimpleRecurrentUnit]:
+    """Every recurrence by its name, in order; a decoder with self-attention has none."""
+    parts = sublayers(model).items()
+    return {name: part for name, part in parts if isinstance(part, SimpleRecurrentUnit)}
 
 
 def heads(model: CoreModel) -> list[str]:

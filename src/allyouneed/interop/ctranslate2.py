@@ -119,6 +119,11 @@ def _check_room(config: TransformerConfig) -> None:
     for name in ("encoder_layers", "decoder_layers"):
         if not getattr(config, name):
             raise ConfigError(f"{name}=0 has no room in CTranslate2, which needs one at least")
+    if config.decoder != "self-attention":
+        raise ConfigError(
+            f"decoder={config.decoder!r} has no room in CTranslate2, only self-attention has; "
+            "export it with --to marian"
+        )
 
 
 def _empty_spec(specs: ModuleType, config: TransformerConfig) -> Any:

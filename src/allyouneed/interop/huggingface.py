@@ -46,7 +46,12 @@ SHARING: dict[tuple[bool, bool], SharedEmbeddings] = {
     (False, False): "none",
     (True, False): "none",  # the two sides start alike and may part
 }
-FIXED = {"residual": "post-norm", "norm": "layer", "norm_epsilon": 1e-5}
+FIXED = {
+    "residual": "post-norm",
+    "norm": "layer",
+    "norm_epsilon": 1e-5,
+    "decoder": "self-attention",
+}
 """What every Marian model has in common."""
 ALWAYS: dict[str, tuple[bool, str]] = {  # what their config could say and their code does not do
     "is_encoder_decoder": (True, "is one"),

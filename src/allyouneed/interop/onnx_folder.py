@@ -99,12 +99,17 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
     their weights, tokenizer.json, config.json, and a README.md with a program that translates.
 
     Raises:
-        ConfigError: a model without decoder layers.
+        ConfigError: a model without decoder layers, or whose decoder is a recurrence.
         ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
             written.
         UsageError: the package is not installed, a `path` in use.
     """
     onnx()
+    if folder.config.decoder != "self-attention":
+        raise ConfigError(
+            f"decoder={folder.config.decoder!r} cannot be exported to ONNX yet, only "
+            "self-attention can; export it with --to marian"
+        )
     text = OWN_TEXT if isinstance(folder.tokenizer, Tokenizer) else OTHER_TEXT
     with new_folder(path) as beside:
         facts = _facts(folder.config)

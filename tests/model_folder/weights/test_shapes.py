@@ -13,6 +13,8 @@ SHAPES = {
     "nothing shared": {"shared_embeddings": "none", "head_width": 3, "decoder_layers": 0},
     "stored": {"positions": "stored", "normalise_embeddings": True, "norm": "rms"},
     "learned": {"positions": "learned", "residual": "pre-norm", "encoder_layers": 0},
+    "ssru": {"decoder": "ssru", "decoder_layers": 2},
+    "ssru without biases": {"decoder": "ssru", "bias": False, "residual": "pre-norm"},
     "rotary": {"positions": "rotary", "activation": "gelu"},
 }
 

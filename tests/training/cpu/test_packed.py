@@ -51,6 +51,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "two vocabularies": {"shared_embeddings": "none", "source_vocabulary": 40},
     "no encoder": {"encoder_layers": 0, "residual": "pre-norm"},
     "output bias": {"output_bias": True},
+    "ssru": {"decoder": "ssru"},
+    "ssru pre-norm": {"decoder": "ssru", "residual": "pre-norm"},
 }
 LENGTHS = ((9, 23), (1, 1), (4, 17), (7, 16), (8, 2))  # source, target
 

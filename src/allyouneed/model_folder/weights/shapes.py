@@ -59,10 +59,18 @@ def _sides(config: TransformerConfig) -> Found:
     source_vocabulary = config.source_vocabulary or config.vocabulary
     yield from _embeddings("encoder.embeddings", config, source_vocabulary)
     for number in range(config.encoder_layers):
-        yield from _layer(f"encoder.layers.{number}", config, ("self_attention",))
+        path = f"encoder.layers.{number}"
+        yield from _attention(f"{path}.self_attention", config)
+        yield from _feed_forward(path, config)
     yield from _embeddings("decoder.embeddings", config, config.vocabulary)
     for number in range(config.decoder_layers):
-        yield from _layer(f"decoder.layers.{number}", config, ("self_attention", "cross_attention"))
+        path = f"decoder.layers.{number}"
+        if config.decoder == "ssru":
+            yield from _recurrence(f"{path}.recurrence", config)
+        else:
+            yield from _attention(f"{path}.self_attention", config)
+        yield from _attention(f"{path}.cross_attention", config)
+        yield from _feed_forward(path, config)
     if config.residual == "pre-norm":
         yield from _norm("encoder.norm", config)
         yield from _norm("decoder.norm", config)
@@ -80,14 +88,23 @@ def _embeddings(path: str, config: TransformerConfig, vocabulary: int) -> Found:
         yield from _norm(f"{path}.norm", config)
 
 
-def _layer(path: str, config: TransformerConfig, attentions: tuple[str, ...]) -> Found:
+def _attention(path: str, config: TransformerConfig) -> Found:
     width, bias = config.heads * config.width_of_head, config.bias
-    for attention in attentions:
-        for projection in ("W_Q", "W_K", "W_V"):
-            shape = (width, config.d_model)
-            yield from _linear(f"{path}.{attention}.{projection}", shape, bias)
-        yield from _linear(f"{path}.{attention}.W_O", (config.d_model, width), bias)
-        yield from _norm(f"{path}.{attention}_residual.norm", config)
+    for projection in ("W_Q", "W_K", "W_V"):
+        yield from _linear(f"{path}.{projection}", (width, config.d_model), bias)
+    yield from _linear(f"{path}.W_O", (config.d_model, width), bias)
+    yield from _norm(f"{path}_residual.norm", config)
+
+
+def _recurrence(path: str, config: TransformerConfig) -> Found:
+    shape = (config.d_model, config.d_model)
+    yield from _linear(f"{path}.W", shape, bias=False)
+    yield from _linear(f"{path}.W_f", shape, config.bias)
+    yield from _norm(f"{path}_residual.norm", config)
+
+
+def _feed_forward(path: str, config: TransformerConfig) -> Found:
+    bias = config.bias
     gated = ("V_1",) if config.activation == "swiglu" else ()
     for projection in ("W_1", *gated):
         shape = (config.d_ff, config.d_model)

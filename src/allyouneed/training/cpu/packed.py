@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.residual import PostNorm, PreNorm
+from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit, scan
 from allyouneed.core.transformer import Transformer
 from allyouneed.training.cpu.blocks import best_unit
 from allyouneed.training.cpu.fused import AttentionShape, Packing, add_norm, attend
@@ -97,7 +98,7 @@ class PackedRoad:
             wired
             for layer, kv_PD in zip(layers, self._keys_values(memory_PD), strict=True)
             for wired in (
-                self._self_attention(layer, target, causal=True),
+                self._past(layer, target),
                 self._cross_attention(layer, kv_PD, source, target),
                 (layer.feed_forward_residual, layer.feed_forward),
             )
@@ -119,6 +120,23 @@ class PackedRoad:
             return attention.W_O(attend(self.kernels, qkv_PD, None, packing, packing, shape))  # type: ignore[no-any-return]
 
         return layer.self_attention_residual, sublayer
+
+    def _past(self, layer: Any, packing: Packing) -> Sublayer:
+        """What a decoder layer has below: masked self-attention or a recurrence."""
+        if self._model.config.decoder == "self-attention":
+            return self._self_attention(layer, packing, causal=True)
+        unit: SimpleRecurrentUnit = layer.recurrence
+        starts = packing.starts.long()
+        longest = int(starts.diff().max())
+
+        def sublayer(n_PD: Tensor) -> Tensor:
+            forget_PD, new_PD = unit.gated(n_PD)
+            first_P1 = torch.zeros(len(n_PD), 1, dtype=torch.bool)
+            first_P1[starts[starts < len(n_PD)]] = True  # nothing is kept of the sentence before
+            state_1PD = scan(forget_PD.masked_fill(first_P1, 0.0)[None], new_PD[None], longest)
+            return state_1PD[0].relu().to(n_PD.dtype)
+
+        return layer.recurrence_residual, sublayer
 
     def _cross_attention(
         self, layer: Any, kv_PD: Tensor, source: Packing, target: Packing

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from allyouneed.core.config import (
     PRESETS,
     Activation,
+    Decoder,
     Norm,
     Positions,
     Residual,
@@ -259,6 +260,11 @@ class ModelSection(Section):
     )
     positions: Positions | None = Field(
         default=None, description="how a token knows its place (section 3.5)"
+    )
+    decoder: Decoder | None = Field(
+        default=None,
+        description="how a decoder layer sees the past: self-attention, or ssru, a recurrence "
+        "in its place (Kim et al. 2019)",
     )
     scale_embeddings: bool | None = Field(
         default=None, description="embeddings times the root of d_model (section 3.4)"
