@@ -33,6 +33,7 @@ SHAPES: list[dict[str, Any]] = [
     {"activation": "silu", "shared_embeddings": "all"},
     {"d_model": 130, "d_ff": 257, "vocabulary": 1100, "output_bias": False},
     {"encoder_layers": 0, "residual": "pre-norm", "head_width": 39},
+    {"decoder": "ssru"},
 ]
 
 
@@ -56,7 +57,9 @@ def with_coarse_memory(model: Transformer) -> Transformer:
     """The plain road, but what its decoder looks at is rounded as the native engine rounds it."""
     plain = quantised(model)
     for layer in plain.decoder.layers:
-        for attention in (layer.self_attention, layer.cross_attention):
+        for attention in filter(
+            None, (getattr(layer, "self_attention", None), layer.cross_attention)
+        ):
             exact = attention.keys_values
 
             def coarse(*given: Any, exact: Any = exact) -> tuple[Tensor, ...]:

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 import torch
 
-from allyouneed.core.config import Activation, Norm, Positions, Residual, SharedEmbeddings
+from allyouneed.core.config import Activation, Decoder, Norm, Positions, Residual, SharedEmbeddings
 from allyouneed.core.transformer import Transformer
 from allyouneed.engine.native import why_not
 from allyouneed.engine.native.engine import NativeEngine
@@ -21,6 +21,7 @@ CHOICES = {
     "norm": Norm,
     "activation": Activation,
     "positions": Positions,
+    "decoder": Decoder,
     "shared_embeddings": SharedEmbeddings,
 }
 SHAPES: list[dict[str, object]] = [
@@ -44,6 +45,8 @@ SHAPES: list[dict[str, object]] = [
     {"encoder_layers": 0},
     {"encoder_layers": 0, "residual": "pre-norm"},
     {"decoder_layers": 0},
+    {"decoder": "ssru", "residual": "pre-norm", "bias": False},
+    {"decoder": "ssru", "d_model": 130, "heads": 1, "head_width": 1, "d_ff": 8, "start": 0},
     {"vocabulary": 4},
     {"vocabulary": 1100},
     {"pad": 9, "start": 46, "end": 0},

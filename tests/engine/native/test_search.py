@@ -67,6 +67,7 @@ def test_options(
         {"vocabulary": 3, "pad": 0, "start": 0},
         {"vocabulary": 1100, "end": 1030},
         {"decoder_layers": 0},
+        {"decoder": "ssru", "vocabulary": 1100, "end": 1030},
     ],
     ids=str,
 )

@@ -7,8 +7,6 @@ def why_not(config: TransformerConfig) -> str | None:
     """Why the native engine cannot run such a model here; None where it can."""
     from allyouneed.engine.native.library import NoLibrary, find_library
 
-    if config.decoder != "self-attention":
-        return f"it does not know decoder={config.decoder!r} yet"
     try:
         find_library()
     except NoLibrary as error:

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "interface.h"
+#include "recurrence.h"
 #include "screen.h"
 
 // The tensors of a model file by name.
@@ -66,6 +67,7 @@ struct EncoderLayer {
 template <class P>
 struct DecoderLayer {
   typename P::Linear qkv, o, cross_q, cross_o;
+  Recurrence<P> recurrence;  // in place of qkv and o
   Norm attention_norm, cross_norm;
   FeedForward<P> feed_forward;
   Norm feed_forward_norm;
@@ -96,9 +98,14 @@ class Model {
     for (int i = 0; i < config.decoder_layers; ++i) {
       const std::string at = "decoder.layers." + std::to_string(i) + ".";
       DecoderLayer<P>& layer = decoder.emplace_back();
-      pack_qkv(layer.qkv, at + "self_attention.", "QKV");
-      pack_o(layer.o, at + "self_attention.");
-      layer.attention_norm = norm(at + "self_attention_residual.norm.");
+      if (tensors.find(at + "recurrence.W.weight")) {
+        pack(layer.recurrence, at + "recurrence.");
+        layer.attention_norm = norm(at + "recurrence_residual.norm.");
+      } else {
+        pack_qkv(layer.qkv, at + "self_attention.", "QKV");
+        pack_o(layer.o, at + "self_attention.");
+        layer.attention_norm = norm(at + "self_attention_residual.norm.");
+      }
       pack_qkv(layer.cross_q, at + "cross_attention.", "Q");
       pack_o(layer.cross_o, at + "cross_attention.");
       layer.cross_norm = norm(at + "cross_attention_residual.norm.");
@@ -112,6 +119,7 @@ class Model {
   }
 
   int width() const { return config.heads * head; }  // of all heads' queries, keys or values
+  bool recurrent() const { return !decoder.empty() && decoder.front().recurrence.there; }
   bool gated() const { return Activation(config.activation) == Activation::swiglu; }
 
   const aya_config config;
@@ -196,6 +204,19 @@ class Model {
       pack_plain(map.first, at + "W_1.", f, d);
     }
     pack_plain(map.second, at + "W_2.", d, f);
+  }
+
+  void pack(Recurrence<P>& recurrence, const std::string& at) {
+    const int d = config.d_model;
+    const float* fresh = tensors_.get(at + "W.weight", int64_t(d) * d);
+    const float* gate = tensors_.get(at + "W_f.weight", int64_t(d) * d);
+    const float* bias = config.bias ? tensors_.get(at + "W_f.bias", d) : nullptr;
+    recurrence.there = true;
+    recurrence.map.pack(arena_, {d, 2 * d, [&](int output, float* row) {
+                                   const float* from = output < d ? fresh : gate;
+                                   std::memcpy(row, from + size_t(output % d) * d, d * 4);
+                                   return bias && output >= d ? bias[output - d] : 0.0f;
+                                 }});
   }
 
   void pack_plain(Linear& map, const std::string& at, int outputs, int inputs) {

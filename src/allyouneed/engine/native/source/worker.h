@@ -24,7 +24,7 @@ class Worker {
         head_memory_(team_.size()), logits_(team_.size()), pointers_(team_.size()),
         found_(team_.size()) {
     const int hidden = config_.d_ff * (model.gated() ? 2 : 1);
-    stride_ = panels_of(std::max({3 * model.width(), hidden, config_.d_model})) * kPanel;
+    stride_ = panels_of(std::max({3 * model.width(), hidden, 2 * config_.d_model})) * kPanel;
     wide_.resize(size_t(kChunk) * stride_);
     narrow_stride_ = panels_of(config_.d_model) * kPanel;
     narrow_.resize(size_t(kChunk) * narrow_stride_);
@@ -114,7 +114,10 @@ class Worker {
     if (int(past_.size()) == steps_done_) past_.emplace_back();
     Past& now = past_[steps_done_];
     now.rows = rows();
-    now.keys_values.resize(model_.decoder.size() * now.rows * width);
+    if (model_.recurrent())
+      now.states.resize(model_.decoder.size() * now.rows * config_.d_model);
+    else
+      now.keys_values.resize(model_.decoder.size() * now.rows * width);
     for (int row = 0; row < rows(); ++row) {
       lineage_[row].resize(steps_done_);  // what a step that was refused has left goes
       lineage_[row].push_back(row);
@@ -223,10 +226,11 @@ class Worker {
   }
 
  private:
-  // One step's keys and values: [layer][row][keys, values].
+  // What is kept of one step: [layer][row][keys, values], or a recurrence's [layer][row][state].
   struct Past {
     int rows = 0;
     Buffer<Cached> keys_values;
+    Buffer<float> states;
   };
 
   // work(row) for all rows, shared out where that is worth waking the others.
@@ -402,6 +406,19 @@ class Worker {
   void decoder_layer(int l, int first, int count) {
     const DecoderLayer<P>& layer = model_.decoder[l];
     const int width = model_.width();
+    if (layer.recurrence.there)
+      go_on(l, first, count);
+    else
+      look_at_past(l, first, count);
+    enter(layer.cross_norm, x_.data(), count);
+    apply(team_, layer.cross_q, rows_, count, wide_.data(), stride_);
+    look_at_source(l, first, count, width);
+    join(layer.cross_o, context_.data(), layer.cross_norm, x_.data(), count);
+    feed_forward(layer.feed_forward, layer.feed_forward_norm, x_.data(), count);
+  }
+
+  void look_at_past(int l, int first, int count) {
+    const DecoderLayer<P>& layer = model_.decoder[l];
     enter(layer.attention_norm, x_.data(), count);
     apply(team_, layer.qkv, rows_, count, wide_.data(), stride_);
     team_.run([&](int member, int members) {
@@ -409,11 +426,24 @@ class Worker {
       for (int row = share.begin; row < share.end; ++row) look_back_at(l, first, row, member);
     });
     join(layer.o, context_.data(), layer.attention_norm, x_.data(), count);
-    enter(layer.cross_norm, x_.data(), count);
-    apply(team_, layer.cross_q, rows_, count, wide_.data(), stride_);
-    look_at_source(l, first, count, width);
-    join(layer.cross_o, context_.data(), layer.cross_norm, x_.data(), count);
-    feed_forward(layer.feed_forward, layer.feed_forward_norm, x_.data(), count);
+  }
+
+  // The recurrence in place of it. Rows find the state before by their lineage.
+  void go_on(int l, int first, int count) {
+    const DecoderLayer<P>& layer = model_.decoder[l];
+    const int d = config_.d_model, step = steps_done_;
+    enter(layer.attention_norm, x_.data(), count);
+    apply(team_, layer.recurrence.map, rows_, count, wide_.data(), stride_);
+    const auto state = [&](int step, int row) {
+      return past_[step].states.data() + (size_t(l) * past_[step].rows + row) * d;
+    };
+    each(count, [&](int row) {
+      const float* fresh = wide_.data() + size_t(row) * stride_;
+      const float* before = step ? state(step - 1, lineage_[first + row][step - 1]) : nullptr;
+      recur(fresh, fresh + d, before, state(step, first + row),
+            narrow_.data() + size_t(row) * narrow_stride_, d);
+    });
+    leave(layer.attention_norm, x_.data(), count);
   }
 
   void look_back_at(int l, int first, int row, int member) {
