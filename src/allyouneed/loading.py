@@ -136,6 +136,8 @@ def load_ensemble(
         _no_single_model,
         device=first.device,
         trained_length=min(member.known_length for member in members),
+        normaliser=first.segmenter.normaliser.name,
+        language=first.segmenter.language,
     )
 
 
@@ -160,6 +162,8 @@ def _translator(
         chosen.core,
         device=chosen.device,
         trained_length=folder.trained_length,
+        normaliser=folder.normaliser,
+        language=folder.languages[1],
         history=folder.history,
     )
     translator.notes += [*chosen.notes, *chosen.engine.notes]

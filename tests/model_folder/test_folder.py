@@ -378,3 +378,14 @@ def test_the_golden_test_can_fail() -> None:
     folder = open_model_folder(GOLDEN / "model-v1")
     changed = replace(folder, config=replace(folder.config, scale_embeddings=False))
     assert not torch.allclose(logits(changed.load_model()), logits(folder.load_model()), atol=0.1)
+
+
+def test_a_normaliser_is_kept_and_an_unknown_one_is_told(
+    tmp_path: Path, small_model: Callable[..., Transformer], small_tokenizer: Tokenizer
+) -> None:
+    save_model_folder(tmp_path / "m", small_model(), small_tokenizer, normaliser="plain-marks")
+    assert open_model_folder(tmp_path / "m").normaliser == "plain-marks"
+    config = tmp_path / "m" / "config.json"
+    config.write_text(config.read_text().replace("plain-marks", "curly-marks"))
+    with pytest.raises(ModelFolderError, match=r"normaliser=\"curly-marks\" .* \(plain-marks\)"):
+        open_model_folder(tmp_path / "m")

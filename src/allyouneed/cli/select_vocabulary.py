@@ -1,6 +1,6 @@
 """`allyouneed select-vocabulary`: learn which words a source sentence can need."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -21,9 +21,10 @@ from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair
-    from allyouneed.engine.selection_learning import Coverage, LearnedSelection
+    from allyouneed.engine.selection_learning import Coverage, LearnedSelection, TextPair
     from allyouneed.evaluation.comparison import Comparison
     from allyouneed.model_folder.folder import ModelFolder
+    from allyouneed.text.normaliser import Plain
     from allyouneed.text.tokenizer import Tokenizer
 
 
@@ -69,6 +70,7 @@ def select_vocabulary(
     from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
     from allyouneed.evaluation.comparison import compare
     from allyouneed.model_folder.folder import VOCABULARY_SELECTION, open_model_folder
+    from allyouneed.text.normaliser import normaliser_named
     from allyouneed.text.opening import own_tokenizer
 
     options = beam_options(1, {"beam": beam}, {})
@@ -77,7 +79,8 @@ def select_vocabulary(
     check_not_bundled(folder)
     tokenizer = own_tokenizer(folder.tokenizer, "vocabulary selection")
     test_set = list(file_pairs(*evaluate, None)) if evaluate else []
-    pairs = file_pairs(source, target, tsv)
+    plain = normaliser_named(folder.normaliser).plain
+    pairs = _plain(plain, file_pairs(source, target, tsv))
     learned = learned_from(pairs, tokenizer, folder.config.max_positions, candidates or CANDIDATES)
     written = folder.path / VOCABULARY_SELECTION
     learned.selection.save(written, tokenizer)
@@ -88,7 +91,7 @@ def select_vocabulary(
     if evaluate:
         sources = [pair.source for pair in test_set]
         references = [pair.target for pair in test_set]
-        ids = tokenised(zip(sources, references, strict=True), tokenizer)
+        ids = tokenised(_plain(plain, test_set), tokenizer)
         covered[str(evaluate[0])] = coverage(learned.selection, ids)
         all_ids, selected = (
             translate_all(opened(model, engine, device, threads, debug, on), sources, options)
@@ -115,13 +118,17 @@ def check_not_bundled(folder: "ModelFolder") -> None:
         )
 
 
+def _plain(plain: "Callable[[str], Plain]", pairs: Iterable["Pair"]) -> "Iterator[TextPair]":
+    """Both sides of the pairs as the model reads them."""
+    return ((plain(pair.source).text, plain(pair.target).text) for pair in pairs)
+
+
 def learned_from(
-    pairs: Iterable["Pair"], tokenizer: "Tokenizer", longest: int, candidates: int
+    pairs: "Iterable[TextPair]", tokenizer: "Tokenizer", longest: int, candidates: int
 ) -> "LearnedSelection":
     """What these pairs teach, with a word on how far it is and on what was left out."""
     from allyouneed.engine.selection_learning import learn_vocabulary_selection
 
-    texts = ((pair.source, pair.target) for pair in pairs)
     console = Console(stderr=True)
     with Progress(
         *COLUMNS, console=console, transient=True, disable=not console.is_terminal
@@ -131,7 +138,7 @@ def learned_from(
         def show(stage: str, done: int, total: int | None) -> None:
             progress.update(task, description=stage, completed=done, total=total)
 
-        learned = learn_vocabulary_selection(texts, tokenizer, longest, candidates, show)
+        learned = learn_vocabulary_selection(pairs, tokenizer, longest, candidates, show)
     for reason, count in learned.left_out.items():
         note(f"pairs left out ({reason}): {count:,}")
     return learned

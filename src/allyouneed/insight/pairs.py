@@ -43,8 +43,8 @@ class Pairs:
         targets: Sequence[str],
         first_number: int = 1,
     ) -> "Pairs":
-        """Tokenises both sides, white space around texts left out; an error counts pairs from
-        `first_number` on.
+        """Tokenises both sides as the model reads them, white space around texts left out; an
+        error counts pairs from `first_number` on.
 
         Raises:
             UsageError: not a target for each source, or no pairs.
@@ -56,8 +56,9 @@ class Pairs:
                 "give at least one pair, and a target for each source"
             )
         tokenizer, longest = translator.tokenizer, translator.config.max_positions
-        source_ids = tokenizer.encode_ids([text.strip() for text in sources])
-        target_ids = tokenizer.target.encode_ids([text.strip() for text in targets])
+        plain = translator.segmenter.normaliser.plain
+        source_ids = tokenizer.encode_ids([plain(text.strip()).text for text in sources])
+        target_ids = tokenizer.target.encode_ids([plain(text.strip()).text for text in targets])
         for number, pair in enumerate(zip(source_ids, target_ids, strict=True), first_number):
             if (length := max(map(len, pair))) > longest:
                 raise DataError(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from allyouneed.text.normaliser import Plain
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.segments import words_at
 
@@ -51,12 +52,16 @@ def tokens_of(tokenizer: AnyTokenizer, ids: Sequence[int], offset: int = 0) -> t
     return _tokens(tokenizer, ids, inside, words_at(text, spans), offset)
 
 
-def tokens_of_text(tokenizer: AnyTokenizer, text: str, offset: int = 0) -> tuple[Token, ...]:
-    """The tokens of a text that begins at `offset`, where they stand in it: `decode` may give back
-    less of it, where a piece is unknown or characters were normalised."""
-    encoding = tokenizer.encode(text)
-    words = words_at(text, encoding.spans)
-    return _tokens(tokenizer, encoding.ids, encoding.spans, words, offset)
+def tokens_of_text(
+    tokenizer: AnyTokenizer, text: str, plain: Plain | None = None, offset: int = 0
+) -> tuple[Token, ...]:
+    """The tokens of a text that begins at `offset`, where they stand in it as it was typed: the
+    model may read it as `plain`, and `decode` may give back less of it, where a piece is unknown.
+    """
+    plain = plain or Plain(text)
+    encoding = tokenizer.encode(plain.text)
+    spans = [plain.typed(begin, end) for begin, end in encoding.spans]
+    return _tokens(tokenizer, encoding.ids, spans, words_at(text, spans), offset)
 
 
 def _tokens(

@@ -138,8 +138,9 @@ def trace(
     began = perf_counter()
     at_least("alternatives", alternatives, 1)
     text, notes = clean(text)
-    segment, tokenizer, model = Segment.of(text), translator.tokenizer, translator.model
-    ids = _ids(translator, segment.text)
+    tokenizer, model = translator.tokenizer, translator.model
+    segment = Segment.of(text, translator.segmenter.normaliser)
+    ids = _ids(translator, segment.seen)
     notes += _differences(translator, segment.text, len(ids))
     source_BS = torch.tensor([ids], device=translator.device)
     options = BeamOptions(beam=beam)
@@ -149,11 +150,14 @@ def trace(
     search_seconds = perf_counter() - began
     if not best.finished:
         notes.append(CUT_OFF)
+    written = tokenizer.target.decode(best.ids).strip()
+    if translator.segmenter.dresser(text, prefix.lstrip()).whole(written) != written:
+        notes.append("in the marks that the model writes; translating has those of the language")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
     return Trace(
         source_text=text,
-        text=segment.before + tokenizer.target.decode(best.ids).strip() + segment.after,
-        source=tokens_of_text(tokenizer, segment.text, len(segment.before)),
+        text=segment.before + written + segment.after,
+        source=tokens_of_text(tokenizer, segment.text, segment.plain, len(segment.before)),
         target=tokens_of(tokenizer.target, best.ids, len(segment.before)),
         score=best.score,
         log_probability=best.log_probability,

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ConfigError, ModelFolderError, nearest
 from allyouneed.text.conversation import History
+from allyouneed.text.normaliser import NORMALISERS
 
 FORMAT_VERSION = 1
 CONFIG_KEYS: dict[str, tuple[type, ...]] = {
@@ -17,6 +18,7 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "source_language": (str,),
     "target_language": (str,),
     "trained_length": (int, type(None)),
+    "normaliser": (str,),
     "history": (dict,),
     "heads": (dict,),
     "model": (dict,),
@@ -134,6 +136,21 @@ def transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
         return TransformerConfig(**values)
     except ConfigError as error:
         raise ModelFolderError(f"{file}: {error}") from error
+
+
+def known_normaliser(file: Path, document: Mapping[str, Any]) -> str | None:
+    """The name of how texts are written for the model, from the key "normaliser"; None without it.
+
+    Raises:
+        ModelFolderError: a normaliser that this version does not know.
+    """
+    name = document.get("normaliser")
+    if name is not None and name not in NORMALISERS:
+        raise ModelFolderError(
+            f"{file}: normaliser={json.dumps(name)} is none that this allyouneed knows "
+            f"({', '.join(NORMALISERS)}); upgrade it with pip install -U allyouneed"
+        )
+    return name
 
 
 def reply_history(file: Path, document: Mapping[str, Any]) -> History | None:

@@ -19,6 +19,7 @@ from allyouneed.model_folder.config import (
     FORMAT_VERSION,
     Heads,
     heads_of,
+    known_normaliser,
     read_config,
     reply_history,
     transformer_config,
@@ -52,6 +53,7 @@ class ModelFolder:
     `trained_length` is the source length, in tokens, that training covered well; None if unknown.
     `history` is how a model that replies sees a conversation; None for a translator.
     `heads` are those of a model without a decoder; None for one with a decoder.
+    `normaliser` is the name of how texts are written for the model; None: as they are typed.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class ModelFolder:
     trained_length: int | None = None
     history: History | None = None
     heads: Heads | None = None
+    normaliser: str | None = None
 
     def load_model(self) -> "Transformer":
         """The Transformer with this folder's weights, in float32, ready to translate (`eval`).
@@ -165,7 +168,8 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     history = reply_history(path / CONFIG, document)
     heads = heads_of(path / CONFIG, document["heads"]) if "heads" in document else None
     length = document.get("trained_length")
-    return ModelFolder(path, config, tokenizer, languages, length, history, heads)
+    normaliser = known_normaliser(path / CONFIG, document)
+    return ModelFolder(path, config, tokenizer, languages, length, history, heads, normaliser)
 
 
 def save_model_folder(
@@ -177,6 +181,7 @@ def save_model_folder(
     languages: tuple[str, str] = ("", ""),
     trained_length: int | None = None,
     history: History | None = None,
+    normaliser: str | None = None,
     card: str = "",
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
@@ -184,9 +189,10 @@ def save_model_folder(
     """Writes the folder beside `path` and renames it into place, replacing an older one.
 
     Of tied weights the file holds the one that the model's `tied_weights` points to. `heads` say
-    what an `EncoderOnly` has and what its labels are called. `card` is the README, `training` the
-    content of training.json, `dtype` that of the stored weights (float32 where it is None; of
-    matrices in int8 every row has a scale).
+    what an `EncoderOnly` has and what its labels are called. `normaliser` names how texts are
+    written for the model. `card` is the README, `training` the content of training.json, `dtype`
+    that of the stored weights (float32 where it is None; of matrices in int8 every row has a
+    scale).
     Files in an older folder that are no part of a model are kept.
 
     Raises:
@@ -208,6 +214,7 @@ def save_model_folder(
         "source_language": languages[0],
         "target_language": languages[1],
         "trained_length": trained_length,
+        **({} if normaliser is None else {"normaliser": normaliser}),
         **({} if history is None else {"history": asdict(history)}),
         "model": asdict(model.config),
         **({} if heads is None else {"heads": asdict(heads)}),

@@ -55,7 +55,7 @@ class Job:
             job.to_do += not_blank
             prefixes += [[] if n else prefix_ids for n in range(len(not_blank))]
         job.prefixes = prefixes if prefix_ids else None
-        job.ids = tokenizer.encode_ids([segment.code + segment.text for segment in job.to_do])
+        job.ids = tokenizer.encode_ids([segment.code + segment.seen for segment in job.to_do])
         return job
 
     def numbers(self) -> list[int]:
@@ -65,6 +65,8 @@ class Job:
     def translations(self, segmenter: Segmenter) -> list[Translation]:
         """The texts' translations, when the hypotheses of all segments are found."""
         return [
-            put_together(text, segments, notes, segmenter.tokenizer, self.wishes.options)
+            put_together(
+                text, segments, notes, segmenter, self.wishes.options, self.wishes.prefix.lstrip()
+            )
             for text, (segments, notes) in zip(self.texts, self.cut, strict=True)
         ]

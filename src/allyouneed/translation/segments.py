@@ -1,6 +1,7 @@
 """A text as the parts that a model sees at once, and their translations as one text again."""
 
 import heapq
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -8,9 +9,13 @@ from operator import itemgetter
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
+from allyouneed.text.dressing import Dresser
+from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_long
 from allyouneed.translation.result import Translation
+
+_WORD = re.compile(r"\S+")
 
 CUT_OFF = "stopped at the length limit before the end of a sentence"
 
@@ -19,7 +24,8 @@ CUT_OFF = "stopped at the length limit before the end of a sentence"
 class Segment:
     """A part of a text that the model sees at once, with the white space around it.
 
-    A blank part has no `text` and is not translated. `code` is what the model is told before the
+    A blank part has no `text` and is not translated. `plain` is the text as the model reads it,
+    where it is not the text as it was typed. `code` is what the model is told before the
     text, where an earlier part says it. `hypotheses` and `alignment` are found later; the alignment
     is of the first hypothesis, Pharaoh pairs that count words from 0 in each part.
     """
@@ -27,16 +33,39 @@ class Segment:
     before: str
     text: str
     after: str
+    plain: Plain | None = None
     code: str = ""
     hypotheses: Sequence[Hypothesis] = ()
     alignment: str | None = None
 
     @classmethod
-    def of(cls, part: str) -> "Segment":
-        """The part, its white space set apart."""
+    def of(cls, part: str, normaliser: Normaliser = AS_TYPED) -> "Segment":
+        """The part, its white space set apart; one of which the model reads nothing is blank."""
         text = part.strip()
+        plain = normaliser.plain(text)
+        if not plain.text:
+            return cls(part, "", "")
         begin = part.find(text)
-        return cls(part[:begin], text, part[begin + len(text) :])
+        return cls(
+            part[:begin],
+            text,
+            part[begin + len(text) :],
+            plain=None if plain.places is None else plain,
+        )
+
+    @property
+    def seen(self) -> str:
+        """The text as the model reads it."""
+        return self.text if self.plain is None else self.plain.text
+
+    def typed_words(self, seen: Sequence[int]) -> Sequence[int]:
+        """Numbers of words of `seen` as those of the words of `text` that they stand in; -1, no
+        word, stays."""
+        if self.plain is None:
+            return seen
+        spans = (self.plain.typed(*word.span()) for word in _WORD.finditer(self.plain.text))
+        typed = dict(enumerate(words_at(self.text, spans)))
+        return [typed.get(word, -1) for word in seen]
 
 
 class Segmenter:
@@ -48,25 +77,40 @@ class Segmenter:
     better than a sentence of a length that it has never seen.
     """
 
-    def __init__(self, tokenizer: AnyTokenizer, known_length: int) -> None:
+    def __init__(
+        self,
+        tokenizer: AnyTokenizer,
+        known_length: int,
+        normaliser: Normaliser = AS_TYPED,
+        language: str = "",
+    ) -> None:
+        """`language` is that of translations, by code or name; empty where unknown."""
         self.tokenizer = tokenizer
         self.known_length = known_length
+        self.normaliser = normaliser
+        self.language = language
+
+    def dresser(self, source: str, prefix: str = "") -> Dresser:
+        """What gives a translation of `source` its marks; `prefix` stays as it is."""
+        return self.normaliser.dresser(source, self.language, prefix)
 
     def cut(self, text: str) -> tuple[list[Segment], list[str]]:
         """The parts, which joined are the (clean) text, and notes about what was done to it."""
         text, notes = clean(text)
         segments: list[Segment] = []
         parts_of_long_lines = 0
-        for line in text.split("\n"):
+        for line, end in self.normaliser.lines(text):
             whole = Segment.of(line)
-            parts = [Segment.of(part) for part in split_long(whole.text, self._fits) or [""]]
+            parts = [
+                Segment.of(part, self.normaliser)
+                for part in split_long(whole.text, self._fits) or [""]
+            ]
             if len(parts) > 1:
                 parts_of_long_lines += len(parts)
                 self._tell_all(parts)
-            parts[0].before = whole.before
-            parts[-1].after = f"{whole.after}\n"
+            parts[0].before = whole.before + parts[0].before
+            parts[-1].after += whole.after + end
             segments += parts
-        segments[-1].after = segments[-1].after.removesuffix("\n")
         if parts_of_long_lines:
             notes.append(
                 f"longer than the {self.known_length} tokens that the model knows: "
@@ -78,9 +122,10 @@ class Segmenter:
         """What the first part says at its beginning, such as the language, holds for all."""
         if isinstance(self.tokenizer, Coded):
             for part in parts[1:]:
-                part.code = self.tokenizer.code(parts[0].text)
+                part.code = self.tokenizer.code(parts[0].seen)
 
     def _fits(self, part: str) -> bool:
+        part = self.normaliser.plain(part).text
         if len(part.encode()) + 2 <= self.known_length:  # a token a byte, the space before, the end
             return True
         return len(self.tokenizer.encode_ids([part])[0]) <= self.known_length
@@ -90,21 +135,23 @@ def put_together(
     source: str,
     segments: Sequence[Segment],
     notes: Sequence[str],
-    tokenizer: AnyTokenizer,
+    segmenter: Segmenter,
     options: BeamOptions | SamplingOptions,
+    prefix: str = "",
 ) -> Translation:
-    """The translation of the whole text, with as many alternatives as the search was asked for."""
+    """The translation of the whole text, with as many alternatives as the search was asked for;
+    each begins with the `prefix`."""
     lists = [segment.hypotheses for segment in segments if segment.text]
     if isinstance(options, BeamOptions):
         wanted, ways = options.n_best, best_combinations(lists, options.n_best)
     else:  # sample n of the text is sample n of each of its parts
         wanted, ways = options.samples, list(zip(*lists, strict=True)) or [()]
-    found = [_one_way(source, segments, way, notes, tokenizer) for way in ways]
+    found = [_one_way(source, segments, way, notes, segmenter, prefix) for way in ways]
     aligned = [segment for segment in segments if segment.alignment is not None]
     return replace(
         found[0],
         alternatives=tuple(found) if wanted > 1 else (),
-        alignment=joined_alignment(segments, tokenizer) if aligned else None,
+        alignment=joined_alignment(segments, segmenter.tokenizer) if aligned else None,
     )
 
 
@@ -113,13 +160,17 @@ def _one_way(
     segments: Sequence[Segment],
     way: Sequence[Hypothesis],
     notes: Sequence[str],
-    tokenizer: AnyTokenizer,
+    segmenter: Segmenter,
+    prefix: str,
 ) -> Translation:
     """The translation that takes these hypotheses, one for each part that is not blank."""
-    hypotheses = iter(way)
+    hypotheses, tokenizer = iter(way), segmenter.tokenizer
+    dresser = segmenter.dresser(source, prefix)
     texts: list[str] = []
     for segment in segments:
-        text = tokenizer.target.decode(next(hypotheses).ids).strip() if segment.text else ""
+        text = ""
+        if segment.text:
+            text = dresser.whole(tokenizer.target.decode(next(hypotheses).ids).strip())
         texts += (segment.before, text, segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     return Translation(

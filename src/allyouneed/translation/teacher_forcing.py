@@ -72,7 +72,8 @@ def align(
         weights_BTS = cross_attention_map(model, source_BS, target_BT)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
             told = len(segments[n].code.split())  # words that are not of the text
-            source = [max(word - told, -1) for word in word_numbers(tokenizer, sources[n])]
+            seen = [max(word - told, -1) for word in word_numbers(tokenizer, sources[n])]
+            source = segments[n].typed_words(seen)
             target = word_numbers(tokenizer.target, targets[n])
             segments[n].alignment = pharaoh(weights_TS, source, target)
 

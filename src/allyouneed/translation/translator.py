@@ -12,6 +12,7 @@ from allyouneed.errors import UsageError
 from allyouneed.pipeline import ahead
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History
+from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.job import Job, Options, Wishes
 from allyouneed.translation.result import Score, Translation
@@ -45,10 +46,13 @@ class Translator:
         device: str = "cpu",
         trained_length: int | None = None,
         history: History | None = None,
+        normaliser: str | None = None,
+        language: str = "",
     ) -> None:
         """`core` gives the core model, on `device`; `trained_length` is the source length, in
         tokens, that training covered well; `history` how a model that replies sees a conversation
-        (`Chat` is for that)."""
+        (`Chat` is for that); `normaliser` names how texts are written for the model (None: as they
+        are typed), and `language` is that of translations, whose quotes they get."""
         self.engine = engine
         self.tokenizer = tokenizer
         self.device = device
@@ -57,7 +61,12 @@ class Translator:
         self._load_model = core
         self._model: Transformer | None = None
         longest = engine.config.max_positions // 2  # leaves a translation room to be longer
-        self.segmenter = Segmenter(tokenizer, min(trained_length or longest, longest))
+        self.segmenter = Segmenter(
+            tokenizer,
+            min(trained_length or longest, longest),
+            normaliser_named(normaliser),
+            language,
+        )
 
     @classmethod
     def of_model(
@@ -67,6 +76,8 @@ class Translator:
         *,
         trained_length: int | None = None,
         history: History | None = None,
+        normaliser: str | None = None,
+        language: str = "",
     ) -> "Translator":
         """Translates with a model in memory, by the core engine, on the device that it is on."""
         from allyouneed.engine.torch_engine import core_engine
@@ -79,6 +90,8 @@ class Translator:
             device=str(engine.device),
             trained_length=trained_length,
             history=history,
+            normaliser=normaliser,
+            language=language,
         )
 
     @property
@@ -228,8 +241,8 @@ class Translator:
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
             )
-        target_ids = _ids(self.tokenizer.target, targets)
-        found = token_scores(self.model, _ids(self.tokenizer, sources), target_ids)
+        target_ids = self._ids(self.tokenizer.target, targets)
+        found = token_scores(self.model, self._ids(self.tokenizer, sources), target_ids)
         return [
             Score(tokens=_pieces(self.tokenizer.target, ids), token_log_probabilities=scores)
             for ids, scores in zip(target_ids, found, strict=True)
@@ -246,11 +259,15 @@ class Translator:
         """
         from allyouneed.translation.teacher_forcing import attention_map
 
-        [source_ids] = _ids(self.tokenizer, [source])
-        [target_ids] = _ids(self.tokenizer.target, [target])
+        [source_ids] = self._ids(self.tokenizer, [source])
+        [target_ids] = self._ids(self.tokenizer.target, [target])
         weights_TS = attention_map(self.model, source_ids, target_ids)
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
+
+    def _ids(self, tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
+        plain = self.segmenter.normaliser.plain
+        return tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
 
     def searched(self, job: Job) -> Job:
         """The job, its segments' hypotheses and alignments found.
@@ -295,8 +312,9 @@ class Translator:
 
         engine = self._road(job)
         sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
-        [(segments, notes)] = job.cut
+        [text], [(segments, notes)] = job.texts, job.cut
         self.notes += notes
+        dresser = self.segmenter.dresser(text, job.wishes.prefix.lstrip())
         cut_off = False
         for segment in segments:
             yield segment.before
@@ -306,8 +324,9 @@ class Translator:
                 growing, newest = self.tokenizer.target.growing(), -1
                 model = for_batch(engine.decodable, engine.selection, [ids], [prefix])
                 for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
-                    yield growing.add(newest)
-                yield growing.end()
+                    yield dresser.add(growing.add(newest))
+                yield dresser.add(growing.end())
+                yield dresser.end()
                 cut_off = cut_off or newest != self.config.end
             yield segment.after
         if cut_off:
@@ -330,10 +349,6 @@ def _options(beam: int, n_best: int, options: Options | None) -> Options:
     if not isinstance(options, Options):
         raise UsageError(f"options={options!r} must be BeamOptions or SamplingOptions")
     return options
-
-
-def _ids(tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
-    return tokenizer.encode_ids([clean(text)[0].strip() for text in texts])
 
 
 def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from allyouneed.errors import UsageError
 from allyouneed.insight.edits import Blocked, Edit, Forced
 from allyouneed.insight.intervene import intervene
 from allyouneed.insight.tokens import Span
+from allyouneed.text.normaliser import AS_TYPED, Normaliser
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.widget.questions import Edit as AskedEdit
 from allyouneed.widget.questions import State
@@ -69,7 +70,7 @@ class Source:
         return min(bisect_right(ends, place), len(ends) - 1)
 
 
-def source_of(state: State, tokenizer: AnyTokenizer) -> Source:
+def source_of(state: State, tokenizer: AnyTokenizer, normaliser: Normaliser = AS_TYPED) -> Source:
     """The state's text with its tokens replaced.
 
     A token that begins with a space keeps it, unless the new text has white space of its own or
@@ -79,7 +80,8 @@ def source_of(state: State, tokenizer: AnyTokenizer) -> Source:
         UsageError: a number that no token of the text has.
     """
     blank = len(state.text) - len(state.text.lstrip())
-    inside = tokenizer.encode(state.text.strip()).spans
+    plain = normaliser.plain(state.text.strip())
+    inside = (plain.typed(begin, end) for begin, end in tokenizer.encode(plain.text).spans)
     spans = [(begin + blank, end + blank) for begin, end in inside]
     words = len(spans) - 1  # the end is no text
     parts: list[str] = []

@@ -157,7 +157,7 @@ class Session:
         id = _id_of(state)
         if id not in self._kept:
             translator = self._translator(state)
-            source = source_of(state, translator.tokenizer)
+            source = source_of(state, translator.tokenizer, translator.segmenter.normaliser)
             with _while_wanted(translator.model, wanted), disturbed(translator.model, state):
                 found = self._traced(state, source)
             self._kept[id] = Kept(id, state, source, found)

@@ -1,0 +1,58 @@
+"""A translation has the marks of its own language where its source was typed with such marks."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allyouneed.text.dressing import Dresser
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "written", "dressed"),
+    [
+        ("“Hello,” she said.", "German", '"Hallo", sagte sie.', "„Hallo“, sagte sie."),
+        ('"Hello," she said.', "German", '"Hallo", sagte sie.', '"Hallo", sagte sie.'),
+        ("„Hallo“, sagte sie.", "en", '"Hello," she said.', "“Hello,” she said."),
+        ("“Hello,” she said.", "fr", '"Bonjour", dit-elle.', "«Bonjour», dit-elle."),
+        ("“Hello,” she said.", "Klingon", '"nuqneH"', '"nuqneH"'),
+        ("„Das geht nicht“", "English", '"That can\'t be."', "“That can't be.”"),
+        ("Das ist Toms’ Haus.", "English", "It's Tom's house.", "It’s Tom’s house."),
+        ("He called it ‘art’.", "German", "Er nannte es 'Kunst'.", "Er nannte es ‚Kunst‘."),
+        ("It was late – too late.", "German", "Es war spät - zu spät.", "Es war spät – zu spät."),
+        ("the well–known 10–20", "German", "die so-genannten 10-20", "die so-genannten 10–20"),
+        ("Wait…", "German", "Warte...", "Warte…"),
+        ("Wait…", "German", "Warte....", "Warte.…"),
+        (
+            "He said: “‘Yes’ is a word.”",
+            "de",
+            "Er: \"'Ja' ist ein Wort.\"",
+            "Er: „‚Ja‘ ist ein Wort.“",
+        ),
+    ],
+)
+def test_marks(source: str, language: str, written: str, dressed: str) -> None:
+    assert Dresser(source, language).whole(written) == dressed
+
+
+def test_one_dresser_serves_many_texts() -> None:
+    dresser = Dresser("“", "de")
+    assert [dresser.whole('"Ja') for _ in range(2)] == ["„Ja", "„Ja"]
+
+
+def test_what_has_to_begin_a_translation_stays_exact() -> None:
+    assert Dresser("“Yes.”", "de", exact='"Ja').whole('"Ja." "Nein."') == '"Ja.“ „Nein.“'
+
+
+@given(
+    st.text(alphabet="a1'\"-. ", max_size=25),
+    st.lists(st.integers(0, 25), max_size=6),
+    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain"]),
+)
+def test_pieces_joined_are_the_whole(text: str, cuts: list[int], source: str) -> None:
+    bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    dresser = Dresser(source, "German")
+    pieces = [dresser.add(text[a:b]) for a, b in pairwise(bounds)]
+    joined = "".join(pieces) + dresser.end()
+    assert joined == Dresser(source, "German").whole(text)

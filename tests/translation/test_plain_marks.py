@@ -1,0 +1,95 @@
+"""A model with a normaliser reads what it has learnt, and its user sees what was typed."""
+
+import pytest
+
+import allyouneed
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.insight.trace import trace
+from allyouneed.translation.translator import Translator
+
+CURLY = "“It’s late” — the dog\u00a0slee\u00adps…"
+DRESSED = "„It’s late“ – the dog sleeps…"  # as the copier says it, in German marks
+
+
+@pytest.fixture(scope="module")
+def reader(copier: Translator) -> Translator:
+    """The model that says what it reads, and reads plain marks."""
+    return Translator(
+        copier.engine,
+        copier.tokenizer,
+        lambda: copier.model,
+        normaliser="plain-marks",
+        language="German",
+    )
+
+
+def test_the_model_reads_plain_marks_and_the_user_gets_those_of_the_language(
+    reader: Translator, copier: Translator
+) -> None:
+    assert reader(CURLY).text == DRESSED
+    found = reader("“A\u00a0dog” – sl\u00adeeps…")
+    assert found.source == "“A\u00a0dog” – sl\u00adeeps…"
+    assert found.text == "„A dog“ – sleeps…"
+    assert found.tokens == copier('"A dog" - sleeps...').tokens
+    assert found.notes == ()
+
+
+def test_plain_text_is_translated_as_without_a_normaliser(
+    reader: Translator, copier: Translator
+) -> None:
+    for text in ('"It\'s" - so...', "The dog sleeps.\n\n A man.", "", "  "):
+        assert reader(text) == copier(text)
+
+
+def test_all_doors_agree(reader: Translator) -> None:
+    lines = [CURLY, "The dog sleeps.", "“A man” –"]
+    texts = [reader(line).text for line in lines]
+    assert [found.text for found in reader.translate_lines(lines)] == texts
+    assert ["".join(reader.stream(line)) for line in lines] == texts
+    plain, curly = reader.score(['It\'s "so"', "It’s “so”"], ['It\'s "so"', "It’s „so“"])
+    assert plain == curly
+    assert reader.attention("“so”", "„so“")[:2] == reader.attention('"so"', '"so"')[:2]
+
+
+def test_lines_end_where_unicode_says(reader: Translator) -> None:
+    text = "The dog.\u2028A man.\x85\r\nA bike.\vSo."
+    found = reader(text)
+    assert found.text == text
+    assert found.tokens.count(reader.tokenizer.piece(reader.config.end)) == 4
+
+
+def test_alignments_count_the_words_that_were_typed(reader: Translator) -> None:
+    found = reader("so—late\u00a0“man” \u200b dog", alignments=True)
+    assert found.text == "so – late „man“ dog"
+    assert found.alignment == "0-0 0-1 0-2 1-3 3-4"  # "\u200b" is a word to Python, and unseen
+
+
+def test_what_nobody_sees_is_blank(reader: Translator) -> None:
+    found = reader("\u200b\n\ufeffA man.")
+    assert found.text == "\u200b\nA man."
+
+
+def test_a_prefix_stays_exact(reader: Translator) -> None:
+    options = BeamOptions(beam=1, max_length=12)
+    found = reader("“A” “A”", options=options, prefix='"A')
+    assert found.text.startswith('"A')
+    assert found.text.endswith("„A“")
+    assert "".join(reader.stream("“A” “A”", prefix='"A')) == found.text
+
+
+def test_the_trace_has_the_places_of_what_was_typed(reader: Translator) -> None:
+    found = trace(reader, CURLY, lens=False)
+    assert found.source_text == CURLY
+    read = [CURLY[slice(*token.span)] for token in found.source]
+    assert "".join(read).rstrip("…").replace(" ", "") == CURLY.rstrip("…").replace(" ", "")
+    assert read[-2:] == ["…", ""]  # one of three full stops, and the end
+    assert any("marks" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("model", ["en-de", "de-en"])
+def test_the_bundled_models_read_what_people_type(model: str) -> None:
+    translator = allyouneed.load(model)
+    plain = ["He can't swim.", "A man rides a bike.", '"Hallo", sagte sie.']
+    typed = ["He can’t swim.", "A man\trides\u00a0a bi\u00adke.", "„Hallo“, sagte sie."]
+    for one, other in zip(translator(plain), translator(typed), strict=True):
+        assert one.tokens == other.tokens
