@@ -1,0 +1,60 @@
+"""What the tags of HTML mean for a translation."""
+
+from collections.abc import Collection, Mapping
+
+from allyouneed.translation.markup.reading import Rules
+
+
+def _named(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+BLOCK = _named(
+    "address article aside audio blockquote body br button canvas caption center col colgroup dd "
+    "details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 "
+    "h4 h5 h6 head header hgroup hr html legend li link main menu menuitem meta nav noframes "
+    "noscript object ol optgroup option p param pre search section select source summary table "
+    "tbody td template textarea tfoot th thead title tr track ul video"
+)
+VOID = _named(
+    "area base basefont bgsound br col embed frame hr img input keygen link meta param source "
+    "track wbr"
+)
+RAW = _named("script style xmp iframe noembed plaintext")
+SKIPPED = _named("code kbd samp var tt math svg")
+TEXT_ATTRIBUTES = _named("alt title placeholder aria-label aria-description label")
+TEXT_META = _named(
+    "description og:title og:description og:image:alt twitter:title twitter:description"
+)
+BUTTONS = _named("submit button reset")
+
+
+def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
+    """The rules of HTML; what elements named in `ignore_tags` hold is left as it is, too."""
+    return Rules(
+        block=BLOCK,
+        skipped=SKIPPED | {name.lower() for name in ignore_tags},
+        void=VOID,
+        raw=RAW,
+        lower_case=True,
+        untouched=_untouched,
+        attributes=_attributes,
+    )
+
+
+def _untouched(name: str, attributes: Mapping[str, str]) -> bool:
+    return (
+        attributes.get("translate", "").lower() == "no"
+        or "notranslate" in attributes.get("class", "").split()
+    )
+
+
+def _attributes(name: str, attributes: Mapping[str, str]) -> Collection[str]:
+    if _untouched(name, attributes):
+        return ()
+    if name == "meta":
+        kind = attributes.get("name", attributes.get("property", "")).lower()
+        return ("content",) if kind in TEXT_META else ()
+    if name == "input" and attributes.get("type", "").lower() in BUTTONS:
+        return (*TEXT_ATTRIBUTES, "value")
+    return TEXT_ATTRIBUTES

@@ -1,0 +1,70 @@
+"""Texts with tags in, their translations with the same tags out."""
+
+from collections.abc import Collection, Sequence
+from typing import Literal, get_args
+
+from allyouneed.errors import UsageError
+from allyouneed.translation.markup.carrying import Carrier, Translate
+from allyouneed.translation.markup.html import html_rules
+from allyouneed.translation.markup.nodes import joined
+from allyouneed.translation.markup.passage import passages
+from allyouneed.translation.markup.protected import Protection
+from allyouneed.translation.markup.reading import Rules, read_markup
+from allyouneed.translation.markup.xml import xml_rules
+from allyouneed.translation.result import Translation
+
+Markup = Literal["html", "xml"]
+
+
+def rules_of(markup: str, ignore_tags: Collection[str] = ()) -> Rules:
+    """What tags mean in this kind of markup.
+
+    Raises:
+        UsageError: a kind that is not known.
+    """
+    if markup not in get_args(Markup):
+        raise UsageError(f"markup={markup!r} is not one of {', '.join(get_args(Markup))}")
+    return html_rules(ignore_tags) if markup == "html" else xml_rules(ignore_tags)
+
+
+def translate_marked(
+    translate: Translate,
+    texts: Sequence[str],
+    markup: str,
+    *,
+    ignore_tags: Collection[str] = (),
+    protect: Sequence[str] = (),
+) -> list[Translation]:
+    """The translations of texts with tags, in order.
+
+    The model sees whole sentences without tags, and every tag is put back once, within the tags
+    that it was in, around the words that come from its words. What elements named in `ignore_tags`
+    hold, code, and text that matches one of the regular expressions `protect` is carried over as it
+    is. A translation's tokens are those of its sentences; it has no alignment, and its notes name
+    what should be looked at.
+
+    Raises:
+        UsageError: a kind of markup that is not known, or an expression that is none.
+    """
+    rules, protection = rules_of(markup, ignore_tags), Protection(protect)
+    read = [read_markup(text, rules) for text in texts]
+    found = [list(passages(parts)) for parts in read]
+    every = [passage for some in found for passage in some]
+    carried = Carrier(translate, protection).carry([passage.nodes for passage in every])
+    for passage, one in zip(every, carried, strict=True):
+        passage.take(one)
+    results = []
+    for text, parts, some in zip(texts, read, found, strict=True):
+        made = [pair.translation for one in some for pair in one.pairs if pair.translation]
+        results.append(
+            Translation(
+                source=text,
+                text=joined(parts),
+                tokens=tuple(token for one in made for token in one.tokens),
+                token_log_probabilities=tuple(
+                    log_p for one in made for log_p in one.token_log_probabilities
+                ),
+                notes=tuple(dict.fromkeys(note for one in some for note in one.notes)),
+            )
+        )
+    return results

@@ -1,0 +1,70 @@
+"""A passage of a document: what is translated as one, and how it is written into the file."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from allyouneed.translation.markup.carrying import Carried, Pair
+from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Part, Void, joined, plain
+from allyouneed.translation.markup.placement import placed
+
+Escape = Callable[[str], str]
+"""escape(text): the text as the format writes it."""
+
+
+@dataclass(slots=True, eq=False)
+class Passage:
+    """Text with markup at one place of a file.
+
+    `original` is what stands in the file, and what is written as long as there is no `target`.
+    `where` is its place for people. `escape` writes text; `write` says more than that where a
+    format does not simply have tags around text. `pairs` and `notes` come with the translation.
+    """
+
+    nodes: Nodes
+    original: tuple[Part, ...]
+    escape: Escape
+    where: str = ""
+    write: "Callable[[Passage], str] | None" = None
+    target: Nodes | None = None
+    pairs: tuple[Pair, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What a reader sees of the source."""
+        return plain(self.nodes)
+
+    def take(self, carried: Carried) -> None:
+        """Sets the translation."""
+        self.target = placed(carried.nodes, carried.transfer)
+        self.pairs, self.notes = carried.pairs, carried.notes
+
+    def written(self) -> str:
+        """The passage as it stands in the file: translated if it has been, else as it was."""
+        if self.target is None:
+            return joined(self.original)
+        return self.write(self) if self.write else escaped(self.target, self.escape)
+
+
+def escaped(nodes: Nodes, escape: Escape) -> str:
+    """Nodes as a format with tags around text writes them."""
+    parts: list[str] = []
+    for node in nodes:
+        match node:
+            case str():
+                parts.append(escape(node))
+            case Kept(text=text):
+                parts.append(escape(text))
+            case Void(raw=raw):
+                parts.append(joined(raw))
+            case Around(opening=opening, inside=inside, closing=closing):
+                parts += [joined(opening), escaped(inside, escape), joined(closing)]
+    return "".join(parts)
+
+
+def passages(parts: Iterable[Part]) -> Iterator[Passage]:
+    """The passages among the parts of a file, those within tags of other passages too."""
+    for part in parts:
+        if isinstance(part, Passage):
+            yield from passages(part.original)
+            yield part

@@ -1,0 +1,381 @@
+"""Markup of a text, put on its translation.
+
+The nodes of the source form a tree, and the same tree comes out: every tag once, each within the
+tag that it was in. Only the places in the text are found, by what comes from what.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from allyouneed.translation.markup.links import Link, atoms, atoms_within, origins
+from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void, leaves, plain, tidy
+
+Literal = Kept | Void
+Range = tuple[int, int]
+COMPARED = 60  # candidates for each end of a tag, at most; of more, only the outermost are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A translation, what comes from what in it, and where it holds what was carried literally."""
+
+    text: str
+    links: tuple[Link, ...] = ()
+    literals: Mapping[Literal, Range] | None = None
+
+
+def placed(source: Nodes, transfer: Transfer) -> tuple[Node, ...]:
+    """The nodes of the source around the translation: the same tree, every node once.
+
+    A literal of the transfer takes the place of its characters. One that is missing there is put
+    in by alignment, as markup without text is.
+    """
+    return _Placement(source, transfer).nodes()
+
+
+@dataclass(slots=True, eq=False)
+class _Item:
+    """A node that has to be placed: its atoms (begin, end) and characters in the source, and then
+    its characters in the translation, and the items within it."""
+
+    node: Node
+    atoms: Range
+    characters: Range
+    order: int
+    place: Range = (0, 0)
+    inside: "list[_Item]" = field(default_factory=list)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it holds anything that alignment can follow."""
+        return self.atoms[0] < self.atoms[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """Atoms and characters of the translation that a node's children may use."""
+
+    atoms: Range
+    characters: Range
+
+
+class _Placement:
+    """One passage on its way. Numbers of atoms are called s in the source, t in the translation."""
+
+    def __init__(self, source: Nodes, transfer: Transfer) -> None:
+        self.source, self.text = source, transfer.text
+        self.plain = plain(source)
+        self.s_atoms, self.t_atoms = atoms(self.plain), atoms(self.text)
+        self.literals = dict(transfer.literals or {})
+        self.origin = origins(self.s_atoms, self.t_atoms, transfer.links)
+        self.dropped: list[Range] = []
+        for node, begin, end in leaves(source):
+            if isinstance(node, (Kept, Void)) and node in self.literals:
+                self._tie(atoms_within(self.s_atoms, (begin, end)), self.literals[node])
+        self.comes_from: dict[int, list[int]] = {}
+        for t, s in enumerate(self.origin):
+            self.comes_from.setdefault(s, []).append(t)
+
+    def _tie(self, source: Range, span: Range) -> None:
+        """What was carried literally comes from there, whatever the alignment says."""
+        first, last = atoms_within(self.t_atoms, span)
+        for t in range(first, last):
+            if source[0] < source[1]:
+                self.origin[t] = min(source[0] + t - first, source[1] - 1)
+
+    def nodes(self) -> tuple[Node, ...]:
+        """The whole passage."""
+        area = _Area((0, len(self.t_atoms)), (0, len(self.text)))
+        items = self._planned(self.source, (0, len(self.plain)), area)
+        return self._written(items, area.characters)
+
+    def _planned(self, nodes: Nodes, span: Range, area: _Area) -> list[_Item]:
+        """The nodes, which have the characters `span` of the source, with their places in an area
+        of the translation, in the order in which they stand there."""
+        items = self._items(nodes, span[0])
+        self._find_places(items, span, area)
+        items.sort(key=lambda item: (*item.place, item.order))
+        cursor = area.characters[0]
+        for n, item in enumerate(items):
+            limit = items[n + 1].place[0] if n + 1 < len(items) else area.characters[1]
+            item.place = self._with_space(item, cursor, limit)
+            cursor = item.place[1]
+            if isinstance(item.node, Around) and item.has_words:
+                inner = _Area(atoms_within(self.t_atoms, item.place), item.place)
+                item.inside = self._planned(item.node.inside, item.characters, inner)
+        return items
+
+    def _written(self, items: Sequence[_Item], characters: Range) -> tuple[Node, ...]:
+        """The characters of the translation with the items among them."""
+        found: list[Node] = []
+        cursor = characters[0]
+        for item in items:
+            begin, end = item.place
+            found.append(self._slice(cursor, begin))
+            cursor = max(cursor, end)
+            if isinstance(item.node, Around) and item.has_words:
+                inside = self._written(item.inside, item.place)
+                found.append(Around(item.node.opening, inside, item.node.closing))
+            elif begin < end:  # a literal in its place
+                found.append(item.node)
+            elif self._stands_for_space(item):
+                if isinstance(found[-1], str):
+                    found[-1] = found[-1].rstrip()
+                found.append(item.node)
+                while cursor < characters[1] and self.text[cursor].isspace():
+                    cursor += 1
+            else:
+                found += self._spaced(item, found, begin, begin < characters[1])
+        found.append(self._slice(cursor, characters[1]))
+        return tidy(found)
+
+    def _spaced(self, item: _Item, found: Sequence[Node], place: int, more: bool) -> Iterator[Node]:
+        """A node that takes no characters, with white space around it if the source has it so."""
+        before, after = self._spaces_around(item)
+        if not item.has_words and not (before and after):
+            before = after = False
+        left = plain([node for node in found if node != ""][-1:])[-1:]
+        left = left or self.text[max(place - 1, 0) : place]
+        right = self.text[place : place + 1] if more else ""
+        if (before and not left.isspace() and left) or self._runs_together(item, 0, left):
+            yield " "
+        yield item.node
+        if (after and not right.isspace() and right) or self._runs_together(item, 1, right):
+            yield " "
+
+    def _runs_together(self, item: _Item, side: int, sign: str) -> bool:
+        """Whether a literal would touch a word on this side as it does not in the source."""
+        begin, end = item.characters
+        beside = self.plain[end : end + 1] if side else self.plain[max(begin - 1, 0) : begin]
+        return item.has_words and sign.isalnum() and not beside.isalnum()
+
+    def _items(self, nodes: Nodes, begin: int) -> list[_Item]:
+        items, order = [], 0
+        for node in nodes:
+            end = begin + len(plain([node]))
+            if not isinstance(node, str):
+                items.append(
+                    _Item(node, atoms_within(self.s_atoms, (begin, end)), (begin, end), order)
+                )
+            begin, order = end, order + 1
+        return items
+
+    def _find_places(self, items: list[_Item], span: Range, area: _Area) -> None:
+        """Gives each item characters of the translation: apart from those of the others."""
+        taken: list[Range] = []  # in atoms
+        placed: list[_Item] = []
+        for item in items:
+            if self._found_literally(item, area, placed):
+                taken.append(atoms_within(self.t_atoms, item.place))
+                placed.append(item)
+        tags = [item for item in items if isinstance(item.node, Around) and item.has_words]
+        s_area = atoms_within(self.s_atoms, span)
+        for item in sorted(tags, key=self._evidence, reverse=True):
+            found = self._range(item, s_area, area, taken)
+            if found is not None:
+                taken.append(found)
+                item.place = self.t_atoms[found[0]].begin, self.t_atoms[found[1] - 1].end
+                placed.append(item)
+        for item in items:
+            if item not in placed:
+                point = _outside(item, self._point(item, span, area), placed)
+                item.place = point, point
+
+    def _found_literally(self, item: _Item, area: _Area, placed: Sequence[_Item]) -> bool:
+        """Whether the item is a literal that stands in the area; one elsewhere loses its place."""
+        if not isinstance(item.node, (Kept, Void)) or item.node not in self.literals:
+            return False
+        item.place = begin, end = self.literals[item.node]
+        inside = area.characters[0] <= begin and end <= area.characters[1]
+        if inside and not any(b < end and begin < e for b, e in (one.place for one in placed)):
+            return True
+        if self.text[begin - 1 : begin].isspace():
+            while self.text[end : end + 1].isspace():
+                end += 1
+        self.dropped.append((begin, end))
+        return False
+
+    def _evidence(self, item: _Item) -> tuple[int, int]:
+        """How many atoms of the translation come from the item; of equal ones the earlier first."""
+        low, high = item.atoms
+        return sum(low <= s < high for s in self.origin), -item.order
+
+    def _range(
+        self, item: _Item, s_area: Range, area: _Area, taken: Iterable[Range]
+    ) -> Range | None:
+        """The atoms of the translation that a tag holds; None where there is no room for it."""
+        low, high = area.atoms
+        free = [True] * (high - low)
+        for begin, end in taken:
+            free[begin - low : end - low] = [False] * (end - begin)
+        if item.atoms == s_area and all(free) and low < high:
+            return low, high
+        same = self._same_text(item, area, free)
+        return same or self._best(item, area, free) or self._nearest(item, s_area, area, free)
+
+    def _same_text(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
+        """Where the tag's own words stand in the translation as they are: a name, a button."""
+        wanted = [atom.text for atom in self.s_atoms[slice(*item.atoms)]]
+        if not any(
+            atom.is_word and len(atom.text) > 1 for atom in self.s_atoms[slice(*item.atoms)]
+        ):
+            return None
+        low, high = area.atoms
+        found = [
+            t
+            for t in range(low, high - len(wanted) + 1)
+            if self.t_atoms[t].text == wanted[0]
+            and all(free[t - low : t - low + len(wanted)])
+            and [atom.text for atom in self.t_atoms[t : t + len(wanted)]] == wanted
+        ]
+        if not found:
+            return None
+
+        def agreeing(t: int) -> int:
+            origin = self.origin[t : t + len(wanted)]
+            return sum(item.atoms[0] <= s < item.atoms[1] for s in origin)
+
+        best = max(found, key=lambda t: (agreeing(t), -t))
+        return best, best + len(wanted)
+
+    def _best(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
+        """The range with the highest Dice coefficient: atoms that come from the tag's, beside all
+        that come from anywhere."""
+        low, high = area.atoms
+        first, last = item.atoms
+        inside, known = [0], [0]
+        for t in range(low, high):
+            inside.append(inside[-1] + (first <= self.origin[t] < last))
+            known.append(known[-1] + (self.origin[t] >= 0))
+        ends = [t for t in range(low, high) if first <= self.origin[t] < last and free[t - low]]
+        if len(ends) > COMPARED:
+            ends = ends[: COMPARED // 2] + ends[-COMPARED // 2 :]
+        blocked = [0]
+        for one in free:
+            blocked.append(blocked[-1] + (not one))
+        best, best_score = None, 0.0
+        for n, begin in enumerate(ends):
+            for end in ends[n:]:
+                b, e = begin - low, end - low + 1
+                if blocked[e] > blocked[b]:
+                    break
+                score = 2 * (inside[e] - inside[b]) / (known[e] - known[b] + inside[-1])
+                if score > best_score:
+                    best, best_score = (begin, end + 1), score
+        return self._with_signs(item, best, area, free) if best else None
+
+    def _with_signs(self, item: _Item, found: Range, area: _Area, free: list[bool]) -> Range:
+        """The range with the sign before or after it that the tag begins or ends with as well."""
+        begin, end = found
+        first, last = self.s_atoms[item.atoms[0]], self.s_atoms[item.atoms[1] - 1]
+        low, high = area.atoms
+        if not first.is_word and begin > low and free[begin - 1 - low]:
+            begin -= self.t_atoms[begin - 1].text == first.text
+        if not last.is_word and end < high and free[end - low]:
+            end += self.t_atoms[end].text == last.text
+        return begin, end
+
+    def _nearest(self, item: _Item, s_area: Range, area: _Area, free: list[bool]) -> Range | None:
+        """One free word, as near as can be to where the tag's words would stand, and best one that
+        comes from nowhere: a link that holds no word could not be followed."""
+        low, high = area.atoms
+        words = [t for t in range(low, high) if free[t - low] and self.t_atoms[t].is_word]
+        if not words:
+            return None
+        share = (sum(item.atoms) / 2 - s_area[0]) / max(s_area[1] - s_area[0], 1)
+        middle = low + share * (high - low) - 0.5
+        best = min(words, key=lambda t: (abs(t - middle) + 2 * (self.origin[t] >= 0), t))
+        return best, best + 1
+
+    def _point(self, item: _Item, span: Range, area: _Area) -> int:
+        """The character before which an item without room of its own is put."""
+        s_low, s_high = atoms_within(self.s_atoms, span)
+        before, after = item.atoms[0] - 1, item.atoms[1]
+        low, high = area.characters
+        t_low, t_high = area.atoms
+        begin, end = item.characters
+        if before < s_low:  # it stands before all words
+            first = self.t_atoms[t_low].begin if t_low < t_high else high
+            return min(low + begin - span[0], first)
+        if after >= s_high:
+            last = self.t_atoms[t_high - 1].end if t_low < t_high else low
+            return max(high - (span[1] - end), last)
+        glued_left = self.s_atoms[before].end == begin
+        glued_right = self.s_atoms[after].begin == end
+        to_left = glued_left or item.has_words
+        if glued_right and self.s_atoms[after].is_word:
+            to_left = False
+        searched = (self._after(before, s_low, area), self._before(after, s_high, area))
+        left, right = searched
+        if left is None and right is None:
+            share = (begin - span[0]) / max(span[1] - span[0], 1)
+            t = min(t_low + round(share * (t_high - t_low)), t_high - 1)
+            return self.t_atoms[t].begin if t >= t_low else high
+        if left is None or (right is not None and not to_left):
+            assert right is not None
+            return right
+        return left
+
+    def _after(self, s: int, s_low: int, area: _Area) -> int | None:
+        """Where the words end that come from atom s, or from one of the two before it."""
+        for source in range(s, max(s - 3, s_low - 1), -1):
+            if found := self._from(source, area):
+                return self.t_atoms[found[-1]].end
+        return None
+
+    def _before(self, s: int, s_high: int, area: _Area) -> int | None:
+        """Where the words begin that come from atom s, or from one of the two after it."""
+        for source in range(s, min(s + 3, s_high)):
+            if found := self._from(source, area):
+                return self.t_atoms[found[0]].begin
+        return None
+
+    def _from(self, s: int, area: _Area) -> list[int]:
+        """The atoms of the area that come from atom s."""
+        found = self.comes_from.get(s, [])
+        return found[bisect_left(found, area.atoms[0]) : bisect_left(found, area.atoms[1])]
+
+    def _with_space(self, item: _Item, cursor: int, limit: int) -> Range:
+        """The place of an item, with white space at a tag's edges where the source has it there."""
+        begin = max(item.place[0], cursor)
+        end = max(item.place[1], begin)
+        if not isinstance(item.node, Around) or not item.has_words or begin == end:
+            return begin, end
+        inside = self.plain[slice(*item.characters)]
+        if inside[:1].isspace():
+            while begin > cursor and self.text[begin - 1].isspace():
+                begin -= 1
+        if inside[-1:].isspace():
+            while end < limit and self.text[end].isspace():
+                end += 1
+        return begin, end
+
+    def _spaces_around(self, item: _Item) -> tuple[bool, bool]:
+        """Whether white space, or an end of the passage, is on each side of it in the source."""
+        begin, end = item.characters
+        before, after = self.plain[max(begin - 1, 0) : begin], self.plain[end : end + 1]
+        return not before or before.isspace(), not after or after.isspace()
+
+    def _stands_for_space(self, item: _Item) -> bool:
+        """Whether it is white space itself, as a line break between two words is."""
+        begin, end = item.characters
+        return begin < end and not item.has_words and not any(self._spaces_around(item))
+
+    def _slice(self, begin: int, end: int) -> str:
+        """Characters of the translation, without literals that had to leave their place."""
+        text, cursor = "", begin
+        for low, high in sorted(self.dropped):
+            if cursor < high and low < end:
+                text += self.text[cursor : max(low, cursor)]
+                cursor = max(cursor, high)
+        return text + self.text[cursor:end] if cursor < end else text
+
+
+def _outside(item: _Item, point: int, placed: Iterable[_Item]) -> int:
+    """The point, or the nearer edge of a neighbour that it would fall into."""
+    for other in placed:
+        begin, end = other.place
+        if begin < point < end:
+            return begin if item.order < other.order else end
+    return point

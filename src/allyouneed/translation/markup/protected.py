@@ -1,0 +1,110 @@
+"""What a translation has to carry over literally: addresses, names of variables, code, numbers."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from allyouneed.errors import UsageError
+from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, tidy
+
+UNITS = (
+    "nm|µm|mm|cm|dm|m|km|mi|ft|in|yd|mg|g|kg|t|lb|oz|ml|cl|l|L|ms|s|min|h|Hz|kHz|MHz|GHz|V|mV|kV|A|"
+    "mA|W|kW|MW|kWh|Wh|J|kJ|N|Pa|hPa|bar|K|°C|°F|°|B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB|bit|px|pt|dpi|"
+    "fps|dB|%|‰|€|EUR|USD|GBP|CHF"
+)
+_PATTERNS = (
+    r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
+    r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
+    r"\bwww\.[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
+    r"\b[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
+    r"\{\{[^{}\n]*+\}\}|\{%[^\n%]*+%\}",  # templates
+    r"[$#%@]\{[^{}\s]++\}|\$\([\w.]++\)",
+    r"%\([\w.]++\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",  # %(name)s
+    r"(?<![\w%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGcsSp@](?![a-z])",
+    r"(?<!\w)%[A-Z][A-Z0-9_]+%|(?<!\w)%\d(?!\w)",
+    r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
+    r"\\[nrt]|&#?\w{1,32};",
+    r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
+    r"(?<![\w./])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.-]+(?:[/\\][\w.-]+)*[\w-]",  # paths
+    rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])",
+)
+_BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
+_ICU_LIMIT = 4000  # characters of one message within braces
+
+
+class Protection:
+    """Finds what has to be carried over literally: what is always so, and what a user says."""
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        """`patterns` are regular expressions of the user.
+
+        Raises:
+            UsageError: one that is none, or that matches nothing at all everywhere.
+        """
+        for pattern in patterns:
+            try:
+                empty = re.compile(pattern).match("")
+            except re.error as error:
+                raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
+            if empty:
+                raise UsageError(f"{pattern!r} matches an empty text; it must match a letter")
+        own = [f"(?:{pattern})" for pattern in patterns]
+        self._pattern = re.compile("|".join([*own, *(f"(?:{one})" for one in _PATTERNS)]))
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """The places (begin, end) of what is protected, in order, apart from each other."""
+        place = 0
+        braces = _in_braces(text)
+        next_braces = next(braces, None)
+        for match in self._pattern.finditer(text):
+            begin, end = match.span()
+            while next_braces is not None and next_braces[0] <= begin:
+                if next_braces[0] >= place:
+                    yield next_braces
+                    place = next_braces[1]
+                next_braces = next(braces, None)
+            if begin >= place and begin < end:
+                yield begin, end
+                place = end
+        while next_braces is not None:
+            if next_braces[0] >= place:
+                yield next_braces
+                place = next_braces[1]
+            next_braces = next(braces, None)
+
+    def keep(self, nodes: Nodes) -> tuple[Node, ...]:
+        """The nodes, with `Kept` where their text holds something protected."""
+        found: list[Node] = []
+        for node in nodes:
+            if isinstance(node, Around):
+                found.append(Around(node.opening, self.keep(node.inside), node.closing))
+            elif isinstance(node, str):
+                place = 0
+                for begin, end in self.spans(node):
+                    found += [node[place:begin], Kept(node[begin:end])]
+                    place = end
+                found.append(node[place:])
+            else:
+                found.append(node)
+        return tidy(found)
+
+
+def _in_braces(text: str) -> Iterator[tuple[int, int]]:
+    """Names in braces, such as `{name}`, and ICU messages: braces within braces belong to them."""
+    begin = text.find("{")
+    while begin >= 0:
+        end = _closing_brace(text, begin)
+        if end and _BRACES.fullmatch(text, begin, end):
+            yield begin, end
+            begin = text.find("{", end)
+        else:
+            begin = text.find("{", begin + 1)
+
+
+def _closing_brace(text: str, begin: int) -> int:
+    """Where the brace that opens at `begin` is closed, or 0."""
+    depth = 0
+    for match in re.compile(r"[{}]").finditer(text, begin, begin + _ICU_LIMIT):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.end()
+    return 0

@@ -1,0 +1,273 @@
+"""Tags and text of a marked-up file, as passages and what stands between them.
+
+The file is cut, not parsed: put together again, the parts are the file, whatever is in it. Broken
+markup is read as browsers read it: a tag without its partner stays where it is.
+"""
+
+import html
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
+from allyouneed.translation.markup.nodes import Kept, Part, Void
+from allyouneed.translation.markup.passage import Passage
+
+LONGEST = 2000  # pieces of an element that is carried over within a sentence
+MOST_TAGS = 300  # in one passage; a paragraph with more of them is translated in several
+_NAME = re.compile(r"</?+([^\s/>]++)")
+_TAG = re.compile(
+    r"""</?+[^\W\d][^\s/>]*+                                     # as in <a, or </a
+        (?: [\s/]++
+          | [^\s/>=][^\s/>=]*+ (?: \s*+ = \s*+ (?: "[^"]*+" | '[^']*+' | [^\s"'>][^\s>]*+ ) )?+
+          | =
+        )*+ >""",
+    re.VERBOSE,
+)
+_OTHER = re.compile(
+    r"<!--(?:>|->|[\s\S]*?(?:--!?>|\Z))|<!\[CDATA\[[\s\S]*?(?:\]\]>|\Z)|<\?[\s\S]*?(?:\?>|\Z)"
+    r"|<![^\[\]<>]*+(?:\[[\s\S]*?\]\s*+)?+>|</?+[^>]*+>"
+)
+_ATTRIBUTE = re.compile(
+    r"""(?<=[\s"'/])([^\s/>="']++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>][^\s>]*+)"""
+)
+_REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What the tags of a format mean.
+
+    Tags named in `block` end sentences, all others stand within them. What `skipped` elements hold
+    is carried over as it is, as is what `untouched(name, attributes)` says. `void` elements have no
+    end. `raw` elements hold no markup. `attributes(name, attributes)` names those that hold text.
+    """
+
+    block: Collection[str] = ()
+    skipped: Collection[str] = ()
+    void: Collection[str] = ()
+    raw: Collection[str] = ()
+    lower_case: bool = False
+    untouched: Callable[[str, Mapping[str, str]], bool] = lambda name, attributes: False
+    attributes: Callable[[str, Mapping[str, str]], Collection[str]] = lambda name, attributes: ()
+
+
+def read_markup(text: str, rules: Rules, begin_line: int = 1) -> list[Part]:
+    """The parts of a text with tags: passages, and what stands between them as it is."""
+    reader = _Reader(text, rules, begin_line)
+    reader.read()
+    return reader.parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A piece of the file: text, a tag, or something else in angle brackets."""
+
+    raw: str
+    kind: str
+    name: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    line: int = 0
+
+
+def _cuts(text: str, rules: Rules, line: int) -> Iterator[_Cut]:
+    """The pieces of the file in order; joined, they are the file."""
+    place = 0
+    last_close = text.rfind(">")
+    while place < len(text):
+        begin = text.find("<", place)
+        if begin < 0 or begin > last_close:
+            yield _Cut(text[place:], "text", line=line)
+            return
+        match = _TAG.match(text, begin) or _OTHER.match(text, begin)
+        if match is None or match.end() == begin + 2:  # a sign of its own, as in "a < b" or "<>"
+            after = text.find("<", begin + 1)
+            begin = after if after >= 0 else len(text)
+            yield _Cut(text[place:begin], "text", line=line)
+            line += text.count("\n", place, begin)
+            place = begin
+            continue
+        if begin > place:
+            yield _Cut(text[place:begin], "text", line=line)
+            line += text.count("\n", place, begin)
+        cut = _tag(match[0], rules, line)
+        end = match.end()
+        if cut.kind == "open" and cut.name in rules.raw:
+            closing = re.compile(rf"</{re.escape(cut.name)}(?=[\s/>])[^>]*>", re.IGNORECASE)
+            found = closing.search(text, end)
+            end = found.end() if found else len(text)
+            cut = _Cut(text[begin:end], "other", cut.name, cut.attributes, line)
+        yield cut
+        line += text.count("\n", begin, end)
+        place = end
+
+
+def _tag(raw: str, rules: Rules, line: int) -> _Cut:
+    if not _TAG.fullmatch(raw):
+        return _Cut(raw, "other", line=line)
+    name_match = _NAME.match(raw)
+    assert name_match is not None
+    name = name_match[1].lower() if rules.lower_case else name_match[1]
+    if raw.startswith("</"):
+        return _Cut(raw, "close", name, line=line)
+    attributes = {
+        match[1].lower() if rules.lower_case else match[1]: html.unescape(_unquoted(match[2]))
+        for match in _ATTRIBUTE.finditer(raw)
+    }
+    closed = name in rules.void or (raw.endswith("/>") and not rules.lower_case)
+    return _Cut(raw, "void" if closed else "open", name, attributes, line)
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if value[:1] in ('"', "'") else value
+
+
+class _Reader:
+    """Collects runs of text and inline tags; whatever ends a sentence makes a passage of a run."""
+
+    def __init__(self, text: str, rules: Rules, line: int) -> None:
+        self.rules = rules
+        self.parts: list[Part] = []
+        self._cuts = list(_cuts(text, rules, line))
+        self._run: list[tuple[Token, tuple[Part, ...]]] = []
+        self._tags = 0
+        self._spelt: dict[str, str] = {}
+        self._line = line
+
+    def read(self) -> None:
+        """Fills `parts`."""
+        number = 0
+        while number < len(self._cuts):
+            cut = self._cuts[number]
+            number += 1
+            if cut.kind == "open" and self._is_untouched(cut):
+                end = self._end_of(cut, number)
+                if end is not None:
+                    self._add_untouched(self._cuts[number - 1 : end])
+                    number = end
+                    continue
+            self._add(cut)
+        self._flush()
+
+    def _add(self, cut: _Cut) -> None:
+        if cut.kind == "text":
+            self._add_text(cut)
+            return
+        raw = self._with_attributes(cut)
+        if cut.kind != "other" and cut.name in self.rules.block:
+            self._flush()
+            self.parts += raw
+            return
+        if self._tags >= MOST_TAGS:
+            self._flush()
+        self._tags += 1
+        match cut.kind:
+            case "open":
+                token: Token = Opening(cut.name, raw)
+            case "close":
+                token = Closing(cut.name, raw)
+            case _ if cut.raw.startswith("<![CDATA["):
+                token = Void(raw, cut.raw[9:].removesuffix("]]>"))
+            case _:
+                token = Void(raw)
+        self._push(token, raw, cut.line)
+
+    def _add_text(self, cut: _Cut) -> None:
+        for match in _REFERENCE.finditer(cut.raw):
+            sign = html.unescape(match[0])
+            if sign in "<>&\"'" or not (len(sign) > 1 or sign.isascii() or sign.isspace()):
+                self._spelt.setdefault(sign, match[0])
+        self._push(html.unescape(cut.raw), (cut.raw,), cut.line)
+
+    def _add_untouched(self, cuts: Sequence[_Cut]) -> None:
+        """An element that is carried over as it is: within a sentence, a word of it."""
+        raw = "".join(cut.raw for cut in cuts)
+        if any(cut.name in self.rules.block for cut in cuts):
+            self._flush()
+            self.parts.append(raw)
+            return
+        seen = html.unescape("".join(cut.raw for cut in cuts if cut.kind == "text"))
+        self._tags += 1
+        self._push(Void((raw,), " ".join(seen.split())), (raw,), cuts[0].line)
+
+    def _push(self, token: Token, raw: tuple[Part, ...], line: int) -> None:
+        if not self._run:
+            self._line = line
+        self._run.append((token, raw))
+
+    def _is_untouched(self, cut: _Cut) -> bool:
+        return cut.name in self.rules.skipped or self.rules.untouched(cut.name, cut.attributes)
+
+    def _end_of(self, opening: _Cut, number: int) -> int | None:
+        """The number of the piece after an element; None for one within a sentence that is not
+        closed in its block."""
+        depth = 1
+        inline = opening.name not in self.rules.block
+        farthest = min(len(self._cuts), number + LONGEST) if inline else len(self._cuts)
+        for n in range(number, farthest):
+            cut = self._cuts[n]
+            if cut.name == opening.name and cut.kind in ("open", "close"):
+                depth += 1 if cut.kind == "open" else -1
+                if depth == 0:
+                    return n + 1
+            elif inline and cut.name in self.rules.block and opening.name in self.rules.skipped:
+                return None
+        return None if inline else len(self._cuts)
+
+    def _with_attributes(self, cut: _Cut) -> tuple[Part, ...]:
+        """The tag, with passages in place of attributes that hold text."""
+        names = self.rules.attributes(cut.name, cut.attributes) if cut.attributes else ()
+        if not names:
+            return (cut.raw,)
+        parts: list[Part] = []
+        place = 0
+        for match in _ATTRIBUTE.finditer(cut.raw):
+            name = match[1].lower() if self.rules.lower_case else match[1]
+            text = html.unescape(_unquoted(match[2]))
+            if name in names and any(map(str.isalpha, text)):
+                begin, end = match.span(2)
+                where = f"line {cut.line}, {match[1]} of <{cut.name}>"
+                parts.append(cut.raw[place:begin])
+                parts.append(Passage((text,), (match[2],), _in_quotes(match[2]), where))
+                place = end
+        return (*parts, cut.raw[place:])
+
+    def _flush(self) -> None:
+        """Makes a passage of the run, without what stands around its words."""
+        run, self._run = self._run, []
+        begin, end = 0, len(run)
+        while begin < end and _is_edge(run[begin][0]):
+            begin += 1
+        while begin < end and _is_edge(run[end - 1][0]):
+            end -= 1
+        inner = run[begin:end]
+        original = tuple(part for _, raw in inner for part in raw)
+        self.parts += [part for _, raw in run[:begin] for part in raw]
+        if any(isinstance(token, str) and any(map(str.isalpha, token)) for token, _ in inner):
+            nodes = nested(token for token, _ in inner)
+            escape = _escape(self._spelt)
+            self.parts.append(Passage(nodes, original, escape, f"line {self._line}"))
+        else:
+            self.parts += original
+        self.parts += [part for _, raw in run[end:] for part in raw]
+        self._spelt, self._tags = {}, 0
+
+
+def _is_edge(token: Token) -> bool:
+    """Whether a token at the edge of a passage need not be in it."""
+    if isinstance(token, str):
+        return not token.strip()
+    return isinstance(token, (Void, Kept)) and not getattr(token, "seen", "x").strip()
+
+
+def _escape(spelt: Mapping[str, str]) -> Callable[[str], str]:
+    """Writes text so that it stays text; signs that the source spelt as references are so again."""
+    table = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", **spelt})
+    return lambda text: text.translate(table)
+
+
+def _in_quotes(value: str) -> Callable[[str], str]:
+    """Writes text as the value of an attribute, in the quotes that it has, or else in new ones."""
+    quote = value[0] if value[:1] in ('"', "'") else '"'
+    table = str.maketrans({"&": "&amp;", "<": "&lt;", quote: "&quot;" if quote == '"' else "&#39;"})
+    return lambda text: f"{quote}{text.translate(table)}{quote}"

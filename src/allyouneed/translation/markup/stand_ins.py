@@ -1,0 +1,59 @@
+"""Words that stand in a sentence for what a model cannot carry, so that it sees a sentence."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from allyouneed.translation.markup.rewriting import Rewriting
+
+Span = tuple[int, int]
+
+# Models copy names of people and places, and numbers, where they garble addresses and brackets.
+# Each try takes other words; a model that learnt from other texts may know the one or the other.
+NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", "Maria", "Max")
+NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
+AS_IT_IS: tuple[str, ...] = ()
+TRIES = (NAMES, NUMBERS, AS_IT_IS)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A sentence as the model sees it, and what stands in it for each literal, in order."""
+
+    rewriting: Rewriting
+    words: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """What the model is given."""
+        return self.rewriting.text
+
+
+def asked(sentence: str, literals: Sequence[Span], words: Sequence[str]) -> Asked:
+    """The sentence with a word in place of each literal, and its white space as single spaces.
+
+    Words that the sentence has already are not used; where they run out, literals stay.
+    """
+    free = iter([word for word in words if word not in sentence])
+    standing = tuple(next(free, sentence[begin:end]) for begin, end in literals)
+    changes = [
+        (*span, " ")
+        for span in (match.span() for match in re.finditer(r"\s+", sentence))
+        if sentence[slice(*span)] != " " and not any(b <= span[0] < e for b, e in literals)
+    ]
+    changes += [(*span, word) for span, word in zip(literals, standing, strict=True)]
+    return Asked(Rewriting(sentence, sorted(changes)), standing)
+
+
+def found(words: Sequence[str], translation: str) -> list[Span | None]:
+    """Where each of the words stands in a translation: None for one that is not there as often as
+    it should be. An ending that a name takes ("Toms") belongs to it."""
+    places: dict[str, list[Span]] = {}
+    for word in set(words):
+        ending = r"(?:['’]?s)?" if word in NAMES else ""
+        edge = r"(?<!\w)" if word[:1].isalnum() else ""
+        close = r"(?!\w)" if word[-1:].isalnum() else ""
+        pattern = re.compile(edge + re.escape(word) + ending + close)
+        matches = [match.span() for match in pattern.finditer(translation)]
+        places[word] = matches if len(matches) == list(words).count(word) else []
+    return [places[word].pop(0) if places[word] else None for word in words]

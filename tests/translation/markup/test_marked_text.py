@@ -1,0 +1,255 @@
+"""Marked-up text through a translator: tags come back as they were, text stays text."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import allyouneed
+from allyouneed.errors import UsageError
+from allyouneed.translation.markup.html import VOID
+from allyouneed.translation.markup.marked_text import rules_of, translate_marked
+from allyouneed.translation.markup.nodes import joined
+from allyouneed.translation.markup.passage import passages
+from allyouneed.translation.markup.reading import read_markup
+from allyouneed.translation.result import Translation
+
+TAG = re.compile(r"<[^<>]*>")
+
+
+def backwards(texts: list[str], alignments: bool) -> Sequence[Translation]:
+    """A translator that says the words in upper case, from the last to the first."""
+    found = []
+    for text in texts:
+        words = text.split()
+        last = len(words) - 1
+        links = " ".join(f"{last - n}-{n}" for n in range(len(words)))
+        said = " ".join(word if word.isdigit() else word.upper() for word in reversed(words))
+        found.append(made(text, said, links if alignments else None))
+    return found
+
+
+def forgetful(texts: list[str], alignments: bool) -> Sequence[Translation]:
+    """A translator that carries nothing over."""
+    return [made(text, "nichts davon <b> & \"so'", "0-0" if alignments else None) for text in texts]
+
+
+def made(source: str, text: str, alignment: str | None) -> Translation:
+    return Translation(
+        source=source,
+        text=text,
+        alignment=alignment,
+        tokens=(text,),
+        token_log_probabilities=(0.0,),
+    )
+
+
+def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
+    [found] = translate_marked(backwards, [text], markup, **options)
+    return found.text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("I am <b>here</b>", "<b>HERE</b> AM I"),
+        (
+            "<p>One two</p>\n <p>three <i>four</i></p> ",
+            "<p>TWO ONE</p>\n <p><i>FOUR</i> THREE</p> ",
+        ),
+        ("one two<br>three four", "TWO ONE<br>FOUR THREE"),
+        ('<img alt="a dog" src=x> <a title=sea>', '<img alt="DOG A" src=x> <a title="SEA">'),
+        ("a &lt;b&gt; &amp; c", "C &amp; &lt;B&gt; A"),
+        ("caf&eacute; au lait", "LAIT AU CAFÉ"),
+        ("&eacute; est", "EST É"),
+        ("say&nbsp;it &copy; me", "ME &copy; IT SAY"),
+        ("<!-- no --> yes sir <!-- no -->", "<!-- no --> SIR YES <!-- no -->"),
+        ("<script>if (a < b) c();</script> go on", "<script>if (a < b) c();</script> ON GO"),
+        ("press <code>Ctrl + C</code> now", "NOW <code>Ctrl + C</code> PRESS"),
+        ('<p translate="no">go <b>on</b></p> do it', '<p translate="no">go <b>on</b></p> IT DO'),
+        ('go <b class="notranslate">on</b> now', 'NOW <b class="notranslate">on</b> GO'),
+        ("it is 5 < 6 here", "HERE 6 &lt; 5 IS IT"),
+        ("all <b>of it", "IT <b>OF ALL"),
+        ("a stray</b> end", "END STRAY</b> A"),
+        ("<ul><li>one two<li>three four</ul>", "<ul><li>TWO ONE<li>FOUR THREE</ul>"),
+        ("<input type=submit value='go on'>", "<input type=submit value='ON GO'>"),
+        ('<meta name="description" content="a b">', '<meta name="description" content="B A">'),
+        ('<meta name="viewport" content="a b">', '<meta name="viewport" content="a b">'),
+        ("12 <b>34</b>", "12 <b>34</b>"),
+        ("First one. <b>Second one.</b>", "ONE. FIRST <b>ONE. SECOND</b>"),
+    ],
+)
+def test_html(source: str, expected: str) -> None:
+    assert marked(source) == expected
+
+
+def test_xml_has_no_elements_of_its_own() -> None:
+    assert marked("<br>one</br> <x/>two", "xml") == "<x/>TWO <br>ONE</br>"
+    assert marked("go <x>on</x> now", "xml", ignore_tags=["x"]) == "NOW <x>on</x> GO"
+
+
+def test_what_markup_is_known() -> None:
+    with pytest.raises(UsageError, match="'sgml' is not one of html, xml"):
+        marked("x", "sgml")
+    with pytest.raises(UsageError, match="no regular expression"):
+        marked("x", protect=["("])
+
+
+def test_text_that_a_user_protects_is_carried_over() -> None:
+    assert marked("the Big Apple is here", protect=["Big Apple"]) == "HERE IS Big Apple THE"
+
+
+def test_what_the_model_drops_is_there_nevertheless_and_told() -> None:
+    text = 'See <a href="/">https://a.b/c?d=1&amp;e</a> or <b>{name}</b>, or <code>x &lt; y</code>.'
+    [found] = translate_marked(forgetful, [text], "html")
+    for part in ("https://a.b/c?d=1&amp;e", "{name}", "<code>x &lt; y</code>", '<a href="/">'):
+        assert found.text.count(part) == 1
+    assert len(found.notes) == 3
+    assert "'{name}'" in " ".join(found.notes)
+    assert found.text.count("<b>") == 1  # what the model makes up is no tag
+
+
+def test_the_tokens_are_the_models() -> None:
+    [found] = translate_marked(backwards, ["<p>a b</p><p>c</p>"], "html")
+    assert found.tokens == ("B A", "C")
+
+
+def test_texts_that_are_alike_are_translated_once() -> None:
+    asked: list[str] = []
+
+    def listening(texts: list[str], alignments: bool) -> Sequence[Translation]:
+        asked.extend(texts)
+        return backwards(texts, alignments)
+
+    translate_marked(listening, ["<p>a b</p><p>a b</p>", "<i>a b</i>"], "html")
+    assert asked == ["a b"]
+
+
+# Whatever the markup
+
+SCRAPS = [
+    "<b>",
+    "</b>",
+    "<i class='x y'>",
+    "</i>",
+    "<br>",
+    "<p>",
+    "</p>",
+    "<img alt='a dog' src=x>",
+    "<code>",
+    "</code>",
+    "<!-- a > b -->",
+    "<script>",
+    "</script>",
+    '<a href="x?a=1&b=\'">',
+    "</a>",
+    "<",
+    ">",
+    "&",
+    "&amp;",
+    "&lt;i&gt;",
+    "&nbsp;",
+    "'",
+    '"',
+    "a < b",
+    "<3",
+    "</",
+    "<!",
+    "Two words. ",
+    "one",
+    "Three, more words",
+    "\n",
+    " ",
+    "{x}",
+    "http://a.b/c",
+    "<td>",
+    "<x/>",
+]
+scraps = st.sampled_from(SCRAPS)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(scraps, max_size=20).map("".join) | st.text(max_size=60),
+    st.sampled_from(["html", "xml"]),
+)
+def test_the_parts_are_the_file_again(text: str, markup: str) -> None:
+    assert joined(read_markup(text, rules_of(markup))) == text
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(scraps, max_size=20).map("".join), st.sampled_from([backwards, forgetful]))
+def test_tags_are_those_of_the_source_however_broken(text: str, translate: object) -> None:
+    [found] = translate_marked(translate, [text], "html")  # type: ignore[arg-type]
+    assert tags(found.text) == tags(text)
+
+
+def tags(text: str) -> Counter[str]:
+    """What a stranger reads as tags, without the values of attributes that are translated."""
+    found: Counter[str] = Counter()
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found[f"<{tag} {[value for name, value in attrs if name != 'alt']}>"] += 1
+
+        def handle_endtag(self, tag: str) -> None:
+            found[f"</{tag}>"] += 1
+
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    return found
+
+
+well_formed = st.recursive(
+    st.sampled_from(
+        ["one two", "three. Four", " ", "five &amp; six", "<br>", "<img>", "{x}", "&lt;b&gt;"]
+    ),
+    lambda inner: st.builds(
+        lambda name, inside: f"<{name}>{''.join(inside)}</{name}>",
+        st.sampled_from(["b", "i", "a", "p", "li", "span"]),
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=15,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(well_formed, st.sampled_from([backwards, forgetful]))
+def test_well_formed_stays_well_formed(text: str, translate: object) -> None:
+    [found] = translate_marked(translate, [text], "html")  # type: ignore[arg-type]
+    assert Counter(TAG.findall(found.text)) == Counter(TAG.findall(text))
+    open_tags: list[str] = []
+    for tag in TAG.findall(found.text):
+        name = tag.strip("</>")
+        if tag.startswith("</"):
+            assert open_tags.pop() == name
+        elif name not in VOID:
+            open_tags.append(name)
+    assert not open_tags
+
+
+@pytest.mark.parametrize(
+    "text", ["<a " * 40_000, '<a b="' * 40_000, "<code>" * 20_000, "<b>" * 20_000, "{" * 40_000]
+)
+def test_hostile_text_takes_no_long_time(text: str) -> None:
+    parts = read_markup(text, rules_of("html"))
+    assert joined(parts) == text
+    translate_marked(backwards, [text[:60_000] + "word"], "html")
+    assert list(passages(parts)) is not None
+
+
+def test_the_bundled_model_keeps_tags_around_their_words() -> None:
+    translator = allyouneed.load("en-de", threads=1)
+
+    def translate(texts: list[str], alignments: bool) -> Sequence[Translation]:
+        return translator(texts, alignments=alignments)
+
+    text = "<p>I went to <b>Paris</b> last summer.</p> <p>Hello <i>{name}</i>!</p>"
+    [found] = translate_marked(translate, [text], "html")
+    assert "<b>Paris</b>" in found.text
+    assert "<i>{name}</i>" in found.text

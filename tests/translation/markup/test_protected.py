@@ -1,0 +1,65 @@
+"""What is carried over literally, found in running text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allyouneed.errors import UsageError
+from allyouneed.translation.markup.protected import Protection
+from allyouneed.translation.markup.rewriting import Rewriting
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("See https://a.b/c?d=e&f=(g), or www.x.org.", ["https://a.b/c?d=e&f=(g", "www.x.org"]),
+        ("Write to anna.b@mail.example.org.", ["anna.b@mail.example.org"]),
+        ("Hello {name}, {0} of {{ n }} and ${x}!", ["{name}", "{0}", "{{ n }}", "${x}"]),
+        ("{count, plural, one {# file} other {# files}} left", None),
+        ("%1$s has %d of %(all)s, %s.", ["%1$s", "%d", "%(all)s", "%s"]),
+        ("Keep [X5X] and @@PH1@@ and __VAR__.", ["[X5X]", "@@PH1@@", "__VAR__"]),
+        ("It weighs 5 kg or 3.5km, at 20 °C, 50%.", ["5 kg", "3.5km", "20 °C", "50%"]),
+        ("Run `ls -l` now", ["`ls -l`"]),
+        ("I like #winter and @anna", ["#winter", "@anna"]),
+        ("In /usr/bin/env and C:\\x\\y.txt", ["/usr/bin/env", "C:\\x\\y.txt"]),
+        ("50 % discount, and/or 5 men", ["50 %"]),
+        ("A {not closed, and } this", []),
+        ("I have 3 apples (two) [sic] & more.", []),
+    ],
+)
+def test_what_is_protected(text: str, expected: list[str] | None) -> None:
+    found = [text[slice(*span)] for span in Protection().spans(text)]
+    assert found == (expected if expected is not None else [text.removesuffix(" left")])
+
+
+def test_a_users_expressions_come_first() -> None:
+    text = "Acme at https://a.b"
+    spans = Protection([r"Acme at \w+"]).spans(text)
+    assert [text[slice(*span)] for span in spans] == ["Acme at https"]
+    for wrong in ("(", "x*"):
+        with pytest.raises(UsageError):
+            Protection([wrong])
+
+
+@given(st.text(alphabet="{}%$s#@/a1 .:[]`&;\n", max_size=60))
+def test_spans_come_in_order_and_apart(text: str) -> None:
+    end = 0
+    for begin, next_end in Protection().spans(text):
+        assert end <= begin < next_end <= len(text)
+        end = next_end
+
+
+@given(st.text("ab ", max_size=30), st.data())
+def test_places_of_rewritten_text(old: str, data: st.DataObject) -> None:
+    edges = sorted(data.draw(st.sets(st.integers(0, len(old)), max_size=6)))
+    changes = [(b, e, "XY") for b, e in zip(edges[::2], edges[1::2], strict=False)]
+    rewriting = Rewriting(old, changes)
+    for begin, end, new in changes:
+        new_span = rewriting.new_span(begin, end)
+        assert rewriting.text[slice(*new_span)] == new
+        assert rewriting.old_span(*new_span) == (begin, end)
+    for n, sign in enumerate(old):
+        if not any(b <= n < e for b, e, _ in changes):
+            place = rewriting.new_span(n, n + 1)
+            assert rewriting.text[slice(*place)] == sign
+            assert rewriting.old_span(*place) == (n, n + 1)
