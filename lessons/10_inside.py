@@ -17,7 +17,7 @@ import torch
 
 import allyouneed
 from allyouneed import capture, intervene
-from allyouneed.decoding.alignment import pharaoh
+from allyouneed.decoding.links import pharaoh
 from allyouneed.evaluation.alignment_error import GoldAlignment, alignment_error_rate
 from allyouneed.insight.figures import head_grid, heatmap
 from allyouneed.insight.head_report import head_alignments, head_report

@@ -165,6 +165,7 @@ def _translator(
         normaliser=folder.normaliser,
         language=folder.languages[1],
         history=folder.history,
+        alignment_heads=folder.alignment_heads,
     )
     translator.notes += [*chosen.notes, *chosen.engine.notes]
     chosen.engine.notes.clear()

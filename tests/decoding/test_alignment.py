@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from allyouneed.decoding.alignment import cross_attention_map, pharaoh
+from allyouneed.decoding.alignment import cross_attention_map
+from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.links import pharaoh
 from allyouneed.errors import UsageError
 
 
@@ -16,7 +18,7 @@ def test_the_map_is_the_layers_attention_averaged_over_heads(transformer, batch)
     attention.probes.append(lambda w, site: watched.append(w) or w)
     model(source_BS, torch.tensor([[1, 9, 10], [1, 11, 2]]))
     attention.probes.clear()
-    map_BTS = cross_attention_map(model, source_BS, target_BT, layer=0)
+    map_BTS = cross_attention_map(model, source_BS, target_BT, AlignmentHeads(0))
     assert map_BTS.shape == (2, 3, 4)
     assert_close(map_BTS, watched[0].mean(1))
     assert_close(map_BTS.sum(-1), torch.ones(2, 3))
@@ -25,8 +27,8 @@ def test_the_map_is_the_layers_attention_averaged_over_heads(transformer, batch)
 
 def test_layers_are_counted_from_either_end(transformer, batch) -> None:
     model, ids_BS = transformer(), batch([[5, 6, 7, 2]])
-    first, last = (cross_attention_map(model, ids_BS, ids_BS, layer=n) for n in (0, 1))
-    assert_close(cross_attention_map(model, ids_BS, ids_BS, layer=-1), last)
+    first, last = (cross_attention_map(model, ids_BS, ids_BS, AlignmentHeads(n)) for n in (0, 1))
+    assert_close(cross_attention_map(model, ids_BS, ids_BS, AlignmentHeads(-1)), last)
     assert (first - last).abs().max() > 0.01
 
 
@@ -40,7 +42,7 @@ def test_the_model_is_left_as_it_was(transformer, batch) -> None:
 
 def test_a_layer_that_is_not_there(transformer, batch) -> None:
     with pytest.raises(UsageError, match=r"layer 2: the decoder has layers 0 … 1"):
-        cross_attention_map(transformer(), batch([[5, 2]]), batch([[5, 2]]), layer=2)
+        cross_attention_map(transformer(), batch([[5, 2]]), batch([[5, 2]]), AlignmentHeads(2))
 
 
 ATTENTION = torch.tensor(

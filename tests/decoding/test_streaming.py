@@ -5,9 +5,9 @@ import torch
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.beam import beam_search
-from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.options import BeamOptions, SamplingOptions, check_streamable
 from allyouneed.decoding.sampling import sample
-from allyouneed.decoding.streaming import check_streamable, stream_ids
+from allyouneed.decoding.streaming import stream_ids
 from allyouneed.errors import AllYouNeedError, UsageError
 
 SOURCES = [[5, 6, 7, 2], [9, 2], [30, 31, 32, 33, 34, 35, 36, 2]]

@@ -116,6 +116,18 @@ class SamplingOptions(SearchOptions):
             raise UsageError(f"top_p={self.top_p} must be above 0 and at most 1")
 
 
+def check_streamable(options: BeamOptions | SamplingOptions) -> None:
+    """Raises UsageError for a search that does not know its first token before the last."""
+    if isinstance(options, SamplingOptions):
+        if options.samples != 1:
+            raise UsageError(f"samples={options.samples} cannot be streamed; draw one at a time")
+    elif options.beam != 1 or options.stop != "common":
+        raise UsageError(
+            f"beam={options.beam} with stop={options.stop!r} cannot be streamed: a wider search "
+            "changes its mind about what it has said; take beam=1, or sample"
+        )
+
+
 def at_least(name: str, value: int, least: int) -> None:
     """Raises UsageError for an option below `least`."""
     if value < least:

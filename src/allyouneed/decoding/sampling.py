@@ -3,12 +3,12 @@
 B sentences · N samples of each · V vocabulary · k tokens drawn from · L longest length
 """
 
-import random
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from allyouneed.decoding.chances import chances
 from allyouneed.decoding.greedy import Choose, follow
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import SamplingOptions
@@ -47,7 +47,10 @@ def sample(
 def drawing(search: Search, options: SamplingOptions, indices: Sequence[int]) -> Choose:
     """Draws the tokens of this search, whose sentences have these indices."""
     longest = int(search.limits_B.max()) if len(indices) else 0
-    chances_BNL = chances(options, indices, longest).to(search.newest_BN.device)
+    numbers = chances(options, indices, longest)
+    shape = (len(indices), options.samples, longest)
+    chances_BNL = torch.tensor(numbers, dtype=torch.float64).view(shape)
+    chances_BNL = chances_BNL.to(search.newest_BN.device)
 
     def choose(log_p_BNV: Tensor) -> Tensor:
         return draw(log_p_BNV, chances_BNL[search.sentences_B, :, search.length], options)
@@ -55,22 +58,11 @@ def drawing(search: Search, options: SamplingOptions, indices: Sequence[int]) ->
     return choose
 
 
-def chances(options: SamplingOptions, indices: Sequence[int], length: int) -> Tensor:
-    """Random numbers in [0, 1), one for each token of each sample: BNL float64."""
-    numbers = []
-    for index in indices:
-        for n in range(options.samples):
-            generator = random.Random(f"{options.seed} {index} {n}")
-            numbers.append([generator.random() for _ in range(length)])
-    shape = (len(indices), options.samples, length)
-    return torch.tensor(numbers, dtype=torch.float64).view(shape)
-
-
 def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tensor:
     """The token, BN, at which the distribution's cumulative probability passes `chance`."""
     vocabulary = log_p_BNV.size(-1)
     log_p_BNk, ids_BNk = log_p_BNV.topk(min(options.top_k or vocabulary, vocabulary))
-    # the largest becomes 0 first: the least of temperatures makes others of it than infinities
+    # The largest becomes 0 first, so that the smallest temperature makes no infinity of it.
     lower_BNk = log_p_BNk.double() - log_p_BNk[..., :1].double()
     p_BNk = (lower_BNk / options.temperature).softmax(dim=-1)
     before_BNk = p_BNk.cumsum(dim=-1) - p_BNk

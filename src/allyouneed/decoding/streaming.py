@@ -10,23 +10,10 @@ import torch
 from torch import Tensor
 
 from allyouneed.decoding.greedy import Choose, advance, most_probable
-from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.options import BeamOptions, SamplingOptions, check_streamable
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import drawing
 from allyouneed.decoding.search import Search, not_finite
-from allyouneed.errors import UsageError
-
-
-def check_streamable(options: BeamOptions | SamplingOptions) -> None:
-    """Raises UsageError for a search that does not know its first token before the last."""
-    if isinstance(options, SamplingOptions):
-        if options.samples != 1:
-            raise UsageError(f"samples={options.samples} cannot be streamed; draw one at a time")
-    elif options.beam != 1 or options.stop != "common":
-        raise UsageError(
-            f"beam={options.beam} with stop={options.stop!r} cannot be streamed: a wider search "
-            "changes its mind about what it has said; take beam=1, or sample"
-        )
 
 
 @torch.inference_mode()

@@ -1,9 +1,10 @@
 """What an engine is: a trained model, ready to search translations of any number of sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 
@@ -45,19 +46,35 @@ class Engine(Protocol):
         options: BeamOptions | SamplingOptions,
         prefixes: Sequence[Sequence[int]] | None = None,
         numbers: Sequence[int] | None = None,
+        heads: AlignmentHeads | None = None,
     ) -> list[list[Hypothesis]]:
         """Hypotheses of each sentence, best first or in the order drawn, in the order given.
 
         `sources` are ids that end in the model's `end`; `prefixes` what each translation has to
         begin with; `numbers`, with sampling, what each sentence's random numbers follow from
-        beside the seed (None: its place). Lengths may differ and there may be any number: the
-        engine makes batches as they suit it.
+        beside the seed (None: its place). With `heads`, an engine that can tell gives each
+        hypothesis its `attention_TS`; others leave it None. Lengths may differ and there may be
+        any number of sources: the engine makes batches as they suit it.
 
         Raises:
             UsageError: prefixes that do not fit.
             ShapeError: a source longer than the model's positions.
             AllYouNeedError: a model that gives no finite probabilities, or a sentence that does
                 not fit into memory.
+        """
+
+    def stream(
+        self,
+        source: Sequence[int],
+        options: BeamOptions | SamplingOptions,
+        prefix: Sequence[int] = (),
+        number: int = 0,
+    ) -> Iterator[int]:
+        """The ids of the one hypothesis that `search` finds for this source, each as soon as it is
+        known; `options` are those that `decoding.options.check_streamable` accepts.
+
+        Raises:
+            UsageError, ShapeError, AllYouNeedError: as `search`; or it cannot be streamed.
         """
 
     @property

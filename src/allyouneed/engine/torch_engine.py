@@ -3,19 +3,21 @@
 B sentences · S source length
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
+from allyouneed.decoding.streaming import stream_ids
 from allyouneed.device import memory_is_short
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
 from allyouneed.engine.engine import Engine
@@ -55,8 +57,9 @@ class TorchEngine:
         options: BeamOptions | SamplingOptions,
         prefixes: Sequence[Sequence[int]] | None = None,
         numbers: Sequence[int] | None = None,
+        heads: AlignmentHeads | None = None,
     ) -> list[list[Hypothesis]]:
-        """As `Engine.search`."""
+        """As `Engine.search`; attention is left to the core model."""
         if prefixes is not None:  # here, where a number is that of the caller's sentence
             check_prefixes(prefixes, len(sources), self.config)
             check_room(prefixes, [options.limit(len(one) - 1, self.config) for one in sources])
@@ -84,6 +87,18 @@ class TorchEngine:
                 found.update(zip(batch, results, strict=True))
                 waiting = waiting[rows:]
         return [found[n] for n in range(len(sources))]
+
+    def stream(
+        self,
+        source: Sequence[int],
+        options: BeamOptions | SamplingOptions,
+        prefix: Sequence[int] = (),
+        number: int = 0,
+    ) -> Iterator[int]:
+        """As `Engine.stream`."""
+        model = for_batch(self.decodable, self.selection, [source], [prefix])
+        source_BS = torch.tensor([list(source)], device=self.device)
+        return stream_ids(model, source_BS, options, prefix, number)
 
     def _search_batch(
         self,

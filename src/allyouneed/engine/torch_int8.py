@@ -1,7 +1,7 @@
 """int8 with torch: the core's own modules, every linear map of them quantised.
 
 This is the plain road that the native engine is tested against, and what runs in its place where
-that is not built. Only linear maps are int8; all else is as in the core.
+that is not built. Linear maps and token embeddings are int8; all else is as in the core.
 
 M rows · I input width · O output width
 """
@@ -52,8 +52,8 @@ class Int8Transformer:
 
 
 def quantised(model: Transformer) -> Transformer:
-    """A copy of the model whose linear maps are int8. Its embeddings keep their float table, be it
-    tied to the output projection or not."""
+    """A copy of the model whose linear maps are int8. Token embeddings are rounded to int8 rows
+    too, so that those tied to the output projection are the same numbers."""
     into_attention = {
         id(linear)
         for heads in model.modules()
@@ -68,7 +68,11 @@ def quantised(model: Transformer) -> Transformer:
         if isinstance(linear, nn.Linear)
     }
     # deepcopy takes what it finds under an object's id for the copy of that object.
-    return deepcopy(model, in_place_of).float().eval().requires_grad_(False)
+    copy = deepcopy(model, in_place_of).float().eval().requires_grad_(False)
+    for tokens in {copy.encoder.embeddings.tokens, copy.decoder.embeddings.tokens}:
+        values_VD, scale_V1 = quantise(tokens.weight.detach())
+        tokens.weight = nn.Parameter(values_VD.float() * scale_V1, requires_grad=False)
+    return copy
 
 
 class Int8Linear(nn.Module):

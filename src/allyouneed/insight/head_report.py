@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
-from allyouneed.decoding.alignment import pharaoh
+from allyouneed.decoding.links import pharaoh
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.torch_engine import core_engine
 from allyouneed.errors import UsageError

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.errors import ConfigError, ModelFolderError, nearest
+from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.errors import ConfigError, ModelFolderError, UsageError, nearest
 from allyouneed.text.conversation import History
 from allyouneed.text.normaliser import NORMALISERS
 
@@ -21,8 +22,10 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "normaliser": (str,),
     "history": (dict,),
     "heads": (dict,),
+    "alignment_heads": (dict,),
     "model": (dict,),
 }
+ALIGNMENT_KEYS: dict[str, tuple[type, ...]] = {"layer": (int,), "heads": (list,)}
 HEAD_KEYS: dict[str, tuple[type, ...]] = {
     "masked_words": (bool,),
     "next_sentence": (bool,),
@@ -181,6 +184,29 @@ def heads_of(file: Path, values: dict[str, Any]) -> Heads:
         return Heads(**values | lists)
     except ConfigError as error:
         raise ModelFolderError(f"{file}: heads.{error}") from error
+
+
+def alignment_heads_of(file: Path, document: Mapping[str, Any]) -> AlignmentHeads | None:
+    """The heads that alignments are read from, by the key "alignment_heads"; None without it.
+
+    Raises:
+        ModelFolderError: a key that is not known, or a layer or head that the model lacks.
+    """
+    if "alignment_heads" not in document:
+        return None
+    values = document["alignment_heads"]
+    _check_keys(file, "alignment_heads.", values, ALIGNMENT_KEYS)
+    heads = values.get("heads", [])
+    if any(type(head) is not int for head in heads):
+        raise ModelFolderError(
+            f"{file}: alignment_heads.heads={json.dumps(heads)} must be whole numbers"
+        )
+    chosen = AlignmentHeads(values.get("layer", -1), tuple(heads))
+    try:
+        chosen.check(document["model"].get("decoder_layers", 6), document["model"].get("heads", 8))
+    except UsageError as error:
+        raise ModelFolderError(f"{file}: alignment_heads: {error}") from error
+    return chosen
 
 
 def _check_keys(

@@ -13,11 +13,13 @@ from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ModelFolderError, nearest
 from allyouneed.files import old_folder, whole_folder
 from allyouneed.model_folder.config import (
     FORMAT_VERSION,
     Heads,
+    alignment_heads_of,
     heads_of,
     known_normaliser,
     read_config,
@@ -54,6 +56,7 @@ class ModelFolder:
     `history` is how a model that replies sees a conversation; None for a translator.
     `heads` are those of a model without a decoder; None for one with a decoder.
     `normaliser` is the name of how texts are written for the model; None: as they are typed.
+    `alignment_heads` are what alignments are read from; None: all heads of the last layer.
     """
 
     path: Path
@@ -64,6 +67,7 @@ class ModelFolder:
     history: History | None = None
     heads: Heads | None = None
     normaliser: str | None = None
+    alignment_heads: AlignmentHeads | None = None
 
     def load_model(self) -> "Transformer":
         """The Transformer with this folder's weights, in float32, ready to translate (`eval`).
@@ -169,7 +173,10 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     heads = heads_of(path / CONFIG, document["heads"]) if "heads" in document else None
     length = document.get("trained_length")
     normaliser = known_normaliser(path / CONFIG, document)
-    return ModelFolder(path, config, tokenizer, languages, length, history, heads, normaliser)
+    alignment = alignment_heads_of(path / CONFIG, document)
+    return ModelFolder(
+        path, config, tokenizer, languages, length, history, heads, normaliser, alignment
+    )
 
 
 def save_model_folder(
@@ -182,6 +189,7 @@ def save_model_folder(
     trained_length: int | None = None,
     history: History | None = None,
     normaliser: str | None = None,
+    alignment_heads: AlignmentHeads | None = None,
     card: str = "",
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
@@ -216,6 +224,7 @@ def save_model_folder(
         "trained_length": trained_length,
         **({} if normaliser is None else {"normaliser": normaliser}),
         **({} if history is None else {"history": asdict(history)}),
+        **({} if alignment_heads is None else {"alignment_heads": asdict(alignment_heads)}),
         "model": asdict(model.config),
         **({} if heads is None else {"heads": asdict(heads)}),
     }

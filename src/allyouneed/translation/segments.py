@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.links import AnyArray, pharaoh
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
 from allyouneed.text.dressing import Dresser
@@ -66,6 +67,13 @@ class Segment:
         spans = (self.plain.typed(*word.span()) for word in _WORD.finditer(self.plain.text))
         typed = dict(enumerate(words_at(self.text, spans)))
         return [typed.get(word, -1) for word in seen]
+
+    def align(self, attention_TS: AnyArray, source: Sequence[int], tokenizer: AnyTokenizer) -> None:
+        """Sets the alignment by the attention of the first hypothesis to the `source` ids."""
+        told = len(self.code.split())  # words that are not of the text
+        seen = [max(word - told, -1) for word in word_numbers(tokenizer, source)]
+        target = word_numbers(tokenizer.target, self.hypotheses[0].ids)
+        self.alignment = pharaoh(attention_TS, self.typed_words(seen), target)
 
 
 class Segmenter:

@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
-from allyouneed.decoding.alignment import cross_attention_map, pharaoh
+from allyouneed.decoding.alignment import cross_attention_map
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.segments import Segment, word_numbers
+from allyouneed.translation.segments import Segment
 
 Ids = Sequence[Sequence[int]]
 
@@ -51,31 +52,34 @@ def token_scores(model: Transformer, sources: Ids, targets: Ids) -> list[tuple[f
 
 
 @torch.inference_mode()
-def attention_map(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Tensor:
-    """The last layer's cross-attention TS, averaged over its heads.
+def attention_map(
+    model: Transformer, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
+) -> Tensor:
+    """The cross-attention TS of the heads, averaged.
 
     Raises:
         ShapeError: a text that does not fit into the model's positions.
     """
-    return cross_attention_map(model, _padded(model, [source]), _padded(model, [target]))[0]
+    source_BS, target_BT = _padded(model, [source]), _padded(model, [target])
+    return cross_attention_map(model, source_BS, target_BT, heads)[0]
 
 
 @torch.inference_mode()
 def align(
-    model: Transformer, tokenizer: AnyTokenizer, sources: Ids, segments: Sequence[Segment]
+    model: Transformer,
+    tokenizer: AnyTokenizer,
+    sources: Ids,
+    segments: Sequence[Segment],
+    heads: AlignmentHeads,
 ) -> None:
     """Sets the alignment of each segment, whose first hypothesis is found already."""
     targets = [segment.hypotheses[0].ids for segment in segments]
     for chosen in batches_of_like_length([len(source) for source in sources]):
         source_BS = _padded(model, [sources[n] for n in chosen])
         target_BT = _padded(model, [targets[n] for n in chosen])
-        weights_BTS = cross_attention_map(model, source_BS, target_BT)
+        weights_BTS = cross_attention_map(model, source_BS, target_BT, heads)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
-            told = len(segments[n].code.split())  # words that are not of the text
-            seen = [max(word - told, -1) for word in word_numbers(tokenizer, sources[n])]
-            source = segments[n].typed_words(seen)
-            target = word_numbers(tokenizer.target, targets[n])
-            segments[n].alignment = pharaoh(weights_TS, source, target)
+            segments[n].align(weights_TS, sources[n], tokenizer)
 
 
 def _padded(model: Transformer, rows: Ids) -> Tensor:

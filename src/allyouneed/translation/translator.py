@@ -6,7 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, overload
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.decoding.options import BeamOptions
+from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.options import BeamOptions, check_streamable
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError
 from allyouneed.pipeline import ahead
@@ -48,11 +49,14 @@ class Translator:
         history: History | None = None,
         normaliser: str | None = None,
         language: str = "",
+        alignment_heads: AlignmentHeads | None = None,
     ) -> None:
         """`core` gives the core model, on `device`; `trained_length` is the source length, in
         tokens, that training covered well; `history` how a model that replies sees a conversation
         (`Chat` is for that); `normaliser` names how texts are written for the model (None: as they
-        are typed), and `language` is that of translations, whose quotes they get."""
+        are typed), and `language` is that of translations, whose quotes they get;
+        `alignment_heads` are those that alignments are read from (None: all of the last layer)."""
+        self.alignment_heads = alignment_heads or AlignmentHeads()
         self.engine = engine
         self.tokenizer = tokenizer
         self.device = device
@@ -220,8 +224,6 @@ class Translator:
         Raises:
             UsageError: a search that cannot be streamed, or a prefix that does not fit.
         """
-        from allyouneed.decoding.streaming import check_streamable
-
         wishes = Wishes(options or BeamOptions(beam=1), prefix)
         check_streamable(wishes.options)
         return self._streamed(Job.of([text], wishes, self.segmenter))
@@ -251,8 +253,8 @@ class Translator:
     def attention(self, source: str, target: str) -> "tuple[list[str], list[str], Tensor]":
         """Cross-attention of a finished translation, found by teacher forcing the core model.
 
-        Returns the source's pieces, the target's pieces and the weights TS of the last layer,
-        averaged over its heads; white space around the texts is left out.
+        Returns the source's pieces, the target's pieces and the weights TS of the model's
+        alignment heads, averaged; white space around the texts is left out.
 
         Raises:
             ShapeError: a text that does not fit into the model's positions.
@@ -261,7 +263,7 @@ class Translator:
 
         [source_ids] = self._ids(self.tokenizer, [source])
         [target_ids] = self._ids(self.tokenizer.target, [target])
-        weights_TS = attention_map(self.model, source_ids, target_ids)
+        weights_TS = attention_map(self.model, source_ids, target_ids, self.alignment_heads)
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
@@ -276,16 +278,28 @@ class Translator:
         many at once translates them together so.
         """
         engine, options = self._road(job), job.wishes.options
-        found = engine.search(job.ids, options, job.prefixes, job.numbers())
+        heads = self.alignment_heads if job.wishes.alignments else None
+        found = engine.search(job.ids, options, job.prefixes, job.numbers(), heads)
         while engine.notes:
             self.notes.append(engine.notes.pop(0))
         for segment, hypotheses in zip(job.to_do, found, strict=True):
             segment.hypotheses = hypotheses
-        if job.wishes.alignments and job.to_do:
+        if heads and job.to_do:
+            self._align(job, heads)
+        return job
+
+    def _align(self, job: Job, heads: AlignmentHeads) -> None:
+        """Sets the alignments: by the attention that the search has kept, where its engine keeps
+        any, or else by the core model's."""
+        if any(segment.hypotheses[0].attention_TS is None for segment in job.to_do):
             from allyouneed.translation.teacher_forcing import align
 
-            align(self.model, self.tokenizer, job.ids, job.to_do)
-        return job
+            align(self.model, self.tokenizer, job.ids, job.to_do, heads)
+            return
+        for ids, segment in zip(job.ids, job.to_do, strict=True):
+            attention_TS = segment.hypotheses[0].attention_TS
+            assert attention_TS is not None
+            segment.align(attention_TS, ids, self.tokenizer)
 
     @property
     def road(self) -> Engine:
@@ -305,11 +319,6 @@ class Translator:
         return road
 
     def _streamed(self, job: Job) -> Iterator[str]:
-        import torch
-
-        from allyouneed.decoding.streaming import stream_ids
-        from allyouneed.engine.selected_vocabulary import for_batch
-
         engine = self._road(job)
         sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
         [text], [(segments, notes)] = job.texts, job.cut
@@ -320,10 +329,8 @@ class Translator:
             yield segment.before
             if segment.text:
                 ids, prefix, number = next(sentences)
-                source_BS = torch.tensor([ids], device=self.device)
                 growing, newest = self.tokenizer.target.growing(), -1
-                model = for_batch(engine.decodable, engine.selection, [ids], [prefix])
-                for newest in stream_ids(model, source_BS, job.wishes.options, prefix, number):
+                for newest in engine.stream(ids, job.wishes.options, prefix, number):
                     yield dresser.add(growing.add(newest))
                 yield dresser.add(growing.end())
                 yield dresser.end()

@@ -20,7 +20,7 @@ import torch
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native.engine import NativeEngine
-from allyouneed.engine.native.packed import Worker
+from allyouneed.engine.native.worker import Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 from allyouneed.pipeline import processors
@@ -184,8 +184,8 @@ def test_sources_that_cannot_be(engine: NativeEngine, sources: list[list[int]]) 
     with pytest.raises(ShapeError, match=r"41 tokens do not fit into max_positions=40; split"):
         engine.search([*sources, [5] * 40 + [2]], OPTIONS)
     for source, why in (
-        ([47, 2], "id 47 is none of a vocabulary of 47"),
-        ([-1, 2], "id -1 is none of a vocabulary of 47"),
+        ([47, 2], "id 47 is not in a vocabulary of 47"),
+        ([-1, 2], "id -1 is not in a vocabulary of 47"),
         ([], r"a source of 0 tokens; 1 \.\.\. 40 fit"),
     ):
         with pytest.raises(AllYouNeedError, match=why):

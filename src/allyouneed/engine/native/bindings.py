@@ -1,54 +1,76 @@
-"""The C interface of the engine (source/interface.h), as ctypes see it."""
+"""The C interface of the engine (source/interface.h) as ctypes sees it."""
 
 import ctypes
-from ctypes import POINTER, Structure, c_char_p, c_double, c_float, c_int32, c_int64, c_void_p
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char_p,
+    c_double,
+    c_float,
+    c_int32,
+    c_int64,
+    c_void_p,
+)
 from pathlib import Path
+from typing import Any, ClassVar
 
-INTERFACE = 2  # AYA_INTERFACE
+from allyouneed.engine.native.build import ENGINE
+
 ERROR_BYTES = 512  # kErrorBytes
 OK, FAILED, MEMORY, NOT_FINITE, STOPPED = range(5)
 
 Floats, Doubles = POINTER(c_float), POINTER(c_double)
 Ints, Offsets = POINTER(c_int32), POINTER(c_int64)
-Interrupted = ctypes.CFUNCTYPE(c_int32)  # not 0: the search ends
+Fetch = CFUNCTYPE(c_int64, c_char_p, c_int64, Floats)
+Interrupted = CFUNCTYPE(c_int32)  # not 0: the search ends
+Fields = list[tuple[str, Any]]
 
 
 class Config(Structure):
     """aya_config: a TransformerConfig in numbers."""
 
-    _fields_ = [
-        *(
-            (name, c_int32)
-            for name in (
-                "vocabulary",
-                "source_vocabulary",
-                "d_model",
-                "heads",
-                "head_width",
-                "d_ff",
-                "encoder_layers",
-                "decoder_layers",
-                "max_positions",
-                "pre_norm",
-                "rms",
-                "activation",
-                "rotary",
-                "normalise_embeddings",
-                "bias",
-                "pad",
-                "start",
-                "end",
-            )
-        ),
+    _fields_: ClassVar[Fields] = [
+        ("vocabulary", c_int32),
+        ("source_vocabulary", c_int32),
+        ("d_model", c_int32),
+        ("heads", c_int32),
+        ("head_width", c_int32),
+        ("d_ff", c_int32),
+        ("encoder_layers", c_int32),
+        ("decoder_layers", c_int32),
+        ("max_positions", c_int32),
+        ("pre_norm", c_int32),
+        ("rms", c_int32),
+        ("activation", c_int32),
+        ("rotary", c_int32),
+        ("normalise_embeddings", c_int32),
+        ("bias", c_int32),
+        ("tied_source", c_int32),
+        ("tied_output", c_int32),
+        ("pad", c_int32),
+        ("start", c_int32),
+        ("end", c_int32),
         ("norm_epsilon", c_float),
         ("embedding_scale", c_float),
     ]
 
 
-class Options(Structure):
-    """aya_options: BeamOptions in numbers."""
+class Lists(Structure):
+    """aya_lists: lists of ids, one after the other."""
 
-    _fields_ = [
+    _fields_: ClassVar[Fields] = [
+        ("count", c_int32),
+        ("size", c_int64),
+        ("ids", Ints),
+        ("offsets", Offsets),
+    ]
+
+
+class Options(Structure):
+    """aya_options: BeamOptions or SamplingOptions in numbers."""
+
+    _fields_: ClassVar[Fields] = [
         ("beam", c_int32),
         ("n_best", c_int32),
         ("min_length", c_int32),
@@ -56,71 +78,81 @@ class Options(Structure):
         ("loop_guard", c_int32),
         ("stop_exact", c_int32),
         ("stop_first", c_int32),
+        ("penalty_count", c_int32),
         ("penalties", Doubles),
-        ("interrupted", Interrupted),
+        ("samples", c_int32),
+        ("top_k", c_int32),
+        ("top_p", c_double),
+        ("temperature", c_double),
+        ("chance_count", c_int64),
+        ("chances", Doubles),
     ]
 
 
-class Lists(Structure):
-    """aya_lists: lists of ids, one behind the other."""
+class Attention(Structure):
+    """aya_attention: which cross-attention to report."""
 
-    _fields_ = [("ids", Ints), ("offsets", Offsets)]
+    _fields_: ClassVar[Fields] = [("layer", c_int32), ("head_count", c_int32), ("heads", Ints)]
+
+
+class Request(Structure):
+    """aya_request: what a search is given."""
+
+    _fields_: ClassVar[Fields] = [
+        ("sources", Lists),
+        ("limits", Ints),
+        ("prefixes", POINTER(Lists)),
+        ("selection", POINTER(Lists)),
+        ("options", Options),
+        ("attention", Attention),
+        ("interrupted", Interrupted),
+    ]
 
 
 class Found(Structure):
     """aya_found: where a search puts its hypotheses."""
 
-    _fields_ = [
+    _fields_: ClassVar[Fields] = [
+        ("room", c_int32),
+        ("source_room", c_int32),
         ("ids", Ints),
         ("log_p", Floats),
         ("lengths", Ints),
         ("scores", Doubles),
-        ("room", c_int32),
+        ("attention", Floats),
     ]
 
 
-SIGNATURES = {
-    "aya_interface": (c_int32, []),
+STRUCTURES: dict[str, type[Structure]] = {
+    "aya_config": Config,
+    "aya_lists": Lists,
+    "aya_options": Options,
+    "aya_attention": Attention,
+    "aya_request": Request,
+    "aya_found": Found,
+}
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "aya_interface": (c_char_p, []),
+    "aya_layout": (c_char_p, []),
     "aya_variant": (c_char_p, []),
     "aya_units": (c_char_p, []),
-    "aya_model_new": (
-        c_void_p,
-        [
-            POINTER(Config),
-            c_int32,
-            c_int32,
-            POINTER(c_char_p),
-            POINTER(Floats),
-            Offsets,
-            c_char_p,
-        ],
-    ),
+    "aya_model_new": (c_void_p, [POINTER(Config), c_int32, Fetch, c_char_p]),
     "aya_model_free": (None, [c_void_p]),
     "aya_worker_new": (c_void_p, [c_void_p, c_int32, c_char_p]),
     "aya_worker_free": (None, [c_void_p]),
-    "aya_search": (
-        c_int32,
-        [
-            c_void_p,
-            c_int32,
-            POINTER(Lists),
-            Ints,
-            POINTER(Lists),
-            POINTER(Lists),
-            POINTER(Options),
-            POINTER(Found),
-            c_char_p,
-        ],
-    ),
-    "aya_encode": (c_int32, [c_void_p, c_int32, POINTER(Lists), c_char_p]),
+    "aya_worker_threads": (c_int32, [c_void_p]),
+    "aya_search": (c_int32, [c_void_p, POINTER(Request), POINTER(Found), c_char_p]),
+    "aya_begin": (c_int32, [c_void_p, POINTER(Request), c_char_p]),
+    "aya_next": (c_int32, [c_void_p, Ints, c_char_p]),
+    "aya_encode": (c_int32, [c_void_p, POINTER(Lists), c_char_p]),
     "aya_start": (c_int32, [c_void_p, c_int32, c_char_p]),
-    "aya_step": (c_int32, [c_void_p, Ints, Floats, c_char_p]),
+    "aya_step": (c_int32, [c_void_p, c_int32, Ints, Floats, c_char_p]),
     "aya_select": (c_int32, [c_void_p, c_int32, Ints, c_char_p]),
 }
 
 
 def open_library(path: Path) -> ctypes.CDLL:
-    """The compiled library, its functions typed.
+    """The compiled library with typed functions.
 
     Raises:
         OSError: a file that is no library of this interface for this machine.
@@ -130,9 +162,9 @@ def open_library(path: Path) -> ctypes.CDLL:
         for name, (result, arguments) in SIGNATURES.items():
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
-        interface = library.aya_interface()
+        interface = library.aya_interface().decode()
     except AttributeError as error:
         raise OSError(f"{path} is no engine: {error}") from error
-    if interface != INTERFACE:
-        raise OSError(f"{path} has interface {interface} instead of {INTERFACE}")
+    if interface != ENGINE.interface():
+        raise OSError(f"{path} has interface {interface} instead of {ENGINE.interface()}")
     return library

@@ -34,6 +34,11 @@ class Sources:
     prefix: str = ""
     flags: tuple[str, ...] = ()
 
+    def interface(self) -> str:
+        """A digest of the header that says what the library offers: interface.h beside `main`."""
+        header = self.main.with_name("interface.h").read_bytes()
+        return hashlib.sha256(header).hexdigest()[:16]
+
     @property
     def folders(self) -> list[Path]:
         """Where its files are."""
@@ -133,7 +138,8 @@ def compile_variant(variant: str, folder: Path, sources: Sources = ENGINE) -> Pa
     target = folder / library_name(variant, sources)
     handle, partial = tempfile.mkstemp(prefix=f".{variant}-", suffix=".so", dir=folder)
     os.close(handle)
-    flags = (*FLAGS, *sources.flags, *variants()[variant], f'-DVARIANT="{variant}"')
+    names = (f'-DVARIANT="{variant}"', f'-DINTERFACE="{sources.interface()}"')
+    flags = (*FLAGS, *sources.flags, *variants()[variant], *names)
     command = [compiler, *flags, "-I", str(SOURCE)]
     try:
         for static in (STATIC, ()):  # a system may lack the static libraries

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.engine.native.packed import PackedModel, Worker
+from allyouneed.engine.native.packed import PackedModel
+from allyouneed.engine.native.worker import Worker
 
 
 class NativeDecodable:

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
@@ -10,20 +10,21 @@ from threading import Event
 from typing import TYPE_CHECKING, Literal
 
 from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.options import BeamOptions, SamplingOptions, check_streamable
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.engine.batches import BATCH_HYPOTHESES
 from allyouneed.engine.native.interruption import Interrupted
 from allyouneed.engine.native.library import Library, find_library
-from allyouneed.engine.native.packed import PackedModel, Worker
+from allyouneed.engine.native.packed import PackedModel
+from allyouneed.engine.native.worker import Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
 from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.pipeline import processors
 
 if TYPE_CHECKING:
     from allyouneed.engine.native.decodable import NativeDecodable
-    from allyouneed.engine.torch_engine import TorchEngine
     from allyouneed.engine.vocabulary_selection import VocabularySelection
 
 Precision = Literal["int8", "float32"]
@@ -96,11 +97,51 @@ class NativeEngine:
         options: BeamOptions | SamplingOptions,
         prefixes: Sequence[Sequence[int]] | None = None,
         numbers: Sequence[int] | None = None,
+        heads: AlignmentHeads | None = None,
     ) -> list[list[Hypothesis]]:
-        """See `engine.Engine`. Samples are drawn in Python, from this engine's probabilities."""
-        if not isinstance(options, BeamOptions):
-            self._in_python.selection = self.selection
-            return self._in_python.search(sources, options, prefixes, numbers)
+        """As `Engine.search`."""
+        self._check(sources, options, prefixes, heads)
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        numbers = range(len(sources)) if numbers is None else numbers
+        left = Event()
+
+        def decode(worker: Worker, batch: list[int]) -> None:
+            given = [sources[n] for n in batch]
+            forced = None if prefixes is None else [prefixes[n] for n in batch]
+            rows = self.selection.rows(given, forced) if self.selection else None
+            own = [numbers[n] for n in batch]
+            results = worker.search(given, options, forced, rows, left, own, heads)
+            for n, hypotheses in zip(batch, results, strict=True):
+                found[n] = hypotheses
+
+        width = options.beam if isinstance(options, BeamOptions) else options.samples
+        batches = self._batches([len(source) for source in sources], width)
+        self._work_off(deque(batches), decode, left)
+        return found
+
+    def stream(
+        self,
+        source: Sequence[int],
+        options: BeamOptions | SamplingOptions,
+        prefix: Sequence[int] = (),
+        number: int = 0,
+    ) -> Iterator[int]:
+        """As `Engine.stream`."""
+        check_streamable(options)
+        self._check([source], options, [prefix], None)
+        rows = self.selection.rows([source], [prefix]) if self.selection else [None]
+        worker = self._worker(self.threads)
+        yield from worker.stream(source, options, prefix, rows[0], number)
+        self._idle.setdefault((os.getpid(), self.threads), []).append(worker)
+
+    def _check(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: BeamOptions | SamplingOptions,
+        prefixes: Sequence[Sequence[int]] | None,
+        heads: AlignmentHeads | None,
+    ) -> None:
+        """Raises what `Engine.search` names for sources, prefixes or heads that do not fit."""
         for source in sources:
             if len(source) > self.config.max_positions:
                 raise ShapeError(
@@ -109,22 +150,9 @@ class NativeEngine:
                 )
         if prefixes is not None:
             check_prefixes(prefixes, len(sources), self.config)
-            limits = [options.limit(len(source) - 1, self.config) for source in sources]
-            check_room(prefixes, limits)
-        found: list[list[Hypothesis]] = [[] for _ in sources]
-        left = Event()
-
-        def decode(worker: Worker, batch: list[int]) -> None:
-            given = [sources[n] for n in batch]
-            forced = None if prefixes is None else [prefixes[n] for n in batch]
-            rows = self.selection.rows(given, forced) if self.selection else None
-            results = worker.search(given, options, forced, rows, left)
-            for n, hypotheses in zip(batch, results, strict=True):
-                found[n] = hypotheses
-
-        batches = self._batches([len(source) for source in sources], options.beam)
-        self._work_off(deque(batches), decode, left)
-        return found
+            check_room(prefixes, [options.limit(len(s) - 1, self.config) for s in sources])
+        if heads:
+            heads.check(self.config.decoder_layers, self.config.heads)
 
     def _batches(self, lengths: Sequence[int], beam: int) -> list[list[int]]:
         """The longest sentences first, so that what ends last is short; at least one batch for
@@ -211,14 +239,6 @@ class NativeEngine:
             return self._idle[os.getpid(), threads].pop()
         except LookupError:
             return Worker(self.model, threads)
-
-    @cached_property
-    def _in_python(self) -> "TorchEngine":
-        from allyouneed.engine.torch_engine import TorchEngine
-
-        engine = TorchEngine(self.name, self.description, self.decodable)
-        engine.notes = self.notes
-        return engine
 
 
 def _next(batches: deque[list[int]]) -> list[int] | None:

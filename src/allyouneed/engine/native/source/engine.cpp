@@ -6,20 +6,25 @@
 #include <exception>
 
 #include "greedy.h"
+#include "layout.h"
+#include "packing.h"
+#include "request.h"
 #include "search.h"
+#include "walk.h"
 
 namespace {
 
 // What the interface needs of a model and of a worker, whatever their precision.
 struct AnyWorker {
   virtual ~AnyWorker() = default;
-  virtual void search(int32_t count, const aya_lists& sources, const int32_t* limits,
-                      const aya_lists* prefixes, const aya_lists* selection, const aya_options&,
-                      aya_found&) = 0;
-  virtual void encode(const aya_lists& sources, int32_t count) = 0;
+  virtual int32_t threads() const = 0;
+  virtual void search(const aya_request&, aya_found&) = 0;
+  virtual void begin(const aya_request&) = 0;
+  virtual int32_t next() = 0;
+  virtual void encode(const aya_lists& sources) = 0;
   virtual void start(int32_t hypotheses) = 0;
-  virtual void step(const int32_t* ids, float* logits) = 0;
-  virtual void select(const std::vector<int32_t>& parents) = 0;
+  virtual void step(int32_t rows, const int32_t* ids, float* logits) = 0;
+  virtual void select(const int32_t* parents, int32_t count) = 0;
 };
 
 struct AnyModel {
@@ -29,56 +34,121 @@ struct AnyModel {
 
 template <class P>
 struct WorkerOf final : AnyWorker {
-  WorkerOf(const Model<P>& model, int32_t threads) : model(model), worker(model, threads) {}
-  void search(int32_t count, const aya_lists& sources, const int32_t* limits,
-              const aya_lists* prefixes, const aya_lists* selection, const aya_options& options,
-              aya_found& found) override {
+  WorkerOf(const Model<P>& model, int32_t threads) : worker(model, threads) {}
+
+  int32_t threads() const override { return worker.chunk.team.size(); }
+
+  void search(const aya_request& request, aya_found& found) override {
+    walk.reset();
+    const Request checked(request, worker.model.config);
+    checked.check();
+    checked.check(found);
+    watch(request.attention);
     if constexpr (std::is_same_v<P, Int8>)
-      if (Greedy::serves(count, options, selection))
-        return Greedy(worker, model, options).run(sources, limits[0], prefixes, found);
-    Search<P>(worker, model, options).run(sources, count, limits, prefixes, selection, found);
+      if (Greedy::serves(request)) return Greedy(worker, request.options).run(request, found);
+    if (!request.options.samples) return Search<P>(worker, request.options).run(request, found);
+    const int samples = request.options.samples;
+    Walk<P> samples_walk(worker, request);
+    Interruption interruption(request.interrupted);
+    while (samples_walk.running()) {
+      interruption.check();
+      samples_walk.step([&](int sentence, int sample, const Hypothesis& h) {
+        report(h, h.score(1.0), sentence, sample, samples, worker.decoder,
+               worker.source.lengths[sentence], found);
+      });
+    }
   }
-  void encode(const aya_lists& sources, int32_t count) override { worker.encode(sources, count); }
-  void start(int32_t count) override { worker.start(count); }
-  void step(const int32_t* ids, float* logits) override {
-    worker.step(ids, [&](int first, int count) {
-      worker.all_logits(count, logits + size_t(first) * model.config.vocabulary);
+
+  void begin(const aya_request& request) override {
+    walk.reset();
+    Request(request, worker.model.config).check();
+    if (request.sources.count != 1 || request.options.samples != 1)
+      throw std::invalid_argument("one sentence and one hypothesis can be read while they grow");
+    watch({-1, 0, nullptr});
+    walk = std::make_unique<Walk<P>>(worker, request);
+  }
+
+  int32_t next() override {
+    if (!walk) throw std::invalid_argument("no search has begun");
+    if (!walk->running()) return -1;
+    walk->step([](int, int, const Hypothesis&) {});
+    return walk->newest();
+  }
+
+  void encode(const aya_lists& sources) override {
+    walk.reset();
+    check_lists("the sources", sources, worker.model.config.source_vocabulary);
+    if (sources.count < 1) throw std::invalid_argument("there is no sentence");
+    watch({-1, 0, nullptr});
+    worker.encode(sources);
+  }
+  void start(int32_t count) override {
+    constexpr int64_t kMostRows = 1 << 20;
+    if (count < 1 || int64_t(count) * worker.decoder.sentences() > kMostRows)
+      throw std::invalid_argument(std::to_string(count) + " hypotheses for each of " +
+                                  std::to_string(worker.decoder.sentences()) + " sentences");
+    worker.decoder.start(count);
+  }
+  void step(int32_t rows, const int32_t* ids, float* logits) override {
+    if (rows != worker.decoder.rows())
+      throw std::invalid_argument(std::to_string(rows) + " ids for " +
+                                  std::to_string(worker.decoder.rows()) + " hypotheses");
+    const typename P::Linear& map = worker.model.output;
+    worker.decoder.step(ids, [&](int first, int count) {
+      worker.output.all(map, count, logits + size_t(first) * map.outputs);
     });
   }
-  void select(const std::vector<int32_t>& parents) override { worker.select(parents); }
+  void select(const int32_t* parents, int32_t count) override {
+    if (count < 0) throw std::invalid_argument("a negative number of rows");
+    worker.decoder.select(parents, count);
+  }
 
-  const Model<P>& model;
+  void watch(const aya_attention& attention) {
+    worker.decoder.watch(attention.layer, std::vector<int32_t>(
+                                              attention.heads, attention.heads + attention.head_count));
+  }
+
   Worker<P> worker;
+  std::unique_ptr<Walk<P>> walk;
 };
 
 template <class P>
 struct ModelOf final : AnyModel {
-  ModelOf(const aya_config& config, const Tensors& tensors) : model(config, tensors) {}
+  ModelOf(const aya_config& config, const Tensors& tensors) : model(config) {
+    Packing<P>(model, tensors).run();
+  }
   std::unique_ptr<AnyWorker> worker(int32_t threads) const override {
+    constexpr int32_t kMostThreads = 1024;
+    if (threads < 1 || threads > kMostThreads)
+      throw std::invalid_argument(std::to_string(threads) + " threads are not in 1 ... 1024");
     return std::make_unique<WorkerOf<P>>(model, threads);
   }
 
   Model<P> model;
 };
 
-// Runs what may throw; no exception crosses the C interface.
+// Calls what may throw and returns the number of its error: no exception crosses the C interface.
 template <class Call>
 int32_t guarded(char* error, const Call& call) {
+  const auto tell = [&](const char* text, int32_t number) {
+    std::snprintf(error, kErrorBytes, "%s", text);
+    return number;
+  };
   try {
     call();
     return AYA_OK;
   } catch (const std::bad_alloc&) {
-    std::snprintf(error, kErrorBytes, "out of memory");
-    return AYA_MEMORY;
+    return tell("out of memory", AYA_MEMORY);
+  } catch (const std::length_error&) {
+    return tell("out of memory", AYA_MEMORY);
   } catch (const NotFinite& e) {
-    std::snprintf(error, kErrorBytes, "%s", e.what());
-    return AYA_NOT_FINITE;
+    return tell(e.what(), AYA_NOT_FINITE);
   } catch (const Stopped& e) {
-    std::snprintf(error, kErrorBytes, "%s", e.what());
-    return AYA_STOPPED;
+    return tell(e.what(), AYA_STOPPED);
   } catch (const std::exception& e) {
-    std::snprintf(error, kErrorBytes, "%s", e.what());
-    return AYA_FAILED;
+    return tell(e.what(), AYA_FAILED);
+  } catch (...) {
+    return tell("an unknown error", AYA_FAILED);
   }
 }
 
@@ -88,7 +158,12 @@ AnyWorker& as_worker(void* worker) { return *static_cast<AnyWorker*>(worker); }
 
 extern "C" {
 
-int32_t aya_interface(void) { return AYA_INTERFACE; }
+const char* aya_interface(void) { return INTERFACE; }
+
+const char* aya_layout(void) {
+  static const std::string text = layout();
+  return text.c_str();
+}
 
 const char* aya_variant(void) { return VARIANT; }
 
@@ -107,11 +182,10 @@ const char* aya_units(void) {
 #endif
 }
 
-void* aya_model_new(const aya_config* config, int32_t int8, int32_t count, const char* const* names,
-                    const float* const* data, const int64_t* sizes, char* error) {
+void* aya_model_new(const aya_config* config, int32_t int8, aya_fetch fetch, char* error) {
   AnyModel* model = nullptr;
   guarded(error, [&] {
-    const Tensors tensors(count, names, data, sizes);
+    const Tensors tensors(fetch);
     model = int8 ? static_cast<AnyModel*>(new ModelOf<Int8>(*config, tensors))
                  : new ModelOf<Float32>(*config, tensors);
   });
@@ -128,30 +202,34 @@ void* aya_worker_new(void* model, int32_t threads, char* error) {
 
 void aya_worker_free(void* worker) { delete static_cast<AnyWorker*>(worker); }
 
-int32_t aya_search(void* worker, int32_t sentences, const aya_lists* sources,
-                   const int32_t* limits, const aya_lists* prefixes, const aya_lists* selection,
-                   const aya_options* options, aya_found* found, char* error) {
-  return guarded(error, [&] {
-    as_worker(worker).search(sentences, *sources, limits, prefixes, selection, *options, *found);
-  });
+int32_t aya_worker_threads(void* worker) { return as_worker(worker).threads(); }
+
+int32_t aya_search(void* worker, const aya_request* request, aya_found* found, char* error) {
+  return guarded(error, [&] { as_worker(worker).search(*request, *found); });
 }
 
-int32_t aya_encode(void* worker, int32_t sentences, const aya_lists* sources, char* error) {
-  return guarded(error, [&] { as_worker(worker).encode(*sources, sentences); });
+int32_t aya_begin(void* worker, const aya_request* request, char* error) {
+  return guarded(error, [&] { as_worker(worker).begin(*request); });
+}
+
+int32_t aya_next(void* worker, int32_t* id, char* error) {
+  return guarded(error, [&] { *id = as_worker(worker).next(); });
+}
+
+int32_t aya_encode(void* worker, const aya_lists* sources, char* error) {
+  return guarded(error, [&] { as_worker(worker).encode(*sources); });
 }
 
 int32_t aya_start(void* worker, int32_t hypotheses, char* error) {
   return guarded(error, [&] { as_worker(worker).start(hypotheses); });
 }
 
-int32_t aya_step(void* worker, const int32_t* ids, float* logits, char* error) {
-  return guarded(error, [&] { as_worker(worker).step(ids, logits); });
+int32_t aya_step(void* worker, int32_t rows, const int32_t* ids, float* logits, char* error) {
+  return guarded(error, [&] { as_worker(worker).step(rows, ids, logits); });
 }
 
-int32_t aya_select(void* worker, int32_t count, const int32_t* parents, char* error) {
-  return guarded(error, [&] {
-    as_worker(worker).select(std::vector<int32_t>(parents, parents + count));
-  });
+int32_t aya_select(void* worker, int32_t rows, const int32_t* parents, char* error) {
+  return guarded(error, [&] { as_worker(worker).select(parents, rows); });
 }
 
 }  // extern "C"

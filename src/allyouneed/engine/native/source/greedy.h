@@ -1,31 +1,33 @@
-// Greedy search for one sentence: beam search with one hypothesis, but the output layer, the widest
-// of all, is read in full once in many steps.
+// Greedy search for one sentence. The result is that of beam search with a beam of one, but the
+// output layer, the widest of all, is read in full only once in many steps.
 //
-// A step takes the token that a rough copy of the layer lets through (screen.h). The exact logits of
-// many steps are computed together afterwards, for the log-probabilities; where they tell of another
-// token, the search goes back there and on with that one. So the result is that of search.h.
+// A step takes the token that a rough copy of the layer finds most probable (screen.h). The exact
+// logits of many steps are computed together afterwards, for the log-probabilities. Where they favour
+// another token, the search returns to that step and continues with that token.
 #pragma once
-
-#include <vector>
 
 #include "rules.h"
 #include "worker.h"
 
 class Greedy {
  public:
-  // `stop_exact` may go on behind the first end.
-  static bool serves(int sentences, const aya_options& options, const aya_lists* selection) {
-    return sentences == 1 && options.beam == 1 && !options.stop_exact && !selection;
+  // A search with `stop_exact` may continue after the first end, so it is not served here.
+  static bool serves(const aya_request& request) {
+    const aya_options& options = request.options;
+    return request.sources.count == 1 && options.beam == 1 && options.n_best == 1 &&
+           !options.samples && !options.stop_exact && !request.selection;
   }
 
-  Greedy(Worker<Int8>& worker, const Model<Int8>& model, const aya_options& options)
-      : worker_(worker), model_(model), options_(options) {}
+  Greedy(Worker<Int8>& worker, const aya_options& options)
+      : worker_(worker), model_(worker.model), options_(options) {}
 
-  void run(const aya_lists& source, int limit, const aya_lists* prefix, aya_found& found) {
-    worker_.encode(source, 1);
-    const Rules rules(model_.config, options_, source.ids + source.offsets[0],
-                      int(source.offsets[1] - source.offsets[0]), prefix, 0);
-    Interruption interruption(options_.interrupted);
+  void run(const aya_request& request, aya_found& found) {
+    const aya_lists& source = request.sources;
+    const int limit = request.limits[0];
+    worker_.encode(source);
+    const Rules rules(model_.config, options_, source.ids, int(source.offsets[1]),
+                      request.prefixes, 0);
+    Interruption interruption(request.interrupted);
     for (;;) {
       interruption.check();
       const bool done = length() == limit || (length() && h_.ids.back() == model_.config.end);
@@ -35,7 +37,9 @@ class Greedy {
       }
       step(rules);
     }
-    h_.report(h_.score(options_.penalties[length()]), 0, found);
+    h_.rows.assign(h_.ids.size(), 0);
+    report(h_, h_.score(options_.penalties[length()]), 0, 0, 1, worker_.decoder,
+           int(source.offsets[1]), found);
   }
 
  private:
@@ -46,26 +50,27 @@ class Greedy {
     const int32_t newest = length() ? h_.ids.back() : model_.config.start;
     Banned& banned = banned_.emplace_back();
     int32_t next = rules.next(h_.ids, banned);
-    worker_.step(&newest, [&](int, int) {
-      const float* state = worker_.state(0);
+    worker_.decoder.step(&newest, [&](int, int) {
+      const float* state = worker_.chunk.x.data();
       states_.insert(states_.end(), state, state + model_.config.d_model);
-      if (!rules.forced(h_.ids.size())) next = worker_.likeliest(model_.screen, margin_, banned);
+      if (!rules.forced(h_.ids.size())) next = worker_.output.likeliest(model_.screen, margin_, banned);
     });
     h_.ids.push_back(next < 0 ? model_.config.end : next);
   }
 
-  // Whether the steps that were not verified yet took the right tokens. If not, the hypothesis ends
-  // with the first that was wrong, put right.
+  // Whether the steps that were not verified yet took the right tokens. If not, the hypothesis is cut
+  // at the first wrong token, which is replaced by the right one.
   bool verify(const Rules& rules) {
     const int first = verified(), count = length() - first;
     std::vector<Best> best(count);
     for (int i = 0; i < count; ++i) {
-      worker_.set_state(i, states_.data() + size_t(i) * model_.config.d_model);
+      worker_.chunk.rows.set(i, states_.data() + size_t(i) * model_.config.d_model,
+                             model_.config.d_model);
       const bool forced = rules.forced(first + i);
       best[i].clear(2, forced ? h_.ids[first + i] : model_.config.end);
     }
-    worker_.best(model_.output, nullptr, count, best.data(), banned_.data(),
-                 [](int) { return nullptr; });
+    worker_.output.best(model_.output, nullptr, count, best.data(), banned_.data(),
+                        [](int) { return nullptr; });
     bool all_right = true;
     for (int i = 0; i < count && all_right; ++i) {
       const float log_sum = best[i].log_sum();
@@ -77,7 +82,7 @@ class Greedy {
       all_right = false;
       h_.ids.resize(first + i);
       h_.ids.push_back(right);
-      worker_.rewind(first + i + 1);
+      worker_.decoder.rewind(first + i + 1);
       margin_ *= 2.0f;
     }
     states_.clear();
@@ -90,8 +95,8 @@ class Greedy {
   Worker<Int8>& worker_;
   const Model<Int8>& model_;
   const aya_options& options_;
-  float margin_ = 3.5f;  // a right token is missed once in some thousand steps, then less
+  float margin_ = 3.5f;  // misses the right token once in some thousand steps; doubled after a miss
   Hypothesis h_;
-  std::vector<float> states_;   // of the steps that are not verified yet,
-  std::vector<Banned> banned_;  // and what must not have come in them
+  std::vector<float> states_;   // of the steps that are not verified yet
+  std::vector<Banned> banned_;  // what those steps must not produce
 };

@@ -1,11 +1,12 @@
-/* What the engine offers to Python (bindings.py mirrors it). Plain C: no type of C++ or of a
-   library crosses it. Calls that can fail return 0, or the number of an error with its text in
-   `error`, of which at most `kErrorBytes` are written. */
+/* What the engine offers to Python. bindings.py mirrors the structures; a test compares every field's
+   place with aya_layout(). Plain C: no C++ type crosses this interface.
+
+   Functions that can fail return AYA_OK or the number of an error. They write the error's text to
+   `error`, at most kErrorBytes with the final zero. No exception and no signal leaves them for any
+   ids, sizes or options; pointers have to be valid for the sizes that stand beside them. */
 #pragma once
 
 #include <stdint.h>
-
-#define AYA_INTERFACE 2 /* raised with every change here */
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,63 +16,121 @@ extern "C" {
 enum { AYA_OK = 0, AYA_FAILED = 1, AYA_MEMORY = 2, AYA_NOT_FINITE = 3, AYA_STOPPED = 4 };
 enum { kErrorBytes = 512 };
 
-/* core/config.py's TransformerConfig; flags are 0 or 1. */
+/* core/config.py's TransformerConfig. Flags are 0 or 1. */
 typedef struct {
-  int32_t vocabulary, source_vocabulary, d_model, heads, head_width, d_ff;
-  int32_t encoder_layers, decoder_layers, max_positions;
-  int32_t pre_norm, rms, activation, rotary, normalise_embeddings, bias;
-  int32_t pad, start, end;
-  float norm_epsilon, embedding_scale;
+  int32_t vocabulary;
+  int32_t source_vocabulary;
+  int32_t d_model;
+  int32_t heads;
+  int32_t head_width;
+  int32_t d_ff;
+  int32_t encoder_layers;
+  int32_t decoder_layers;
+  int32_t max_positions;
+  int32_t pre_norm;
+  int32_t rms;
+  int32_t activation; /* the place in config.py's Activation */
+  int32_t rotary;
+  int32_t normalise_embeddings;
+  int32_t bias;
+  int32_t tied_source; /* the encoder's embeddings are the decoder's */
+  int32_t tied_output; /* the output layer's weights are the decoder's embeddings */
+  int32_t pad;
+  int32_t start;
+  int32_t end;
+  float norm_epsilon;
+  float embedding_scale;
 } aya_config;
 
-/* decoding/options.py's BeamOptions. `penalties[n]` is lp(Y) for |Y| = n. A search that lasts calls
-   `interrupted` between two steps, a few times a second, in the thread that searches; it ends with
-   AYA_STOPPED when the answer is not 0. Null: nobody interrupts. */
+/* Lists of ids, one after the other: list i is ids[offsets[i]] ... ids[offsets[i + 1] - 1]. */
 typedef struct {
-  int32_t beam, n_best, min_length, no_repeat_ngram, loop_guard, stop_exact, stop_first;
-  const double* penalties;
-  int32_t (*interrupted)(void);
-} aya_options;
-
-/* Lists of ids, one behind the other: list i is ids[offsets[i]] ... ids[offsets[i + 1]]. */
-typedef struct {
-  const int32_t* ids;
-  const int64_t* offsets;
+  int32_t count;          /* lists */
+  int64_t size;           /* ids of all lists */
+  const int32_t* ids;     /* [size] */
+  const int64_t* offsets; /* [count + 1] */
 } aya_lists;
 
-/* What a search found: room for `n_best` hypotheses of `room` tokens for every sentence. Lengths of
-   hypotheses that were not found are 0. */
+/* How to search: decoding/options.py's BeamOptions, or SamplingOptions where `samples` is above 0. */
 typedef struct {
-  int32_t* ids;          /* [sentence][n_best][room] */
-  float* log_p;          /* [sentence][n_best][room] */
-  int32_t* lengths;      /* [sentence][n_best] */
-  double* scores;        /* [sentence][n_best] */
+  int32_t beam;
+  int32_t n_best; /* hypotheses to report for a sentence */
+  int32_t min_length;
+  int32_t no_repeat_ngram;
+  int32_t loop_guard;
+  int32_t stop_exact;
+  int32_t stop_first;
+  int32_t penalty_count;
+  const double* penalties; /* [penalty_count]: penalties[n] is lp(Y) for |Y| = n */
+  int32_t samples;         /* 0: beam search */
+  int32_t top_k;           /* 0: all */
+  double top_p;
+  double temperature;
+  int64_t chance_count;
+  const double* chances; /* [sentence][samples][room]: numbers in [0, 1); null: the likeliest token */
+} aya_options;
+
+/* Which cross-attention to report: the mean of these heads of one decoder layer. */
+typedef struct {
+  int32_t layer; /* -1: none */
+  int32_t head_count;
+  const int32_t* heads; /* [head_count] */
+} aya_attention;
+
+/* What a search is given. A search that lasts calls `interrupted` between two steps, a few times a
+   second, in the thread that searches. It ends with AYA_STOPPED when the answer is not 0. */
+typedef struct {
+  aya_lists sources;
+  const int32_t* limits;      /* [sentence]: the most tokens of its hypotheses */
+  const aya_lists* prefixes;  /* what each translation begins with, or null */
+  const aya_lists* selection; /* the ids that each translation may be made of, or null */
+  aya_options options;
+  aya_attention attention;
+  int32_t (*interrupted)(void); /* null: nobody interrupts */
+} aya_request;
+
+/* Where a search puts its hypotheses: `n_best` places of `room` tokens for every sentence. A place
+   that holds no hypothesis has length 0. */
+typedef struct {
   int32_t room;
+  int32_t source_room; /* at least the longest source, where attention is wanted */
+  int32_t* ids;        /* [sentence][n_best][room] */
+  float* log_p;        /* [sentence][n_best][room] */
+  int32_t* lengths;    /* [sentence][n_best] */
+  double* scores;      /* [sentence][n_best] */
+  float* attention;    /* [sentence][n_best][room][source_room], or null */
 } aya_found;
 
-int32_t aya_interface(void);
-const char* aya_variant(void); /* of this library */
-const char* aya_units(void);   /* what of the processor products run on */
+/* Writes the `size` numbers of the tensor `name` to `into`. Returns -1, or how many numbers the
+   tensor really has where that is not `size` (0: there is no such tensor). */
+typedef int64_t (*aya_fetch)(const char* name, int64_t size, float* into);
 
-void* aya_model_new(const aya_config*, int32_t int8, int32_t tensors, const char* const* names,
-                    const float* const* data, const int64_t* sizes, char* error);
+const char* aya_interface(void); /* a digest of this file */
+const char* aya_layout(void);    /* a line for each field: structure, field, offset, size */
+const char* aya_variant(void);   /* of this library */
+const char* aya_units(void);     /* the processor's units that products run on */
+
+void* aya_model_new(const aya_config*, int32_t int8, aya_fetch, char* error);
 void aya_model_free(void* model);
 
-/* A worker's memory and threads; one call at a time. Workers share the model. */
+/* A worker has threads and memory for one batch. It serves one call at a time; several workers may
+   share a model. */
 void* aya_worker_new(void* model, int32_t threads, char* error);
 void aya_worker_free(void* worker);
+int32_t aya_worker_threads(void* worker); /* that run, perhaps fewer than were asked for */
 
-/* Beam search over one batch. `limits[i]`: the most tokens of sentence i's hypotheses. `prefixes`
-   and `selection` (ids that may come, ascending) may be null. */
-int32_t aya_search(void* worker, int32_t sentences, const aya_lists* sources,
-                   const int32_t* limits, const aya_lists* prefixes, const aya_lists* selection,
-                   const aya_options*, aya_found*, char* error);
+/* Searches a whole batch. */
+int32_t aya_search(void* worker, const aya_request*, aya_found*, char* error);
+
+/* Searches one sentence token by token: a beam of one or one sample. `aya_next` writes the next
+   token's id, or -1 when the hypothesis is complete. */
+int32_t aya_begin(void* worker, const aya_request*, char* error);
+int32_t aya_next(void* worker, int32_t* id, char* error);
 
 /* The decoding protocol (decoding/protocol.py), for searches that are written in Python. */
-int32_t aya_encode(void* worker, int32_t sentences, const aya_lists* sources, char* error);
+int32_t aya_encode(void* worker, const aya_lists* sources, char* error);
 int32_t aya_start(void* worker, int32_t hypotheses, char* error);
-int32_t aya_step(void* worker, const int32_t* ids, float* logits, char* error);
-/* Row r goes on from what row parents[r] was; other rows are gone. */
+int32_t aya_step(void* worker, int32_t rows, const int32_t* ids, float* logits, char* error);
+/* Row r continues what row parents[r] was; other rows are dropped. */
 int32_t aya_select(void* worker, int32_t rows, const int32_t* parents, char* error);
 
 #pragma GCC visibility pop

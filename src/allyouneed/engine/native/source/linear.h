@@ -10,9 +10,9 @@
 #include "team.h"
 #include "tiles.h"
 
-// Where a packed map's numbers come from: `row(output, weights)` writes one row of the matrix over
-// zeros and returns its bias.
-struct Source {
+// The matrix that a map is packed from: `row(output, weights)` writes one row of it over zeros and
+// returns the row's bias.
+struct Matrix {
   int inputs, outputs;
   std::function<float(int output, float* weights)> row;
 };
@@ -49,7 +49,7 @@ struct Int8 {
 
   class Linear {
    public:
-    void pack(Arena& arena, const Source& from) {
+    void pack(Arena& arena, const Matrix& from) {
       inputs = from.inputs;
       outputs = from.outputs;
       depth_ = int(round_up(inputs, kDepth));
@@ -91,7 +91,18 @@ struct Int8 {
       }
     }
 
-    // Columns of panels [first, last) of y, for the first `rows` rows of x.
+    // Row `output` of the matrix, as it is after rounding.
+    void row(int output, float* weights) const {
+      const float scale = scale_[output];
+      const uint8_t* four = place(output, 0);
+      for (int k = 0; k < inputs; ++k) {
+        weights[k] = float(int(four[k & 3]) - 128) * scale;
+        if ((k & 3) == 3) four += 4 * kPanel;
+      }
+    }
+
+    // The products of the first `rows` rows of x with panels [first, last) of the matrix. Panel
+    // `first` goes to y[0].
     void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
       alignas(64) int32_t sums[32][kPanel];
 #if HAS_TILES
@@ -101,7 +112,7 @@ struct Int8 {
       constexpr bool tiles = false;
 #endif
       const int step = tiles ? 32 : kIntRows;
-      for (int panel = first; panel < last; ++panel) {
+      for (int panel = first; panel < last; ++panel, y += kPanel) {
         const uint8_t* w = weight_ + size_t(panel) * depth_ * kPanel;
         for (int row = 0; row < rows; row += step) {
           const int block = std::min(step, rows - row);
@@ -114,7 +125,7 @@ struct Int8 {
             int_tile(block, a, x.stride_, w, depth_, sums);
           for (int r = 0; r < block; ++r)
             finish(sums[r], x.rounded_[row + r], panel * kPanel,
-                   y + size_t(row + r) * stride + panel * kPanel);
+                   y + size_t(row + r) * stride);
         }
       }
 #if HAS_TILES
@@ -167,7 +178,7 @@ struct Float32 {
 
   class Linear {
    public:
-    void pack(Arena& arena, const Source& from) {
+    void pack(Arena& arena, const Matrix& from) {
       take(arena, from.inputs, from.outputs);
       std::vector<float> row(inputs);
       for (int column = 0; column < panels_of(outputs) * kPanel; ++column) {
@@ -186,13 +197,16 @@ struct Float32 {
       }
     }
 
+    void row(int output, float* weights) const {
+      const float* from = place(output, 0);
+      for (int k = 0; k < inputs; ++k) weights[k] = from[size_t(k) * kPanel];
+    }
+
     void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
-      for (int panel = first; panel < last; ++panel) {
+      for (int panel = first; panel < last; ++panel, y += kPanel) {
         const float* w = weight_ + size_t(panel) * inputs * kPanel;
-        float* block = y + panel * kPanel;
-        float_panel(x.values_.data(), x.stride_, rows, w, inputs, block, stride);
-        for (int r = 0; r < rows; ++r)
-          add(block + size_t(r) * stride, bias_ + panel * kPanel, kPanel);
+        float_panel(x.values_.data(), x.stride_, rows, w, inputs, y, stride);
+        for (int r = 0; r < rows; ++r) add(y + size_t(r) * stride, bias_ + panel * kPanel, kPanel);
       }
     }
 
@@ -220,6 +234,6 @@ template <class Linear, class Rows>
 void apply(Team& team, const Linear& map, const Rows& x, int rows, float* y, int stride) {
   team.run([&](int member, int members) {
     const Share share(panels_of(map.outputs), member, members);
-    map.multiply(x, rows, share.begin, share.end, y, stride);
+    map.multiply(x, rows, share.begin, share.end, y + share.begin * kPanel, stride);
   });
 }

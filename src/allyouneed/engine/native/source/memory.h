@@ -1,9 +1,9 @@
-// Memory for the engine: aligned buffers that grow, and an arena that weights lie in back to back.
+// Memory for the engine: aligned buffers that grow, and an arena that holds weights back to back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <vector>
@@ -12,21 +12,31 @@
 #include <sys/mman.h>
 #endif
 
-constexpr size_t kAlignment = 64;               // bytes: a cache line, and the widest vector
+constexpr size_t kAlignment = 64;              // bytes: a cache line, and the widest vector
 constexpr size_t kHugePage = size_t{2} << 20;  // bytes
 
 inline size_t round_up(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-inline void* allocate(size_t bytes, size_t alignment) {
-  void* memory = std::aligned_alloc(alignment, round_up(bytes, alignment));
-  if (!memory) throw std::bad_alloc();
-  return memory;
+// The bytes of `count` values of T.
+template <class T>
+size_t bytes_of(size_t count) {
+  if (count > std::numeric_limits<size_t>::max() / 2 / sizeof(T)) throw std::bad_alloc();
+  return count * sizeof(T);
 }
 
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
+template <size_t ALIGNMENT>
+struct Aligned {
+  struct Free {
+    void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(ALIGNMENT)); }
+  };
+  template <class T>
+  using Pointer = std::unique_ptr<T, Free>;
+
+  static void* allocate(size_t bytes) {
+    return ::operator new(round_up(bytes, ALIGNMENT), std::align_val_t(ALIGNMENT));
+  }
 };
 
 // An array that keeps its memory when it shrinks and forgets its contents when it grows.
@@ -35,9 +45,9 @@ class Buffer {
  public:
   T* resize(size_t count) {
     if (count > capacity_) {
-      memory_.reset();  // first, so that old and new need not fit together
+      memory_.reset();  // first, so that the old and the new memory need not fit together
       capacity_ = 0;
-      memory_.reset(static_cast<T*>(allocate(count * sizeof(T), kAlignment)));
+      memory_.reset(static_cast<T*>(Memory::allocate(bytes_of<T>(count))));
       capacity_ = count;
     }
     return data();
@@ -48,17 +58,18 @@ class Buffer {
   const T& operator[](size_t i) const { return memory_.get()[i]; }
 
  private:
-  std::unique_ptr<T, Free> memory_;
+  using Memory = Aligned<kAlignment>;
+  typename Memory::template Pointer<T> memory_;
   size_t capacity_ = 0;
 };
 
-// Weights are read from end to end in every decoding step: huge pages spare address translations,
-// and lying in the order of their use lets the processor fetch ahead across matrices.
+// Every decoding step reads all weights from end to end. Huge pages save address translations, and
+// weights that lie in the order of their use let the processor fetch ahead across matrices.
 class Arena {
  public:
   template <class T>
   T* take(size_t count) {
-    const size_t bytes = round_up(count * sizeof(T), kAlignment);
+    const size_t bytes = round_up(bytes_of<T>(count), kAlignment);
     if (used_ + bytes > size_) add_chunk(bytes);
     void* place = static_cast<char*>(chunks_.back().get()) + used_;
     used_ += bytes;
@@ -66,16 +77,20 @@ class Arena {
   }
 
  private:
+  using Memory = Aligned<kHugePage>;
+
   void add_chunk(size_t least) {
-    size_ = round_up(least > kChunk ? least : kChunk, kHugePage);
-    chunks_.emplace_back(allocate(size_, kHugePage));
+    chunks_.reserve(chunks_.size() + 1);
+    size_ = used_ = 0;  // should the allocation fail
+    const size_t size = round_up(least > kChunk ? least : kChunk, kHugePage);
+    chunks_.emplace_back(Memory::allocate(size));
+    size_ = size;
 #if defined(MADV_HUGEPAGE)
     madvise(chunks_.back().get(), size_, MADV_HUGEPAGE);
 #endif
-    used_ = 0;
   }
 
   static constexpr size_t kChunk = size_t{16} << 20;  // bytes
-  std::vector<std::unique_ptr<void, Free>> chunks_;
+  std::vector<Memory::Pointer<void>> chunks_;
   size_t size_ = 0, used_ = 0;
 };

@@ -1,9 +1,10 @@
-// What both searches follow: a hypothesis, what may come next in it, and how it is reported. The
-// rules of decoding/constraints.py.
+// What all searches follow: a hypothesis, what may come next in it, and how it is reported. The rules
+// are those of decoding/constraints.py.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -12,7 +13,7 @@
 #include "best.h"
 #include "interface.h"
 
-// Log-probabilities that are no numbers: weights that lead nowhere.
+// A model whose weights lead to log-probabilities that are not finite.
 struct NotFinite : std::runtime_error {
   explicit NotFinite(int sentence)
       : std::runtime_error("sentence " + std::to_string(sentence) +
@@ -24,7 +25,7 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("the search was interrupted") {}
 };
 
-// Asks the caller now and then whether to go on: asking after each step would cost short searches
+// Asks the caller now and then whether to continue. Asking after each step would cost short searches
 // more than their steps.
 class Interruption {
  public:
@@ -46,22 +47,40 @@ class Interruption {
 
 struct Hypothesis {
   std::vector<int32_t> ids;
-  std::vector<float> log_p;  // of each id
-  float total = 0.0f;        // their sum
+  std::vector<float> log_p;    // of each id
+  std::vector<int32_t> rows;   // the decoder's row at the step of each id
+  float total = 0.0f;          // the sum of log_p
+
+  void extend(int32_t id, float log_p_of_id, int32_t row) {
+    ids.push_back(id);
+    log_p.push_back(log_p_of_id);
+    rows.push_back(row);
+    total += log_p_of_id;
+  }
 
   double score(double penalty) const {
     return std::accumulate(log_p.begin(), log_p.end(), 0.0) / penalty;
   }
-
-  void report(double score, size_t place, aya_found& found) const {
-    found.lengths[place] = int32_t(ids.size());
-    found.scores[place] = score;
-    std::copy(ids.begin(), ids.end(), found.ids + place * found.room);
-    std::copy(log_p.begin(), log_p.end(), found.log_p + place * found.room);
-  }
 };
 
-// Endless repetition, see decoding/constraints.py's LoopGuard: which tokens would go on with it.
+// Writes a hypothesis to place n of a sentence; `decoder` gives its attention where that is wanted.
+template <class Decoder>
+void report(const Hypothesis& h, double score, int sentence, int n, int n_best,
+            const Decoder& decoder, int source_length, aya_found& found) {
+  const size_t place = size_t(sentence) * n_best + n;
+  found.lengths[place] = int32_t(h.ids.size());
+  found.scores[place] = score;
+  std::copy(h.ids.begin(), h.ids.end(), found.ids + place * found.room);
+  std::copy(h.log_p.begin(), h.log_p.end(), found.log_p + place * found.room);
+  if (!found.attention) return;
+  float* to = found.attention + place * found.room * found.source_room;
+  for (size_t t = 0; t < h.rows.size(); ++t, to += found.source_room) {
+    const float* look = decoder.look(int(t), h.rows[t]);
+    std::copy(look, look + source_length, to);
+  }
+}
+
+// Bans the tokens that would continue an endless repetition (decoding/constraints.py's LoopGuard).
 class LoopGuard {
  public:
   LoopGuard(const int32_t* source, int length)
@@ -79,7 +98,7 @@ class LoopGuard {
   }
 
  private:
-  // How often, at most, a sequence of 1 ... 8 tokens stands in a row.
+  // The most times that any sequence of 1 ... 8 tokens stands in a row.
   static int repetitions(const int32_t* ids, int length) {
     int most = 1;
     for (int period = 1; period <= std::min(kPeriods, length - 1); ++period) {
@@ -96,7 +115,7 @@ class LoopGuard {
   int allowed_;
 };
 
-// No sequence of n tokens twice in a hypothesis (Paulus et al. 2018, section 2.5).
+// Bans the tokens that would repeat a sequence of n tokens (Paulus et al. 2018, section 2.5).
 inline void ban_repeated(int n, const std::vector<int32_t>& ids, Banned& banned) {
   const int length = int(ids.size());
   for (int i = 0; i + n <= length; ++i)
@@ -104,7 +123,7 @@ inline void ban_repeated(int n, const std::vector<int32_t>& ids, Banned& banned)
       banned.push_back(ids[i + n - 1]);
 }
 
-// What a sentence's hypotheses may go on with.
+// What may come next in a sentence's hypotheses.
 class Rules {
  public:
   Rules(const aya_config& config, const aya_options& options, const int32_t* source, int length,
@@ -117,7 +136,8 @@ class Rules {
 
   bool forced(size_t position) const { return position < prefix_.size(); }
 
-  // What must not follow `ids`; returns an id whose logit is wanted in any case, or -1.
+  // Writes to `banned` what must not follow `ids`. Returns an id whose logit is needed in any case,
+  // or -1.
   int32_t next(const std::vector<int32_t>& ids, Banned& banned) const {
     banned.clear();
     for (const int32_t id : {config_->pad, config_->start})
@@ -126,7 +146,7 @@ class Rules {
     if (options_->no_repeat_ngram) ban_repeated(options_->no_repeat_ngram, ids, banned);
     if (options_->loop_guard) guard_.ban(ids, banned);
     if (int(ids.size()) >= options_->min_length) return -1;
-    banned.push_back(config_->end);  // it comes after all where nothing else may
+    banned.push_back(config_->end);  // it comes all the same where nothing else may
     return config_->end;
   }
 

@@ -1,37 +1,37 @@
-// Beam search (section 6.1) over one batch, the rules of decoding/beam.py.
+// Beam search (section 6.1) over one batch, by the rules of decoding/beam.py.
 //
-// A sentence begins with one hypothesis and has up to `beam`; it leaves the batch when it is done.
+// A sentence begins with one hypothesis, has up to `beam`, and leaves the batch when it is done.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include <functional>
+#include <limits>
 
 #include "rules.h"
+#include "selection.h"
 #include "worker.h"
 
 template <class P>
 class Search {
  public:
-  Search(Worker<P>& worker, const Model<P>& model, const aya_options& options)
-      : worker_(worker), model_(model), options_(options) {}
+  Search(Worker<P>& worker, const aya_options& options)
+      : worker_(worker), model_(worker.model), options_(options) {}
 
-  void run(const aya_lists& sources, int count, const int32_t* limits, const aya_lists* prefixes,
-           const aya_lists* selection, aya_found& found) {
-    worker_.encode(sources, count);
+  void run(const aya_request& request, aya_found& found) {
+    const aya_lists& sources = request.sources;
+    worker_.encode(sources);
     sentences_.clear();
-    for (int s = 0; s < count; ++s) {
+    for (int s = 0; s < sources.count; ++s) {
       const int32_t* source = sources.ids + sources.offsets[s];
       const int length = int(sources.offsets[s + 1] - sources.offsets[s]);
-      Sentence sentence{s, limits[s], Rules(model_.config, options_, source, length, prefixes, s),
-                        {}, {}};
+      Sentence sentence{s, request.limits[s],
+                        Rules(model_.config, options_, source, length, request.prefixes, s), {}, {}};
       sentence.scores.assign(options_.beam, -std::numeric_limits<double>::infinity());
       sentences_.push_back(std::move(sentence));
     }
-    select_vocabulary(selection, count);
-    alive_.assign(count, Hypothesis{});
-    counts_.assign(count, 1);
-    Interruption interruption(options_.interrupted);
+    selection_.take(model_, request.selection);
+    alive_.assign(sources.count, Hypothesis{});
+    counts_.assign(sources.count, 1);
+    Interruption interruption(request.interrupted);
     while (!sentences_.empty()) {
       interruption.check();
       step(found);
@@ -55,7 +55,7 @@ class Search {
     int parent;  // row
   };
 
-  int length() const { return worker_.steps(); }
+  int length() const { return worker_.decoder.steps(); }
 
   void step(aya_found& found) {
     std::vector<int32_t> newest;
@@ -64,19 +64,16 @@ class Search {
     best_.resize(alive_.size());
     banned_.resize(alive_.size());
     prepare();
-    worker_.step(newest.data(), [&](int first, int count) {
-      const bool some = !chosen_.empty();
-      worker_.best(some ? chosen_output_ : model_.output, some ? chosen_.data() : nullptr, count,
-                   best_.data() + first, banned_.data() + first, [&](int row) {
-                     return some ? masks_.data() +
-                                       size_t(worker_.sentence_of(first + row)) * chosen_.size()
-                                 : nullptr;
-                   });
+    worker_.decoder.step(newest.data(), [&](int first, int count) {
+      worker_.output.best(selection_.map(model_), selection_.ids(), count, best_.data() + first,
+                          banned_.data() + first, [&](int row) {
+                            return selection_.mask(worker_.decoder.sentence_of(first + row));
+                          });
     });
     advance(found);
   }
 
-  // What must not come next, and which id has to be looked at in any case.
+  // Finds what must not come next, and which id's logit is needed in any case.
   void prepare() {
     int row = 0;
     for (size_t i = 0; i < sentences_.size(); ++i)
@@ -102,7 +99,7 @@ class Search {
       for (size_t rank = 0; rank < candidates.size(); ++rank) {
         const Candidate& c = candidates[rank];
         if (c.id == end) {
-          const double score = c.total / penalty;
+          const double score = double(c.total) / penalty;
           if (int(rank) < options_.beam && room(sentence) && score > sentence.scores.back()) {
             finish(sentence, extended(c), penalty);
             entered.push_back(score);
@@ -128,11 +125,11 @@ class Search {
     sentences_.swap(sentences);
     counts_.swap(counts);
     alive_.swap(alive);
-    worker_.select(parents);
+    worker_.decoder.select(parents.data(), int(parents.size()));
   }
 
-  // The best 2 · beam of all extensions of a sentence's hypotheses, best first; of equal ones the
-  // earlier hypothesis' come first.
+  // The best 2 · beam extensions of a sentence's hypotheses, best first. Of equal ones, those of the
+  // earlier hypothesis come first.
   std::vector<Candidate> extensions(const Sentence& sentence, int first, int count) {
     std::vector<Candidate> all;
     for (int row = first; row < first + count; ++row) {
@@ -159,8 +156,7 @@ class Search {
 
   Hypothesis extended(const Candidate& c) const {
     Hypothesis h = alive_[c.parent];
-    h.ids.push_back(c.id);
-    h.log_p.push_back(c.log_p);
+    h.extend(c.id, c.log_p, c.parent);
     h.total = c.total;
     return h;
   }
@@ -169,19 +165,19 @@ class Search {
     sentence.finished.push_back({h, h.score(penalty)});
   }
 
-  // The best of what was there and what has come.
+  // Keeps the best of the old and the new scores.
   void enter(std::vector<double>& scores, const std::vector<double>& entered) const {
     scores.insert(scores.end(), entered.begin(), entered.end());
     std::sort(scores.begin(), scores.end(), std::greater<double>());
     scores.resize(options_.beam);
   }
 
-  // Whether one more finished hypothesis is taken: by the rule "first" no more than the beam is wide.
+  // Whether one more finished hypothesis is accepted. The rule "first" accepts `beam` of them.
   bool room(const Sentence& sentence) const {
     return !options_.stop_first || int(sentence.finished.size()) < options_.beam;
   }
 
-  // Whether no hypothesis that is alive can overtake the finished ones, or all are long enough.
+  // Whether no hypothesis that is alive can overtake the finished ones, or all have reached the limit.
   bool done(const Sentence& sentence, const std::vector<Hypothesis>& alive, size_t first) const {
     if (first == alive.size() || length() >= sentence.limit) return true;
     if (options_.stop_first) return !room(sentence);
@@ -196,39 +192,18 @@ class Search {
   void report(Sentence& sentence, aya_found& found) const {
     std::stable_sort(sentence.finished.begin(), sentence.finished.end(),
                      [](const Finished& a, const Finished& b) { return a.score > b.score; });
-    for (int n = 0; n < options_.n_best; ++n) {
-      const size_t place = size_t(sentence.number) * options_.n_best + n;
+    const int length = worker_.source.lengths[sentence.number];
+    for (int n = 0; n < options_.n_best; ++n)
       if (n < int(sentence.finished.size()))
-        sentence.finished[n].hypothesis.report(sentence.finished[n].score, place, found);
+        ::report(sentence.finished[n].hypothesis, sentence.finished[n].score, sentence.number, n,
+                 options_.n_best, worker_.decoder, length, found);
       else
-        found.lengths[place] = 0;
-    }
-  }
-
-  // Vocabulary selection: the output layer over the ids that any sentence of the batch may need,
-  // and for each sentence a mask over those that are not its own.
-  void select_vocabulary(const aya_lists* selection, int count) {
-    chosen_.clear();
-    if (!selection) return;
-    const int64_t many = selection->offsets[count];
-    column_.assign(model_.output.outputs, -1);
-    for (int64_t i = 0; i < many; ++i) column_[selection->ids[i]] = 0;
-    for (size_t id = 0; id < column_.size(); ++id)
-      if (column_[id] == 0) {
-        column_[id] = int32_t(chosen_.size());
-        chosen_.push_back(int32_t(id));
-      }
-    chosen_arena_ = std::make_unique<Arena>();
-    chosen_output_.pick(*chosen_arena_, model_.output, chosen_.data(), int(chosen_.size()));
-    masks_.assign(count * chosen_.size(), kNever);
-    for (int s = 0; s < count; ++s)
-      for (int64_t i = selection->offsets[s]; i < selection->offsets[s + 1]; ++i)
-        masks_[s * chosen_.size() + column_[selection->ids[i]]] = 0.0f;
+        found.lengths[size_t(sentence.number) * options_.n_best + n] = 0;
   }
 
   Worker<P>& worker_;
   const Model<P>& model_;
-  const aya_options options_;
+  const aya_options& options_;
 
   std::vector<Sentence> sentences_;  // still running, in order
   std::vector<int> counts_;          // hypotheses of each
@@ -236,8 +211,5 @@ class Search {
   std::vector<Best> best_;
   std::vector<Banned> banned_;
 
-  std::vector<int32_t> chosen_, column_;  // ids, ascending; where each id is among them, or -1
-  std::unique_ptr<Arena> chosen_arena_;
-  typename P::Linear chosen_output_;
-  std::vector<float> masks_;
+  Selection<P> selection_;
 };

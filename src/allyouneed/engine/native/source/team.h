@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -31,17 +32,19 @@ struct Share {
         end(int(int64_t(count) * (member + 1) / members)) {}
 };
 
-// Work is done in as many shares as there are members. A member takes its own share; one that has
-// not begun when the caller is through with its own is taken by the caller, so that nobody waits
-// for a thread that the system does not run, only for one that it stopped within a share.
+// Work is split into as many shares as there are members. A member takes its own share. A share that
+// nobody has begun when the caller has finished its own is taken by the caller, so that nobody waits
+// for a thread that the system has not scheduled; the caller waits only for shares that are begun.
 class Team {
  public:
-  // With fewer members where the system gives no more threads.
+  // Has fewer members where the system gives no more threads or no memory for them.
   explicit Team(int size) : taken_(size < 1 ? 1 : size) {
+    threads_.reserve(taken_.size());
     try {
       for (int member = 1; member < size; ++member)
         threads_.emplace_back([this, member] { serve(member); });
     } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
     }
     size_ = int(threads_.size()) + 1;
   }
@@ -55,8 +58,8 @@ class Team {
 
   int size() const { return size_; }
 
-  // work(member, members) for every member, the caller's being 0; returns when all is done. What
-  // any of them throws is thrown here.
+  // Calls work(member, members) for every member; the caller is member 0. Returns when all shares are
+  // done. An exception of any member is thrown here.
   template <class Work>
   void run(const Work& work) {
     if (size_ == 1) return work(0, 1);
@@ -74,7 +77,7 @@ class Team {
   }
 
  private:
-  // Begins a round and wakes who sleeps.
+  // Begins a round and wakes the members that sleep.
   uint64_t call_all() {
     uint64_t round;
     {
@@ -102,8 +105,8 @@ class Team {
     }
   }
 
-  // Whether the share of this round was still free; it is the asker's now. A round cannot end, nor
-  // `work_` change, before whoever took a share has finished it.
+  // Whether the share of this round was still free; if so, it belongs to the caller from now on. A
+  // round does not end, and `work_` does not change, before every share that was taken is finished.
   bool takes(int member, uint64_t round) {
     uint64_t before = round - 1;
     return taken_[member].compare_exchange_strong(before, round, std::memory_order_acq_rel);
@@ -123,17 +126,17 @@ class Team {
     }
   }
 
-  // Yielding lets a member run that shares its processor with the one that waits.
+  // Yielding lets another member run on the processor of the one that waits.
   static void wait_a_little(int spins) { spins < kSpins ? relax() : std::this_thread::yield(); }
 
   static constexpr int kSpins = 1000;   // some hundredths of a millisecond
-  static constexpr int kYields = 4000;  // about a millisecond, longer than a step's gaps
+  static constexpr int kYields = 4000;  // about a millisecond, longer than the gaps within a step
   int size_ = 1;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> round_{0};
-  std::vector<std::atomic<uint64_t>> taken_;  // the last round that each member's share was taken in
+  std::vector<std::atomic<uint64_t>> taken_;  // the last round in which each member's share was taken
   std::atomic<int> pending_{0}, asleep_{0};
   std::atomic<bool> leaving_{false};
   std::exception_ptr failure_;

@@ -1,0 +1,22 @@
+"""Random numbers that samples are drawn by, the same on every road."""
+
+import random
+from collections.abc import Sequence
+
+from allyouneed.decoding.options import SamplingOptions
+
+
+def chances(
+    options: SamplingOptions, indices: Sequence[int], length: int
+) -> list[list[list[float]]]:
+    """Numbers in [0, 1), by index, sample and token. They follow from (seed, index, sample) alone,
+    whatever the other indices are."""
+    return [
+        [_drawn(f"{options.seed} {index} {n}", length) for n in range(options.samples)]
+        for index in indices
+    ]
+
+
+def _drawn(seed: str, length: int) -> list[float]:
+    generator = random.Random(seed)
+    return [generator.random() for _ in range(length)]

@@ -1,0 +1,110 @@
+// Checks what a caller hands over, before anything is computed from it.
+#pragma once
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "interface.h"
+
+// Lists whose offsets rise from 0 to their size, and ids of a vocabulary.
+inline void check_lists(const char* what, const aya_lists& lists, int vocabulary) {
+  const auto refuse = [&](const std::string& why) { throw std::invalid_argument(what + why); };
+  if (lists.count < 0 || lists.size < 0) refuse(": a negative size");
+  if (!lists.offsets || (lists.size && !lists.ids)) refuse(": no memory was given");
+  if (lists.offsets[0] != 0 || lists.offsets[lists.count] != lists.size)
+    refuse(": the offsets do not span the ids");
+  for (int i = 0; i < lists.count; ++i)
+    if (lists.offsets[i] > lists.offsets[i + 1]) refuse(": the offsets fall");
+  for (int64_t i = 0; i < lists.size; ++i)
+    if (lists.ids[i] < 0 || lists.ids[i] >= vocabulary)
+      refuse(": id " + std::to_string(lists.ids[i]) + " is not in a vocabulary of " +
+             std::to_string(vocabulary));
+}
+
+class Request {
+ public:
+  Request(const aya_request& request, const aya_config& config)
+      : request_(request), config_(config) {}
+
+  void check() const {
+    const aya_lists& sources = request_.sources;
+    check_lists("the sources", sources, config_.source_vocabulary);
+    demand(sources.count >= 1, "there is no sentence");
+    demand(request_.limits, "there are no limits");
+    for (int s = 0; s < sources.count; ++s) {
+      demand(sources.offsets[s + 1] - sources.offsets[s] <= config_.max_positions,
+             "a source is longer than the model's positions");
+      demand(request_.limits[s] >= 1 && request_.limits[s] <= config_.max_positions,
+             "a limit does not fit the model's positions");
+      longest_ = std::max(longest_, request_.limits[s]);
+    }
+    check_options();
+    if (request_.prefixes) {
+      check_lists("the prefixes", *request_.prefixes, config_.vocabulary);
+      demand(request_.prefixes->count == sources.count, "not one prefix for each sentence");
+      for (int s = 0; s < sources.count; ++s)
+        demand(request_.prefixes->offsets[s + 1] - request_.prefixes->offsets[s] <
+                   request_.limits[s],
+               "a prefix leaves no room below the limit");
+    }
+    if (request_.selection) {
+      check_lists("the selection", *request_.selection, config_.vocabulary);
+      demand(request_.selection->count == sources.count, "not one selection for each sentence");
+      for (int s = 0; s < sources.count; ++s)
+        demand(request_.selection->offsets[s + 1] > request_.selection->offsets[s],
+               "a sentence's selection is empty");
+    }
+    const aya_attention& attention = request_.attention;
+    demand(attention.layer >= -1 && attention.layer < config_.decoder_layers,
+           "the decoder has no such layer");
+    demand(attention.head_count >= 0 && (!attention.head_count || attention.heads),
+           "no memory was given for heads");
+    for (int i = 0; i < attention.head_count; ++i)
+      demand(attention.heads[i] >= 0 && attention.heads[i] < config_.heads,
+             "the decoder has no such head");
+  }
+
+  void check(const aya_found& found) const {
+    demand(found.ids && found.log_p && found.lengths && found.scores,
+           "no memory was given for hypotheses");
+    demand(found.room >= longest_, "the hypotheses have less room than their limit");
+    const aya_lists& sources = request_.sources;
+    if (request_.attention.layer < 0) return;
+    demand(found.attention, "no memory was given for attention");
+    for (int s = 0; s < sources.count; ++s)
+      demand(sources.offsets[s + 1] - sources.offsets[s] <= found.source_room,
+             "the attention has less room than a source");
+  }
+
+ private:
+  static void demand(bool holds, const char* otherwise) {
+    if (!holds) throw std::invalid_argument(otherwise);
+  }
+
+  void check_options() const {
+    constexpr int kWidest = 1 << 16;  // hypotheses of a sentence
+    const aya_options& options = request_.options;
+    demand(options.beam >= 1 && options.beam <= kWidest, "the beam is not in 1 ... 65536");
+    demand(options.n_best >= 1 && options.n_best <= kWidest, "n_best is not in 1 ... 65536");
+    demand(options.min_length >= 0 && options.no_repeat_ngram >= 0, "a length is negative");
+    demand(options.samples >= 0 && options.samples <= kWidest, "samples are not in 0 ... 65536");
+    if (options.samples) {
+      demand(options.top_k >= 0, "top_k is negative");
+      demand(options.top_p > 0.0 && options.top_p <= 1.0, "top_p is not above 0 and at most 1");
+      demand(options.temperature > 0.0 && std::isfinite(options.temperature),
+             "the temperature is not above 0");
+      const int64_t needed = int64_t(request_.sources.count) * options.samples * longest_;
+      demand(!options.chances || options.chance_count >= needed, "too few chances");
+    } else {
+      demand(options.penalties && options.penalty_count >= longest_ + 2,
+             "too few length penalties");
+      for (int n = 0; n < options.penalty_count; ++n)
+        demand(options.penalties[n] > 0.0, "a length penalty is not above 0");
+    }
+  }
+
+  const aya_request& request_;
+  const aya_config& config_;
+  mutable int32_t longest_ = 0;
+};

@@ -1,0 +1,32 @@
+// The tensors of a model file, fetched from the caller one at a time.
+#pragma once
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "interface.h"
+
+class Tensors {
+ public:
+  explicit Tensors(aya_fetch fetch) : fetch_(fetch) {}
+
+  bool has(const std::string& name) const { return fetch_(name.c_str(), 0, nullptr) > 0; }
+
+  // A copy of the tensor's numbers, which are finite.
+  std::vector<float> get(const std::string& name, int64_t size) const {
+    std::vector<float> numbers(static_cast<size_t>(size));
+    const int64_t real = fetch_(name.c_str(), size, numbers.data());
+    if (real == 0) throw std::invalid_argument(name + " is missing");
+    if (real > 0)
+      throw std::invalid_argument(name + " has " + std::to_string(real) + " numbers instead of " +
+                                  std::to_string(size));
+    for (const float number : numbers)
+      if (!std::isfinite(number)) throw std::invalid_argument(name + " holds NaN or infinity");
+    return numbers;
+  }
+
+ private:
+  aya_fetch fetch_;
+};

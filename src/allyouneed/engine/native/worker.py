@@ -1,0 +1,288 @@
+"""Workers: threads of the compiled library that encode and decode one batch at a time."""
+
+import os
+from collections.abc import Iterator, Sequence
+from ctypes import byref, c_int32, create_string_buffer, pointer
+from threading import Event
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.chances import chances
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.engine.native import bindings
+from allyouneed.engine.native.interruption import Interrupted, Watch
+from allyouneed.engine.native.packed import PackedModel
+from allyouneed.errors import AllYouNeedError, ShapeError
+
+Number = TypeVar("Number", bound=np.generic)
+Ids = Sequence[Sequence[int]]
+Options = BeamOptions | SamplingOptions
+
+
+class Worker:
+    """Threads and memory for one batch at a time.
+
+    `threads` is how many run, which may be fewer than were asked for. Methods raise MemoryError
+    where memory is short and AllYouNeedError where the library refuses; so does making a worker.
+    """
+
+    def __init__(self, model: PackedModel, threads: int) -> None:
+        self.model = model
+        self.threads = threads
+        self.sentences = self.rows = 0  # of the batch, and of what is decoded
+        self._process = os.getpid()
+        self.begin_anew()
+
+    def __del__(self) -> None:
+        self._free()
+
+    def begin_anew(self) -> None:
+        """Gives back the memory that batches have made it take, and the batch with it."""
+        self._free()
+        error = create_string_buffer(bindings.ERROR_BYTES)
+        library = self.model.library
+        self.pointer = library.aya_worker_new(self.model.pointer, self.threads, error)
+        if not self.pointer:
+            raise AllYouNeedError(
+                f"{self.threads} threads cannot be set up: {error.value.decode()}; free some "
+                "memory, or take fewer threads"
+            )
+        self.threads = library.aya_worker_threads(self.pointer)
+
+    def _free(self) -> None:
+        # A forked process has none of the parent's threads and would wait for them for ever.
+        if getattr(self, "pointer", None) and self._process == os.getpid():
+            self.model.library.aya_worker_free(self.pointer)
+        self.pointer = None
+
+    def search(
+        self,
+        sources: Ids,
+        options: Options,
+        prefixes: Ids | None = None,
+        selection: Sequence[NDArray[np.int64]] | None = None,
+        left: Event | None = None,
+        numbers: Sequence[int] | None = None,
+        heads: AlignmentHeads | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Searches one batch; other threads of Python run meanwhile.
+
+        `selection` are the ids that each sentence's translation may be made of; `numbers` what
+        each sentence's samples follow from beside the seed (None: its place). With `heads`, each
+        hypothesis has its cross-attention. When `left` is set, or a signal handler raises (Ctrl-C),
+        the search ends within a step.
+
+        Raises:
+            Interrupted: `left` was set.
+        """
+        watch = Watch(left or Event())
+        config = self.model.config
+        asked = _Asked(config, sources, options, prefixes, selection, numbers, heads)
+        many = options.n_best if isinstance(options, BeamOptions) else options.samples
+        shape = (len(sources), many, asked.room)
+        width = max(map(len, sources)) if heads else 0
+        ids, log_p = np.empty(shape, np.int32), np.empty(shape, np.float32)
+        lengths, scores = np.zeros(shape[:2], np.int32), np.zeros(shape[:2], np.float64)
+        attention = np.empty((*shape, width), np.float32)
+        found = bindings.Found(
+            room=asked.room,
+            source_room=width,
+            ids=_address(ids, bindings.Ints),
+            log_p=_address(log_p, bindings.Floats),
+            lengths=_address(lengths, bindings.Ints),
+            scores=_address(scores, bindings.Doubles),
+            attention=_address(attention, bindings.Floats) if heads else None,
+        )
+        asked.request.interrupted = watch.interrupted
+        with watch:
+            self._call("aya_search", byref(asked.request), byref(found))
+        return [
+            [
+                _hypothesis(
+                    ids[s, n, :length],
+                    log_p[s, n, :length],
+                    float(scores[s, n]),
+                    config.end,
+                    attention[s, n, :length, : len(source)].copy() if heads else None,
+                )
+                for n, length in enumerate(lengths[s])
+                if length
+            ]
+            for s, source in enumerate(sources)
+        ]
+
+    def stream(
+        self,
+        source: Sequence[int],
+        options: Options,
+        prefix: Sequence[int] = (),
+        selection: NDArray[np.int64] | None = None,
+        number: int = 0,
+    ) -> Iterator[int]:
+        """The ids of a greedy search or of one sample, each as soon as it is known."""
+        rows = None if selection is None else [selection]
+        asked = _Asked(self.model.config, [source], options, [prefix], rows, [number])
+        asked.request.options.samples = 1  # a beam of one: the likeliest token each time
+        self._call("aya_begin", byref(asked.request))
+        newest = c_int32()
+        while True:
+            self._call("aya_next", byref(newest))
+            if newest.value < 0:
+                return
+            yield newest.value
+
+    def encode(self, sources: Ids) -> None:
+        """Takes in a batch."""
+        self.sentences = len(sources)
+        self._call("aya_encode", byref(_Lists(sources).lists))
+        self.rows = len(sources)
+
+    def start(self, hypotheses: int) -> None:
+        """Gives each sentence so many hypotheses, of no step yet."""
+        self._call("aya_start", hypotheses)
+        self.rows = self.sentences * hypotheses
+
+    def step(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Logits, shape (rows, vocabulary), of what follows each row's newest id.
+
+        Raises:
+            ShapeError: not one id for each row.
+        """
+        if ids.size != self.rows:
+            raise ShapeError(f"{ids.size} ids for {self.rows} hypotheses; give one for each")
+        logits = np.empty((ids.size, self.model.config.vocabulary), np.float32)
+        self._call(
+            "aya_step", ids.size, _address(ids, bindings.Ints), _address(logits, bindings.Floats)
+        )
+        return logits
+
+    def select(self, parents: NDArray[np.int32]) -> None:
+        """Row r continues what row `parents[r]` was; other rows are dropped.
+
+        Raises:
+            ShapeError: a parent that there is not.
+        """
+        if parents.size and not 0 <= parents.min() <= parents.max() < self.rows:
+            raise ShapeError(
+                f"hypotheses {parents.min()} ... {parents.max()} cannot be kept of {self.rows}; "
+                f"they are 0 ... {self.rows - 1}"
+            )
+        self._call("aya_select", parents.size, _address(parents, bindings.Ints))
+        self.rows = parents.size
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        error = create_string_buffer(bindings.ERROR_BYTES)
+        status = getattr(self.model.library, name)(self.pointer, *arguments, error)
+        if status == bindings.OK:
+            return
+        if status == bindings.MEMORY:
+            raise MemoryError(error.value.decode())
+        if status == bindings.STOPPED:
+            raise Interrupted(error.value.decode())
+        remedy = "; check its weights for NaN" if status == bindings.NOT_FINITE else ""
+        raise AllYouNeedError(error.value.decode() + remedy)
+
+
+class _Asked:
+    """A request as the library takes it, and the memory that it points to."""
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        sources: Ids,
+        options: Options,
+        prefixes: Ids | None,
+        selection: Sequence[NDArray[np.int64]] | None,
+        numbers: Sequence[int] | None,
+        heads: AlignmentHeads | None = None,
+    ) -> None:
+        self.limits = np.array([options.limit(len(s) - 1, config) for s in sources], np.int32)
+        self.room = int(self.limits.max())
+        self.lists = [None if rows is None else _Lists(rows) for rows in (prefixes, selection)]
+        self.sources = _Lists(sources)
+        self.heads = np.array(heads.heads if heads else (), np.int32)
+        forced, chosen = (rows and pointer(rows.lists) for rows in self.lists)
+        self.request = bindings.Request(
+            sources=self.sources.lists,
+            limits=_address(self.limits, bindings.Ints),
+            prefixes=forced,
+            selection=chosen,
+            options=self._options(options, numbers),
+            attention=bindings.Attention(
+                layer=range(config.decoder_layers)[heads.layer] if heads else -1,
+                head_count=self.heads.size,
+                heads=_address(self.heads, bindings.Ints),
+            ),
+        )
+
+    def _options(self, options: Options, numbers: Sequence[int] | None) -> bindings.Options:
+        shared = bindings.Options(
+            beam=1,
+            n_best=1,
+            min_length=options.min_length,
+            no_repeat_ngram=options.no_repeat_ngram,
+            loop_guard=options.loop_guard,
+            top_p=1.0,
+            temperature=1.0,
+        )
+        if isinstance(options, BeamOptions):
+            lengths = range(self.room + 2)
+            self.penalties = np.array([options.length_penalty(max(n, 1)) for n in lengths])
+            shared.beam = options.beam
+            shared.n_best = options.n_best
+            shared.stop_exact = options.stop == "exact"
+            shared.stop_first = options.stop == "first"
+            shared.penalty_count = self.penalties.size
+            shared.penalties = _address(self.penalties, bindings.Doubles)
+        else:
+            places = range(len(self.limits)) if numbers is None else numbers
+            self.chances = np.array(chances(options, places, self.room), np.float64)
+            shared.samples = options.samples
+            shared.top_k = min(options.top_k, 2**31 - 1)
+            shared.top_p = options.top_p
+            shared.temperature = options.temperature
+            shared.chance_count = self.chances.size
+            shared.chances = _address(self.chances, bindings.Doubles)
+        return shared
+
+
+class _Lists:
+    """Lists of ids as the library takes them, and their memory."""
+
+    def __init__(self, lists: Ids | Sequence[NDArray[np.int64]]) -> None:
+        lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))
+        self.offsets = np.concatenate([np.zeros(1, np.int64), lengths.cumsum()])
+        rows = [np.asarray(row, np.int32) for row in lists]
+        self.ids = np.concatenate(rows) if rows else np.empty(0, np.int32)
+        self.lists = bindings.Lists(
+            count=len(lists),
+            size=self.ids.size,
+            ids=_address(self.ids, bindings.Ints),
+            offsets=_address(self.offsets, bindings.Offsets),
+        )
+
+
+def _hypothesis(
+    ids: NDArray[np.int32],
+    log_p: NDArray[np.float32],
+    score: float,
+    end: int,
+    attention_TS: NDArray[np.float32] | None,
+) -> Hypothesis:
+    return Hypothesis(
+        ids=tuple(ids.tolist()),
+        token_log_probabilities=tuple(log_p.tolist()),
+        log_probability=float(log_p.sum(dtype=np.float64)),
+        score=score,
+        finished=bool(ids[-1] == end),
+        attention_TS=attention_TS,
+    )
+
+
+def _address(array: "NDArray[Number]", kind: Any) -> Any:
+    return array.ctypes.data_as(kind)
