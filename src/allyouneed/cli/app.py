@@ -20,11 +20,13 @@ from allyouneed.cli.fetch import fetch
 from allyouneed.cli.fill import fill
 from allyouneed.cli.heads import heads
 from allyouneed.cli.import_model import import_model
+from allyouneed.cli.keys import keys_verbs
 from allyouneed.cli.look import look
 from allyouneed.cli.options import Settings
 from allyouneed.cli.predict import predict
 from allyouneed.cli.score import score
 from allyouneed.cli.select_vocabulary import select_vocabulary
+from allyouneed.cli.serve import serve
 from allyouneed.cli.tokenize import tokenize
 from allyouneed.cli.train import train
 from allyouneed.cli.translate import translate
@@ -105,9 +107,11 @@ def build() -> typer.Typer:
         export,
         fetch,
         where,
+        serve,
     ):
         app.command()(verb)
     app.command("import")(import_model)  # no name of a function
+    app.add_typer(keys_verbs(), name="keys")
     return app
 
 

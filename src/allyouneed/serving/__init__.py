@@ -1,0 +1,1 @@
+"""A translation service: requests of many clients, translated together, answered over HTTP."""

@@ -1,0 +1,182 @@
+"""The service as an ASGI application, which any ASGI server can run."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from allyouneed.errors import AllYouNeedError
+from allyouneed.pipeline import processors
+from allyouneed.serving.crew import Crew
+from allyouneed.serving.deepl import DeepL
+from allyouneed.serving.desk import Desk
+from allyouneed.serving.detection import Detector
+from allyouneed.serving.door import Door, error_answer
+from allyouneed.serving.guard import Guard
+from allyouneed.serving.keys import Keyring
+from allyouneed.serving.libretranslate import LibreTranslate
+from allyouneed.serving.metrics import Metrics
+from allyouneed.serving.omegat import OmegaT
+from allyouneed.serving.openapi import description
+from allyouneed.serving.operation import Handler, Operation
+from allyouneed.serving.own import Own
+from allyouneed.serving.page import Page
+from allyouneed.serving.probes import Probes
+from allyouneed.serving.queue import Queue
+from allyouneed.serving.refusal import Refused
+from allyouneed.serving.settings import Settings
+from allyouneed.serving.shelf import Shelf
+
+LOG = logging.getLogger("allyouneed.serving")
+SAVE_SECONDS = 5.0  # between two times that the use of keys is written down
+STOP_SECONDS = 30.0  # given to what runs when the service ends
+
+Open = Callable[[], Shelf]
+
+
+class Service:
+    """One service: its models, queue, workers and endpoints. `app` is what a server runs."""
+
+    def __init__(self, settings: Settings, open_models: Open, keyring: Keyring) -> None:
+        self.settings = settings
+        self.keyring = keyring
+        self._open_models = open_models
+        self.queue = Queue()
+        self.metrics = Metrics(self.queue)
+        self.crew = Crew(self.queue, settings.threads or processors(), self.metrics.on_batch)
+        self.guard = Guard(keyring, self.metrics, settings.deadline)
+        self.probes = Probes(self.metrics, self.guard)
+        shelf = open_models()
+        self.desk = Desk(settings, shelf, self.queue, Detector(shelf.sources), self.metrics)
+        self._count_models()
+        self.operations = self._operations()
+        self.probes.description = description(self.operations)
+        self._paths = {one.path for one in self.operations}
+        self.app = self._build()
+
+    def _operations(self) -> list[Operation]:
+        desk, guard = self.desk, self.guard
+        return [
+            *LibreTranslate(desk, guard).operations(),
+            *DeepL(desk, guard).operations(),
+            *Own(desk, guard).operations(),
+            *OmegaT(desk, guard).operations(),
+            *self.probes.operations(),
+        ]
+
+    def _build(self) -> Starlette:
+        routes = [
+            Route(path, _by_method(those), methods=[*those])
+            for path, those in _by_path(self.operations).items()
+        ]
+        if self.settings.page:
+            page = Page()
+            routes += page.routes()
+            self._paths |= page.paths
+        return Starlette(
+            routes=routes,
+            lifespan=self._lifespan,
+            middleware=[
+                Middleware(
+                    Door, settings=self.settings, metrics=self.metrics, route_of=self._route_of
+                )
+            ],
+            exception_handlers={HTTPException: _http_error, Refused: _refused},
+        )
+
+    def _route_of(self, scope: Scope) -> str:
+        path = scope["path"]
+        return path if path in self._paths else "other"
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        self.crew.start()
+        self.probes.ready = True
+        saving = asyncio.create_task(self._save_now_and_then())
+        try:
+            yield
+        finally:
+            self.probes.ready = False
+            saving.cancel()
+            await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
+            self._save()
+
+    async def _save_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(SAVE_SECONDS)
+            await asyncio.to_thread(self._save)
+
+    def _save(self) -> None:
+        try:
+            self.keyring.save()
+        except AllYouNeedError as error:
+            LOG.error("the use of keys could not be written: %s", type(error).__name__)
+
+    def drain(self) -> None:
+        """Says on /ready that no requests should come any more; those that run go on."""
+        self.probes.ready = False
+
+    async def reload(self) -> None:
+        """Opens the models and keys anew; what is under way ends with the models it began with.
+
+        Models that cannot be opened leave the earlier ones in place.
+        """
+        try:
+            shelf = await asyncio.to_thread(self._open_models)
+        except AllYouNeedError as error:
+            LOG.error("the models stay as they were: %s", error)
+        else:
+            detector = await asyncio.to_thread(Detector, shelf.sources)
+            self.desk.shelf, self.desk.detector = shelf, detector
+            self._count_models()
+            LOG.info("models loaded anew")
+        await asyncio.to_thread(self._save)
+
+    def _count_models(self) -> None:
+        self.metrics.model_loaded.clear()
+        for source, target in self.desk.shelf.models:
+            self.metrics.model_loaded.labels(f"{source}-{target}").set(1)
+
+
+def _by_path(operations: list[Operation]) -> dict[str, dict[str, Handler]]:
+    found: dict[str, dict[str, Handler]] = {}
+    for one in operations:
+        found.setdefault(one.path, {})[one.method] = one.handler
+    return found
+
+
+def _by_method(handlers: dict[str, Handler]) -> Handler:
+    async def handle(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        try:
+            return await handlers[method](request)
+        finally:
+            visit = request.scope.get("visit")
+            if visit is not None and not visit.streamed:
+                visit.end()
+
+    return handle
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    reasons = {404: "there is nothing at this address", 405: "this address takes another method"}
+    answer = error_answer(
+        request.scope, Refused(status, reasons.get(status, "the request cannot be read"))
+    )
+    if isinstance(error, HTTPException) and error.headers:
+        answer.headers.update(error.headers)
+    return answer
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return error_answer(request.scope, error)

@@ -1,0 +1,89 @@
+"""The crew: threads that translate what waits in the queue."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from allyouneed.serving.order import Order
+from allyouneed.serving.queue import Batch, Queue
+from allyouneed.translation.job import Job
+
+OnBatch = Callable[[Batch, float], None]
+
+
+class Crew:
+    """`threads` workers, and one more for light clients while all of them work for heavy ones.
+
+    Each worker translates one batch at a time, on one core. `on_batch` hears of every batch and
+    the seconds that it took. An error in a batch of several sentences is put down to the sentence
+    that causes it: the others are translated again, one by one.
+    """
+
+    def __init__(self, queue: Queue, threads: int, on_batch: OnBatch | None = None) -> None:
+        self.queue = queue
+        self._on_batch = on_batch
+        queue.workers = threads
+        self._threads = [
+            threading.Thread(target=self._work, args=(n == threads,), daemon=True)
+            for n in range(threads + 1)
+        ]
+
+    def start(self) -> None:
+        """Begins to work."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, seconds: float | None = None) -> None:
+        """Works off what waits, and ends; not waited for longer than so many seconds."""
+        self.queue.close()
+        until = None if seconds is None else time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(None if until is None else max(0.0, until - time.monotonic()))
+
+    def _work(self, express: bool) -> None:
+        while (batch := self.queue.take(express)) is not None:
+            began = time.perf_counter()
+            try:
+                self._translate(batch.sentences)
+            finally:
+                seconds = time.perf_counter() - began
+                self.queue.done(batch, seconds)
+                if self._on_batch:
+                    self._on_batch(batch, seconds)
+
+    def _translate(self, sentences: list[tuple[Order, int]]) -> None:
+        sentences = [one for one in sentences if not one[0].cancelled]
+        if not sentences:
+            return
+        try:
+            job = together(sentences)
+            sentences[0][0].translator.searched(job)
+        except Exception as error:
+            if len(sentences) == 1:
+                sentences[0][0].fail(error)
+                return
+            for one in sentences:
+                self._translate([one])
+            return
+        found: dict[Order, list[int]] = {}
+        for order, number in sentences:
+            found.setdefault(order, []).append(number)
+        for order, numbers in found.items():
+            order.found(len(numbers))
+
+
+def together(sentences: list[tuple[Order, int]]) -> Job:
+    """Sentences of several orders of one lane, as one job."""
+    orders = dict.fromkeys(order for order, _ in sentences)
+    first = next(iter(orders))
+    with_prefix = any(order.job.prefixes for order in orders)
+    return Job(
+        first.lane[1],
+        (),
+        [],
+        [order.job.to_do[number] for order, number in sentences],
+        [order.job.ids[number] for order, number in sentences],
+        [order.job.prefixes[number] if order.job.prefixes else [] for order, number in sentences]
+        if with_prefix
+        else None,
+    )

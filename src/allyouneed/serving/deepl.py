@@ -1,0 +1,245 @@
+"""DeepL's API, version 2: its endpoints, shapes and messages."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.guard import Guard
+from allyouneed.serving.languages import match, name_of
+from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
+from allyouneed.serving.refusal import Refused
+from allyouneed.translation.job import Wishes
+
+KINDS = ("application/json", FORM)
+MOST_TEXTS = 50  # of a request, as DeepL has it
+VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # clients accept no "EN" as target
+NO_LIMIT = 1_000_000_000_000  # what /v2/usage names as the limit where there is none
+
+
+class TranslateBody(BaseModel):
+    """What /v2/translate takes. `context` and `model_type` are accepted and not used."""
+
+    text: list[str] = Field(min_length=1)
+    target_lang: str
+    source_lang: str | None = None
+    split_sentences: Literal["0", "1", "nonewlines"] = "1"
+    preserve_formatting: Any = None
+    formality: str = "default"
+    glossary_id: str | None = None
+    context: str | None = Field(None, description="Accepted; this service does not use it.")
+    tag_handling: str | None = None
+    show_billed_characters: Any = None
+    model_type: str | None = None
+
+
+class OneTranslation(BaseModel):
+    """A text's translation."""
+
+    detected_source_language: str
+    text: str
+    billed_characters: int
+    model_type_used: str | None = None
+
+
+class TranslateAnswer(BaseModel):
+    """What /v2/translate gives."""
+
+    translations: list[OneTranslation]
+
+
+class Language(BaseModel):
+    """A language of /v2/languages; `supports_formality` is there for targets."""
+
+    language: str
+    name: str
+    supports_formality: bool | None = None
+
+
+class UsageAnswer(BaseModel):
+    """Characters of this month, and how many there may be."""
+
+    character_count: int
+    character_limit: int
+
+
+class DeepL:
+    """The endpoints."""
+
+    def __init__(self, desk: Desk, guard: Guard) -> None:
+        self.desk, self.guard = desk, guard
+
+    def operations(self) -> list[Operation]:
+        """All of them."""
+        return [
+            Operation(
+                method="POST",
+                path="/v2/translate",
+                handler=self.translate,
+                summary="Translate texts",
+                body=TranslateBody,
+                body_kinds=KINDS,
+                answer=TranslateAnswer,
+            ),
+            Operation(
+                method="GET",
+                path="/v2/languages",
+                handler=self.languages,
+                summary="List the languages",
+                answer=list[Language],
+                query=("type",),
+            ),
+            Operation(
+                method="GET",
+                path="/v2/usage",
+                handler=self.usage,
+                summary="Say how much was translated this month",
+                answer=UsageAnswer,
+            ),
+            Operation(
+                method="GET",
+                path="/v2/glossary-language-pairs",
+                handler=self.glossary_pairs,
+                summary="List the language pairs that glossaries can have (none yet)",
+                answer=dict[str, list[dict[str, str]]],
+            ),
+            Operation(
+                method="GET",
+                path="/v2/glossaries",
+                handler=self.glossaries,
+                summary="List the glossaries (none yet)",
+                answer=dict[str, list[dict[str, Any]]],
+            ),
+            Operation(
+                method="POST",
+                path="/v2/glossaries",
+                handler=self.no_glossary,
+                summary="Make a glossary (not there yet)",
+                body_kinds=KINDS,
+                answer=dict[str, Any],
+                status=201,
+            ),
+            Operation(
+                method="POST",
+                path="/v2/document",
+                handler=self.no_document,
+                summary="Translate a document (not there yet)",
+                body_kinds=(MULTIPART,),
+                answer=dict[str, str],
+            ),
+        ]
+
+    async def translate(self, request: Request) -> Response:
+        """POST /v2/translate"""
+        values = await read_values(request)
+        visit = self.guard.admit(request, _text(values.get("auth_key")))
+        if isinstance(values.get("text"), str):
+            values["text"] = [values["text"]]
+        if isinstance(values.get("split_sentences"), bool):
+            values["split_sentences"] = "1" if values["split_sentences"] else "0"
+        body = checked(TranslateBody, values)
+        if len(body.text) > MOST_TEXTS:
+            raise Refused(400, f"Too many texts: {len(body.text)}; at most {MOST_TEXTS}")
+        self.desk.check_size(body.text, visit)
+        source, target = self._source(body.source_lang), self._target(body.target_lang)
+        self._check_wishes(body)
+        self.guard.charge(visit)
+        texts = body.text
+        if body.split_sentences == "nonewlines":
+            texts = [text.replace("\n", " ") for text in texts]
+        wishes = Wishes(BeamOptions(beam=self.desk.settings.beam))
+        found = await self.desk.translate(texts, source, target, wishes, visit)
+        return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
+
+    def _source(self, code: str | None) -> str:
+        if not code:
+            return self.desk.source(AUTO)
+        found = match(code, self.desk.shelf.sources)
+        if found is None:
+            raise Refused(400, f"Value for 'source_lang' not supported: {code[:20]}")
+        return found
+
+    def _target(self, code: str) -> str:
+        found = match(code, self.desk.shelf.targets)
+        if found is None:
+            raise Refused(400, f"Value for 'target_lang' not supported: {code[:20]}")
+        return found
+
+    def _check_wishes(self, body: TranslateBody) -> None:
+        """Raises Refused for what would be left undone."""
+        if body.tag_handling:
+            raise Refused(
+                400, "tag_handling is not supported yet; send plain text without tag_handling"
+            )
+        if body.glossary_id:
+            raise Refused(400, "glossary_id is not supported yet; leave it out")
+        if body.formality not in ("default", "prefer_more", "prefer_less"):
+            raise Refused(
+                400,
+                f"Target language {body.target_lang[:20]} does not support formality; leave it "
+                "out, or use prefer_more or prefer_less",
+            )
+
+    async def languages(self, request: Request) -> Response:
+        """GET /v2/languages"""
+        values = await read_values(request)
+        self.guard.key_of(request)
+        kind = values.get("type") or "source"
+        if kind not in ("source", "target"):
+            raise Refused(400, "Parameter 'type' is invalid. 'source' and 'target' are valid.")
+        shelf = self.desk.shelf
+        if kind == "source":
+            return json_answer(
+                [Language(language=c.upper(), name=name_of(c)) for c in shelf.sources]
+            )
+        return json_answer(
+            [
+                Language(language=variant, name=name_of(code), supports_formality=False)
+                for code in shelf.targets
+                for variant in VARIANTS.get(code, (code.upper(),))
+            ]
+        )
+
+    async def usage(self, request: Request) -> Response:
+        """GET /v2/usage"""
+        key = self.guard.key_of(request)
+        used = self.guard.keyring.used(key)[0] if key else 0
+        limit = key.characters if key and key.characters is not None else NO_LIMIT
+        return json_answer(UsageAnswer(character_count=used, character_limit=limit))
+
+    async def glossary_pairs(self, request: Request) -> Response:
+        """GET /v2/glossary-language-pairs"""
+        self.guard.key_of(request)
+        return json_answer({"supported_languages": []})
+
+    async def glossaries(self, request: Request) -> Response:
+        """GET /v2/glossaries"""
+        self.guard.key_of(request)
+        return json_answer({"glossaries": []})
+
+    async def no_glossary(self, request: Request) -> Response:
+        """POST /v2/glossaries"""
+        self.guard.key_of(request)
+        raise Refused(400, "glossaries are not supported yet")
+
+    async def no_document(self, request: Request) -> Response:
+        """POST /v2/document"""
+        self.guard.key_of(request)
+        raise Refused(400, "documents are not supported yet; send their texts")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _one(found: Found, body: TranslateBody) -> OneTranslation:
+    return OneTranslation(
+        detected_source_language=found.source.upper(),
+        text=found.translation.text,
+        billed_characters=len(found.translation.source),
+        model_type_used="quality_optimized" if body.model_type else None,
+    )

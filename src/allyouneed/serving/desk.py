@@ -1,0 +1,259 @@
+"""The desk: takes texts from handlers, has them translated, gives the translations back."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.serving.detection import MISSING, Detector, Guess
+from allyouneed.serving.languages import match, name_of
+from allyouneed.serving.metrics import Metrics
+from allyouneed.serving.order import Order
+from allyouneed.serving.queue import Queue
+from allyouneed.serving.refusal import ClientGone, Refused
+from allyouneed.serving.settings import Settings
+from allyouneed.serving.shelf import Shelf
+from allyouneed.serving.visit import Visit
+from allyouneed.translation.job import Wishes
+from allyouneed.translation.result import Translation
+
+AUTO = "auto"
+MANY_CHARACTERS = 20_000  # are cut in a thread, so that others are answered meanwhile
+CHARACTERS_A_TOKEN = 4  # about, to judge a text before it is cut
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text's translation, and its language where that was detected."""
+
+    translation: Translation
+    source: str
+    detected: Guess | None
+
+
+class Desk:
+    """Where requests meet the models. One for each process; used from one event loop."""
+
+    def __init__(
+        self, settings: Settings, shelf: Shelf, queue: Queue, detector: Detector, metrics: Metrics
+    ) -> None:
+        self.settings = settings
+        self.shelf = shelf
+        self.queue = queue
+        self.detector = detector
+        self.metrics = metrics
+
+    @property
+    def aligns(self) -> bool:
+        """Whether words can be aligned without more than this process has loaded."""
+        return all(
+            getattr(model.translator.engine, "aligns", False)
+            for model in self.shelf.models.values()
+        )
+
+    def source(self, code: str) -> str:
+        """The source language that a client's code means, AUTO among them.
+
+        Raises:
+            Refused: there is no model for it.
+        """
+        if code.lower() == AUTO:
+            if not self.detector.available and len(self.shelf.sources) > 1:
+                raise Refused(400, MISSING)
+            return AUTO
+        return self._known(code)
+
+    def target(self, code: str) -> str:
+        """The target language that a client's code means.
+
+        Raises:
+            Refused: there is no model for it.
+        """
+        return self._known(code)
+
+    def _known(self, code: str) -> str:
+        found = match(code, self.shelf.codes)
+        if found is None:
+            raise Refused(400, f"{code[:20]} is not supported")
+        return found
+
+    def check_size(self, texts: Sequence[str], visit: Visit) -> None:
+        """Counts the texts.
+
+        Raises:
+            Refused: too many characters or texts for one request.
+        """
+        visit.texts, visit.characters = len(texts), sum(map(len, texts))
+        for count, most in (
+            (visit.characters, self.settings.max_characters),
+            (visit.texts, self.settings.max_texts),
+        ):
+            if count > most:
+                raise Refused(
+                    400, f"Invalid request: request ({count}) exceeds text limit ({most})"
+                )
+
+    async def detect(self, text: str, visit: Visit) -> list[Guess]:
+        """Languages that the text may be in, the likeliest first."""
+        return self.detector.rank(text)
+
+    async def translate(
+        self, texts: Sequence[str], source: str, target: str, wishes: Wishes, visit: Visit
+    ) -> list[Found]:
+        """The texts' translations, in order; with AUTO each text has a language of its own.
+
+        Raises:
+            Refused: no model for these languages, too much to do in the time that there is.
+            ClientGone: nobody waits for the answer any more.
+        """
+        found: list[Found | None] = [None] * len(texts)
+        async for number, one in self.translate_each(texts, source, target, wishes, visit):
+            found[number] = one
+        return [one for one in found if one is not None]
+
+    async def translate_each(
+        self, texts: Sequence[str], source: str, target: str, wishes: Wishes, visit: Visit
+    ) -> AsyncIterator[tuple[int, Found]]:
+        """As `translate`, languages by turns: (number, translation) as they are there."""
+        detected = [
+            (await self.detect(text, visit))[0] if source == AUTO else None for text in texts
+        ]
+        languages = [guess.language if guess else source for guess in detected]
+        by_language: dict[str, list[int]] = {}
+        for number, language in enumerate(languages):
+            by_language.setdefault(language, []).append(number)
+        self._check_languages([*by_language], source, target)
+        ordered: list[tuple[list[int], Order, asyncio.Future[None]]] = []
+        stage = "late"
+        try:
+            for language, numbers in by_language.items():
+                mine = [texts[number] for number in numbers]
+                if language == target:
+                    for number, text in zip(numbers, mine, strict=True):
+                        yield number, Found(_copied(text), language, detected[number])
+                else:
+                    placed = await self._order(mine, language, target, wishes, visit)
+                    ordered.append((numbers, *placed))
+            for numbers, order, answer in ordered:
+                await visit.wait_for(answer)
+                if order.error is not None:
+                    raise _refusal(order.error) from order.error
+                for number, translation in zip(numbers, order.translations, strict=True):
+                    yield number, Found(translation, languages[number], detected[number])
+        except ClientGone:
+            stage = "gone"
+            raise
+        finally:
+            for _, order, answer in ordered:
+                if not answer.done():
+                    self.metrics.cancelled.labels(stage).inc(self.queue.cancel(order))
+
+    async def stream(
+        self, text: str, source: str, target: str, wishes: Wishes, visit: Visit
+    ) -> AsyncIterator[str | Found]:
+        """The translation of a text as it grows, in pieces, and at the end all about it.
+
+        Raises:
+            As `translate`.
+        """
+        detected = (await self.detect(text, visit))[0] if source == AUTO else None
+        language = detected.language if detected else source
+        if language == target:
+            yield text
+            yield Found(_copied(text), language, detected)
+            return
+        self._check_languages([language], source, target)
+        grown = asyncio.Event()
+        order, answer = await self._order([text], language, target, wishes, visit, grown)
+        try:
+            while not answer.done():
+                grown.clear()
+                if piece := order.grown():
+                    yield piece
+                await visit.wait_for(answer, grown)
+            if order.error is not None:
+                raise _refusal(order.error) from order.error
+            if piece := order.grown():
+                yield piece
+            yield Found(order.translations[0], language, detected)
+        finally:
+            if not answer.done():
+                self.metrics.cancelled.labels("gone").inc(self.queue.cancel(order))
+
+    async def _order(
+        self,
+        texts: Sequence[str],
+        source: str,
+        target: str,
+        wishes: Wishes,
+        visit: Visit,
+        grown: asyncio.Event | None = None,
+    ) -> "tuple[Order, asyncio.Future[None]]":
+        """An order in the queue, and what is done when it is; `grown` is set as it grows."""
+        characters = sum(map(len, texts))
+        self._check_queue(characters // CHARACTERS_A_TOKEN + len(texts), visit)
+        loop = asyncio.get_running_loop()
+        answer = loop.create_future()
+
+        def on_end(_: Order) -> None:
+            loop.call_soon_threadsafe(_set, answer)
+
+        def on_found(_: Order) -> None:
+            if grown is not None:
+                loop.call_soon_threadsafe(grown.set)
+
+        translator = self.shelf.models[source, target].translator
+        hear = on_found if grown is not None else None
+        arguments = (translator, texts, wishes, visit.client, on_end, hear)
+        try:
+            if characters > MANY_CHARACTERS:
+                order = await asyncio.to_thread(Order, *arguments)
+            else:
+                order = Order(*arguments)
+        except AllYouNeedError as error:
+            raise _refusal(error) from error
+        self._check_queue(order.tokens, visit)
+        self.queue.put(order)
+        return order, answer
+
+    def _check_languages(self, sources: list[str], asked: str, target: str) -> None:
+        for source in sources:
+            if source != target and (source, target) not in self.shelf.models:
+                raise Refused(
+                    400,
+                    f"{name_of(target)} ({target}) is not available as a target language from "
+                    f"{name_of(source)} ({source})",
+                )
+
+    def _check_queue(self, tokens: int, visit: Visit) -> None:
+        """Raises Refused at once for what could not be done in time."""
+        wait = self.queue.expected_wait(visit.client, tokens)
+        if wait > visit.seconds_left:
+            reason, after = "deadline", wait - visit.seconds_left
+        elif self.queue.tokens + tokens > self.settings.queue_tokens:
+            reason, after = "full", wait / 2
+        else:
+            return
+        self.metrics.rejected.labels(reason).inc()
+        raise Refused(
+            503,
+            "too much is waiting to be translated in the time for this request; try again later",
+            min(max(1, math.ceil(after)), 600),
+        )
+
+
+def _set(answer: "asyncio.Future[None]") -> None:
+    if not answer.done():
+        answer.set_result(None)
+
+
+def _copied(text: str) -> Translation:
+    return Translation(source=text, text=text, tokens=(), token_log_probabilities=())
+
+
+def _refusal(error: Exception) -> Refused:
+    """What the client is told of an error in its translation."""
+    if isinstance(error, UsageError):
+        return Refused(400, str(error))
+    return Refused(500, "this text could not be translated")

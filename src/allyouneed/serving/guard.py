@@ -1,0 +1,67 @@
+"""The guard: who may come in, and how often."""
+
+from starlette.requests import Request
+
+from allyouneed.serving.keys import Key, Keyring
+from allyouneed.serving.metrics import Metrics
+from allyouneed.serving.refusal import Refused
+from allyouneed.serving.visit import Visit, address
+
+NO_KEY = "Please contact the server operator to get an API key"
+WRONG_KEY = "Invalid API key"
+USED_UP = "the characters of this API key are used up for this month"
+
+
+class Guard:
+    """Lets requests in, by their key where keys are needed, and counts what they use."""
+
+    def __init__(self, keyring: Keyring, metrics: Metrics, patience: float) -> None:
+        self.keyring = keyring
+        self.metrics = metrics
+        self.patience = patience
+
+    def admit(self, request: Request, presented: str | None = None) -> Visit:
+        """A visit, for a request with this key, or the one of its Authorization header.
+
+        Raises:
+            Refused: 400 without a key where one is needed, 403 with a wrong one, 429 for too many
+                requests of this client in this minute.
+        """
+        key = self.key_of(request, presented)
+        client = key.name if key else address(request)
+        most = key.requests if key else self.keyring.requests_per_minute
+        wait = self.keyring.seconds_to_wait(client, most)
+        if wait:
+            self.metrics.rejected.labels("limit").inc()
+            raise Refused(429, f"Slowdown: {most} per 1 minute", wait)
+        visit = Visit.of(request, client, self.patience, key)
+        request.scope["visit"] = visit
+        return visit
+
+    def key_of(self, request: Request, presented: str | None = None) -> Key | None:
+        """The key of a request; None where it has none and needs none.
+
+        Raises:
+            Refused: as `admit`.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        presented = presented or (token if scheme in ("DeepL-Auth-Key", "Bearer") else "")
+        key = self.keyring.find(presented.strip()) if presented else None
+        if key is None and self.keyring.needed:
+            raise Refused(403, WRONG_KEY) if presented else Refused(400, NO_KEY)
+        return key
+
+    def charge(self, visit: Visit) -> None:
+        """Counts the characters of a visit to its key.
+
+        Raises:
+            Refused: they are more than the key has left for this month.
+        """
+        if visit.key is None:
+            return
+        if visit.key.characters is not None:
+            used, _ = self.keyring.used(visit.key)
+            if used + visit.characters > visit.key.characters:
+                self.metrics.rejected.labels("characters").inc()
+                raise Refused(456, USED_UP)
+        self.keyring.count(visit.key, visit.characters)

@@ -1,0 +1,210 @@
+"""Keys: who may use the service, how much, and how much they have used."""
+
+import hashlib
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from allyouneed.errors import UsageError, nearest
+
+PREFIX = "ayn_"  # so that a key is known for one where it turns up by mistake
+BUSY_SECONDS = 10
+TABLES = """
+CREATE TABLE IF NOT EXISTS keys (
+    name TEXT PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,
+    created INTEGER NOT NULL,
+    characters INTEGER,
+    requests INTEGER
+);
+CREATE TABLE IF NOT EXISTS used (
+    name TEXT NOT NULL REFERENCES keys(name) ON DELETE CASCADE,
+    month TEXT NOT NULL,
+    characters INTEGER NOT NULL,
+    requests INTEGER NOT NULL,
+    PRIMARY KEY (name, month)
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Whose key it is, and its limits: characters a month, requests a minute; None: none.
+
+    `used_characters` and `used_requests` are those of this month.
+    """
+
+    name: str
+    characters: int | None = None
+    requests: int | None = None
+    used_characters: int = 0
+    used_requests: int = 0
+    created: int = 0
+
+
+def default_path() -> Path:
+    """Where keys are kept where nothing else is said."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "allyouneed" / "keys.sqlite"
+
+
+class KeyFile:
+    """The keys' SQLite file; it holds hashes (SHA-256 of 256 random bits), never a key itself.
+
+    Raises:
+        UsageError: a file that cannot be opened or is none of this kind.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, name: str, characters: int | None = None, requests: int | None = None) -> str:
+        """Makes a key of this name and returns it; it cannot be shown again.
+
+        Raises:
+            UsageError: the name is taken, or blank.
+        """
+        if not name.strip():
+            raise UsageError("a key needs a name, such as that of the program that will use it")
+        key = PREFIX + secrets.token_urlsafe(32)
+        values = (name, _hash(key), int(time.time()), characters, requests)
+        try:
+            with self._open(create=True) as database:
+                database.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", values)
+        except sqlite3.IntegrityError as error:
+            raise UsageError(
+                f"there is a key named {name!r} already; remove it first, or take another name"
+            ) from error
+        return key
+
+    def remove(self, name: str) -> None:
+        """Makes the key of this name useless.
+
+        Raises:
+            UsageError: there is none.
+        """
+        with self._open() as database:
+            removed = database.execute("DELETE FROM keys WHERE name = ?", (name,)).rowcount
+        if not removed:
+            guess = nearest(name, [key.name for key in self.keys().values()])
+            raise UsageError(
+                f"there is no key named {name!r}" + (f"; did you mean {guess!r}?" if guess else "")
+            )
+
+    def keys(self) -> dict[bytes, Key]:
+        """All keys by their hash, with what they used this month."""
+        if not self.path.exists():
+            return {}
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT hash, keys.name, keys.characters, keys.requests, "
+                "ifnull(used.characters, 0), ifnull(used.requests, 0), created FROM keys "
+                "LEFT JOIN used ON used.name = keys.name AND month = ? ORDER BY keys.name",
+                (_month(),),
+            ).fetchall()
+        return {row[0]: Key(*row[1:]) for row in rows}
+
+    def add_use(self, used: dict[str, tuple[int, int]]) -> None:
+        """Adds (characters, requests) to what the keys of these names used this month."""
+        with self._open() as database:
+            database.executemany(
+                "INSERT INTO used SELECT ?1, ?2, ?3, ?4 "
+                "WHERE EXISTS (SELECT 1 FROM keys WHERE name = ?1) "
+                "ON CONFLICT DO UPDATE SET characters = characters + ?3, requests = requests + ?4",
+                [(name, _month(), *counts) for name, counts in used.items()],
+            )
+
+    @contextmanager
+    def _open(self, create: bool = False) -> Iterator[sqlite3.Connection]:
+        try:
+            if create:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.touch(0o600)
+            database = sqlite3.connect(self.path, timeout=BUSY_SECONDS)
+            try:
+                with database:
+                    database.execute("PRAGMA foreign_keys = ON")
+                    database.executescript(TABLES)
+                    yield database
+            finally:
+                database.close()
+        except sqlite3.IntegrityError:
+            raise
+        except (OSError, sqlite3.Error) as error:
+            raise UsageError(
+                f"{self.path}: the keys cannot be read or written: {error}; name another file "
+                "with --keys"
+            ) from error
+
+
+def _hash(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _month() -> str:
+    return time.strftime("%Y-%m", time.gmtime())
+
+
+class Keyring:
+    """The keys as the running service knows them, with limits held and use counted.
+
+    `open` lets everybody in without a key. `save` is called now and then, from any thread.
+    """
+
+    def __init__(self, file: KeyFile, open_to_all: bool, requests_per_minute: int = 0) -> None:
+        self.file = file
+        self.open = open_to_all
+        self.requests_per_minute = requests_per_minute
+        self._keys = file.keys()
+        self._use: dict[str, tuple[int, int]] = {}
+        self._minutes: dict[str, tuple[int, int]] = {}
+
+    @property
+    def needed(self) -> bool:
+        """Whether a request needs a key."""
+        return bool(self._keys) and not self.open
+
+    def find(self, key: str) -> Key | None:
+        """The key's entry; None where it is not one of ours."""
+        return self._keys.get(_hash(key))
+
+    def seconds_to_wait(self, client: str, most: int | None) -> int:
+        """Counts a request of a client that may make `most` in a minute (None: any number).
+
+        Returns 0 where it may be made, else in how many seconds the next may.
+        """
+        if not most:
+            return 0
+        now = time.monotonic()
+        minute = int(now // 60)
+        last, count = self._minutes.get(client, (minute, 0))
+        if last != minute:
+            count = 0
+        if count >= most:
+            return int((minute + 1) * 60 - now) + 1
+        if len(self._minutes) > 10_000:
+            self._minutes = {c: m for c, m in self._minutes.items() if m[0] == minute}
+        self._minutes[client] = (minute, count + 1)
+        return 0
+
+    def used(self, key: Key) -> tuple[int, int]:
+        """Characters and requests of this month, unsaved ones too."""
+        characters, requests = self._use.get(key.name, (0, 0))
+        return key.used_characters + characters, key.used_requests + requests
+
+    def count(self, key: Key, characters: int) -> None:
+        """Counts a request that was let in."""
+        before = self._use.get(key.name, (0, 0))
+        self._use[key.name] = (before[0] + characters, before[1] + 1)
+
+    def save(self) -> None:
+        """Writes down what was used, and reads the keys anew: removed ones are useless then."""
+        use, self._use = self._use, {}
+        if use:
+            self.file.add_use(use)
+        self._keys = self.file.keys()

@@ -1,0 +1,242 @@
+"""LibreTranslate's API: its endpoints, shapes and messages."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.guard import Guard
+from allyouneed.serving.languages import name_of
+from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
+from allyouneed.serving.refusal import Refused
+from allyouneed.translation.job import Wishes
+
+JSON = "application/json"
+KINDS = (JSON, FORM, MULTIPART)
+
+
+class TranslateBody(BaseModel):
+    """What /translate takes."""
+
+    q: str | list[str] = Field(description="The text, or a list of texts.")
+    source: str = Field(description='A language code, or "auto".')
+    target: str = Field(description="A language code.")
+    format: str = "text"
+    alternatives: int = Field(0, description="How many other translations are wanted.")
+    api_key: str | None = None
+
+
+class Detection(BaseModel):
+    """A language and how sure the detector is of it, in percent."""
+
+    confidence: float
+    language: str
+
+
+class TranslateAnswer(BaseModel):
+    """What /translate gives: lists where `q` was a list."""
+
+    translatedText: str | list[str]
+    detectedLanguage: Detection | list[Detection] | None = None
+    alternatives: list[str] | list[list[str]] | None = None
+
+
+class DetectBody(BaseModel):
+    """What /detect takes."""
+
+    q: str
+    api_key: str | None = None
+
+
+class Language(BaseModel):
+    """A language that can be translated from, and what it can be translated into."""
+
+    code: str
+    name: str
+    targets: list[str]
+
+
+class SuggestBody(BaseModel):
+    """What /suggest takes: a text `q` and its translation `s` as somebody would have it."""
+
+    q: str
+    s: str
+    source: str
+    target: str
+
+
+class LibreTranslate:
+    """The endpoints."""
+
+    def __init__(self, desk: Desk, guard: Guard) -> None:
+        self.desk, self.guard = desk, guard
+        self.settings = desk.settings
+
+    def operations(self) -> list[Operation]:
+        """All of them."""
+        return [
+            Operation(
+                method="POST",
+                path="/translate",
+                handler=self.translate,
+                summary="Translate a text, or a list of texts",
+                body=TranslateBody,
+                body_kinds=KINDS,
+                answer=TranslateAnswer,
+            ),
+            Operation(
+                method="POST",
+                path="/detect",
+                handler=self.detect,
+                summary="Say which language a text is in",
+                body=DetectBody,
+                body_kinds=KINDS,
+                answer=list[Detection],
+            ),
+            Operation(
+                method="GET",
+                path="/languages",
+                handler=self.languages,
+                summary="List the languages",
+                answer=list[Language],
+            ),
+            Operation(
+                method="GET",
+                path="/frontend/settings",
+                handler=self.frontend,
+                summary="Say what a page may offer",
+                answer=dict[str, Any],
+            ),
+            Operation(
+                method="POST",
+                path="/suggest",
+                handler=self.suggest,
+                summary="Suggest a better translation (switched off)",
+                body=SuggestBody,
+                body_kinds=KINDS,
+                answer=dict[str, bool],
+            ),
+            Operation(
+                method="POST",
+                path="/translate_file",
+                handler=self.translate_file,
+                summary="Translate a file (not there yet)",
+                body_kinds=(MULTIPART,),
+                answer=dict[str, str],
+            ),
+        ]
+
+    async def translate(self, request: Request) -> Response:
+        """POST /translate"""
+        values = await read_values(request)
+        visit = self.guard.admit(request, _text(values.get("api_key")))
+        for name in ("q", "source", "target"):
+            if not values.get(name):
+                raise Refused(400, f"Invalid request: missing {name} parameter")
+        alternatives = self._alternatives(values.get("alternatives", 0))
+        body = checked(TranslateBody, {**values, "alternatives": alternatives})
+        if body.format == "html":
+            raise Refused(400, "html format is not supported yet; send plain text (format: text)")
+        if body.format != "text":
+            raise Refused(400, f"{body.format[:20]} format is not supported")
+        texts = [body.q] if isinstance(body.q, str) else body.q
+        self.desk.check_size(texts, visit)
+        source, target = self.desk.source(body.source), self.desk.target(body.target)
+        self.guard.charge(visit)
+        beam = max(self.settings.beam, alternatives + 1)
+        wishes = Wishes(BeamOptions(beam=beam, n_best=alternatives + 1))
+        found = await self.desk.translate(texts, source, target, wishes, visit)
+        return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
+
+    def _alternatives(self, wanted: Any) -> int:
+        try:
+            count = int(wanted or 0)
+        except (TypeError, ValueError) as error:
+            raise Refused(400, "Invalid request: alternatives parameter is not a number") from error
+        if not 0 <= count <= self.settings.max_alternatives:
+            raise Refused(
+                400,
+                "Invalid request: alternatives parameter must be <= "
+                f"{self.settings.max_alternatives}",
+            )
+        return count
+
+    async def detect(self, request: Request) -> Response:
+        """POST /detect"""
+        values = await read_values(request)
+        visit = self.guard.admit(request, _text(values.get("api_key")))
+        if not values.get("q"):
+            raise Refused(400, "Invalid request: missing q parameter")
+        body = checked(DetectBody, values)
+        self.desk.check_size([body.q], visit)
+        self.desk.source(AUTO)
+        guesses = await self.desk.detect(body.q, visit)
+        return json_answer([_detection(guess) for guess in guesses[:3]])
+
+    async def languages(self, request: Request) -> Response:
+        """GET /languages"""
+        shelf = self.desk.shelf
+        return json_answer(
+            [
+                Language(code=code, name=name_of(code), targets=shelf.targets_of(code))
+                for code in shelf.codes
+            ]
+        )
+
+    async def frontend(self, request: Request) -> Response:
+        """GET /frontend/settings"""
+        shelf = self.desk.shelf
+        source = "en" if "en" in shelf.sources else shelf.sources[0]
+        target = next(code for code in shelf.targets_of(source) if code != source)
+        return json_answer(
+            {
+                "charLimit": self.settings.max_characters,
+                "frontendTimeout": 500,
+                "apiKeys": self.guard.keyring.needed,
+                "keyRequired": self.guard.keyring.needed,
+                "suggestions": False,
+                "filesTranslation": False,
+                "supportedFilesFormat": [],
+                "language": {
+                    "source": {"code": source, "name": name_of(source)},
+                    "target": {"code": target, "name": name_of(target)},
+                },
+            }
+        )
+
+    async def suggest(self, request: Request) -> Response:
+        """POST /suggest"""
+        raise Refused(403, "Suggestions are disabled on this server.")
+
+    async def translate_file(self, request: Request) -> Response:
+        """POST /translate_file"""
+        raise Refused(403, "Files translation are disabled on this server.")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _detection(guess: Any) -> Detection:
+    return Detection(confidence=round(100 * guess.confidence, 1), language=guess.language)
+
+
+def _answer(found: list[Found], single: bool, detected: bool, alternatives: int) -> TranslateAnswer:
+    texts = [one.translation.text for one in found]
+    guesses = [_detection(one.detected) for one in found] if detected else None
+    others = (
+        [[other.text for other in one.translation.alternatives[1:]] for one in found]
+        if alternatives
+        else None
+    )
+    if single:
+        return TranslateAnswer(
+            translatedText=texts[0],
+            detectedLanguage=guesses[0] if guesses else None,
+            alternatives=others[0] if others else None,
+        )
+    return TranslateAnswer(translatedText=texts, detectedLanguage=guesses, alternatives=others)

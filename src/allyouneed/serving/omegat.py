@@ -1,0 +1,52 @@
+"""A GET that OmegaT's plugins for engines of one's own ask: /translate?source=&target=&text=."""
+
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.serving.desk import Desk
+from allyouneed.serving.guard import Guard
+from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.refusal import Refused
+from allyouneed.translation.job import Wishes
+
+
+class Answer(BaseModel):
+    """What the plugins look for."""
+
+    translation: str
+
+
+class OmegaT:
+    """The endpoint."""
+
+    def __init__(self, desk: Desk, guard: Guard) -> None:
+        self.desk, self.guard = desk, guard
+
+    def operations(self) -> list[Operation]:
+        """The one."""
+        return [
+            Operation(
+                method="GET",
+                path="/omegat",
+                handler=self.translate,
+                summary="Translate a segment for OmegaT",
+                answer=Answer,
+                query=("source", "target", "text"),
+            )
+        ]
+
+    async def translate(self, request: Request) -> Response:
+        """GET /omegat"""
+        values = request.query_params
+        visit = self.guard.admit(request, values.get("api_key"))
+        for name in ("text", "source", "target"):
+            if not values.get(name):
+                raise Refused(400, f"Invalid request: missing {name} parameter")
+        self.desk.check_size([values["text"]], visit)
+        source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
+        self.guard.charge(visit)
+        wishes = Wishes(BeamOptions(beam=self.desk.settings.beam))
+        [found] = await self.desk.translate([values["text"]], source, target, wishes, visit)
+        return json_answer(Answer(translation=found.translation.text))

@@ -1,0 +1,35 @@
+"""An operation: one thing that the service does at one address, and how the answer looks."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """`body` and `answer` are the models of what comes in and goes out; None: something else than
+    JSON, which `answer_kind` then names. `query` are the parameters of a GET."""
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    body: type[BaseModel] | None = None
+    body_kinds: tuple[str, ...] = ("application/json",)
+    answer: Any = None
+    answer_kind: str = "application/json"
+    status: int = 200
+    query: tuple[str, ...] = ()
+    in_path: tuple[str, ...] = ()
+
+
+def json_answer(value: object, status: int = 200) -> Response:
+    """A value, or a pydantic model, as JSON; fields that are None are left out of models."""
+    return Response(to_json(value, exclude_none=True), status, media_type="application/json")

@@ -1,0 +1,122 @@
+"""An order: the texts that one request wants translated by one model."""
+
+import threading
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from allyouneed.translation.job import Job, Wishes
+from allyouneed.translation.result import Translation
+from allyouneed.translation.translator import Translator
+
+
+class Order:
+    """Cut into sentences, of which any number may be translated at a time, in any order.
+
+    `client` is who asked: the queue is fair between clients. `on_end` is called once, from the
+    thread that translated the last sentence, when `translations` or `error` is there; `on_found`
+    each time that sentences were translated. A cancelled order calls neither any more.
+    """
+
+    def __init__(
+        self,
+        translator: Translator,
+        texts: Sequence[str],
+        wishes: Wishes,
+        client: str,
+        on_end: "Callable[[Order], None]",
+        on_found: "Callable[[Order], None] | None" = None,
+    ) -> None:
+        self.translator = translator
+        self.job = Job.of(texts, wishes, translator.segmenter)
+        self.client = client
+        self.lane = (translator, replace(wishes, prefix=""))
+        self.lengths = [len(ids) for ids in self.job.ids]
+        self.tokens = sum(self.lengths)
+        self.translations: list[Translation] = []
+        self.error: Exception | None = None
+        self.cancelled = False
+        self._on_end, self._on_found = on_end, on_found
+        self._lock = threading.Lock()
+        self._unfound = len(self.lengths)
+        self._waiting = sorted(range(len(self.lengths)), key=self.lengths.__getitem__)
+        self._taken = [False] * len(self.lengths)
+        self._first = 0
+        self._shown = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether none of its sentences waits any more."""
+        return not self._waiting
+
+    @property
+    def waiting(self) -> int:
+        """How many of its sentences wait."""
+        return len(self._waiting)
+
+    def first_waiting(self) -> int:
+        """The number of the sentence that comes first in the texts, of those that wait."""
+        while self._taken[self._first]:
+            self._first += 1
+        return self._first
+
+    def take_like(self, length: int, most: int) -> int | None:
+        """Takes out the waiting sentence whose length is nearest to `length`, and returns its
+        number; None where that has more than `most` tokens."""
+        lengths = self.lengths
+        place = bisect_left(self._waiting, length, key=lengths.__getitem__)
+        near = range(max(place - 1, 0), min(place + 1, len(self._waiting)))
+        best = min(near, key=lambda at: abs(lengths[self._waiting[at]] - length))
+        if lengths[self._waiting[best]] > most:
+            return None
+        return self._out(best)
+
+    def take(self, number: int) -> int:
+        """Takes out the sentence of this number."""
+        place = bisect_left(self._waiting, self.lengths[number], key=self.lengths.__getitem__)
+        return self._out(self._waiting.index(number, place))
+
+    def _out(self, place: int) -> int:
+        number = self._waiting.pop(place)
+        self._taken[number] = True
+        self.tokens -= self.lengths[number]
+        return number
+
+    def found(self, count: int) -> None:
+        """Says that so many sentences more have their hypotheses."""
+        with self._lock:
+            self._unfound -= count
+            last = not self._unfound
+        if self.cancelled or self.error:
+            return
+        if last:
+            self.end()
+        elif self._on_found:
+            self._on_found(self)
+
+    def grown(self) -> str:
+        """What has been translated of the first text from its beginning on, since the last call."""
+        texts: list[str] = []
+        decode = self.translator.tokenizer.target.decode
+        for segment in self.job.cut[0][0][self._shown :]:
+            if segment.text and not segment.hypotheses:
+                break
+            middle = decode(segment.hypotheses[0].ids).strip() if segment.text else ""
+            texts += (segment.before, middle, segment.after)
+            self._shown += 1
+        return "".join(texts)
+
+    def end(self) -> None:
+        """Puts the translations together; every sentence has been found."""
+        try:
+            self.translations = self.job.translations(self.translator.segmenter)
+        except Exception as error:
+            self.error = error
+        self._on_end(self)
+
+    def fail(self, error: Exception) -> None:
+        """Ends the order without translations."""
+        with self._lock:
+            first, self.error = self.error is None, self.error or error
+        if first and not self.cancelled:
+            self._on_end(self)

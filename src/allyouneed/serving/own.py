@@ -1,0 +1,175 @@
+"""The service's own API: everything about a translation at once."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.guard import Guard
+from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.reading import checked, read_values
+from allyouneed.serving.refusal import ClientGone, Refused
+from allyouneed.translation.job import Wishes
+from allyouneed.translation.result import Translation
+
+EVENTS = "text/event-stream"
+
+
+class TranslateBody(BaseModel):
+    """What /v1/translate takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str | list[str]
+    target: str
+    source: str = AUTO
+    n_best: int = Field(1, ge=1, le=32, description="How many translations of each text.")
+    beam: int | None = Field(None, ge=1, le=32, description="Hypotheses kept at each step.")
+    prefix: str = Field("", description="What each translation has to begin with.")
+    alignments: bool = Field(False, description="Which words belong together.")
+    tokens: bool = Field(False, description="The pieces with their log-probabilities.")
+    stream: bool = Field(False, description="One text, given out as it grows, as events.")
+
+
+class Alternative(BaseModel):
+    """One way to translate a text. `score` is the mean log-probability of its tokens."""
+
+    text: str
+    score: float
+    tokens: list[str] | None = None
+    token_log_probabilities: list[float] | None = None
+
+
+class OneTranslation(Alternative):
+    """The best translation of a text. `alignment` are pairs of word numbers, source and target,
+    words being what white space separates."""
+
+    source: str
+    detected_confidence: float | None = None
+    alternatives: list[Alternative] | None = None
+    alignment: list[tuple[int, int]] | None = None
+    notes: list[str] | None = None
+
+
+class TranslateAnswer(BaseModel):
+    """What /v1/translate gives: a translation for each text, in order."""
+
+    translations: list[OneTranslation]
+
+
+class Own:
+    """The endpoints."""
+
+    def __init__(self, desk: Desk, guard: Guard) -> None:
+        self.desk, self.guard = desk, guard
+
+    def operations(self) -> list[Operation]:
+        """All of them."""
+        return [
+            Operation(
+                method="POST",
+                path="/v1/translate",
+                handler=self.translate,
+                summary="Translate, with all that is known about each translation",
+                body=TranslateBody,
+                answer=TranslateAnswer,
+            ),
+            Operation(
+                method="GET",
+                path="/v1/models",
+                handler=self.models,
+                summary="List the models",
+                answer=list[dict[str, str]],
+            ),
+        ]
+
+    async def models(self, request: Request) -> Response:
+        """GET /v1/models"""
+        return json_answer(
+            [
+                {
+                    "source": model.source,
+                    "target": model.target,
+                    "engine": model.translator.engine.description,
+                }
+                for model in self.desk.shelf.models.values()
+            ]
+        )
+
+    async def translate(self, request: Request) -> Response:
+        """POST /v1/translate"""
+        values = await read_values(request)
+        visit = self.guard.admit(request)
+        body = checked(TranslateBody, values)
+        texts = [body.text] if isinstance(body.text, str) else body.text
+        if body.stream and len(texts) != 1:
+            raise Refused(400, f"stream takes one text, not {len(texts)}")
+        self.desk.check_size([*texts, body.prefix], visit)
+        visit.texts = len(texts)
+        source, target = self.desk.source(body.source), self.desk.target(body.target)
+        if body.alignments and not self.desk.aligns:
+            raise Refused(400, "alignments are not available in this service; leave them out")
+        self.guard.charge(visit)
+        beam = max(body.beam or self.desk.settings.beam, body.n_best)
+        wishes = Wishes(BeamOptions(beam=beam, n_best=body.n_best), body.prefix, body.alignments)
+        if body.stream:
+            pieces = self.desk.stream(texts[0], source, target, wishes, visit)
+            first = await anext(pieces)  # an error before the first piece has a status of its own
+            visit.streamed = True
+            return StreamingResponse(_events(first, pieces, body, visit.end), media_type=EVENTS)
+        found = await self.desk.translate(texts, source, target, wishes, visit)
+        return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
+
+
+async def _events(
+    first: str | Found, rest: AsyncIterator[str | Found], body: TranslateBody, end: Any
+) -> AsyncIterator[bytes]:
+    try:
+        yield _event(first, body)
+        async for piece in rest:
+            yield _event(piece, body)
+    except Refused as refused:
+        yield b"event: error\ndata: " + to_json({"error": refused.reason}) + b"\n\n"
+    except ClientGone:
+        return
+    finally:
+        end()
+
+
+def _event(piece: str | Found, body: TranslateBody) -> bytes:
+    if isinstance(piece, str):
+        return b"event: piece\ndata: " + to_json({"text": piece}) + b"\n\n"
+    return b"event: done\ndata: " + to_json(_one(piece, body), exclude_none=True) + b"\n\n"
+
+
+def _one(found: Found, body: TranslateBody) -> OneTranslation:
+    translation = found.translation
+    return OneTranslation(
+        **_alternative(translation, body).model_dump(),
+        source=found.source,
+        detected_confidence=found.detected.confidence if found.detected else None,
+        alternatives=[_alternative(one, body) for one in translation.alternatives] or None,
+        alignment=_pairs(translation.alignment) if body.alignments else None,
+        notes=list(translation.notes) or None,
+    )
+
+
+def _alternative(translation: Translation, body: TranslateBody) -> Alternative:
+    return Alternative(
+        text=translation.text,
+        score=translation.average_log_likelihood,
+        tokens=list(translation.tokens) if body.tokens else None,
+        token_log_probabilities=(
+            list(translation.token_log_probabilities) if body.tokens else None
+        ),
+    )
+
+
+def _pairs(links: str | None) -> list[tuple[int, int]]:
+    pairs = [link.split("-") for link in (links or "").split()]
+    return [(int(i), int(j)) for i, j in pairs]

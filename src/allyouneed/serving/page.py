@@ -1,0 +1,50 @@
+"""The page: its document, style and script, and nothing from elsewhere."""
+
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+PARTS = {
+    "/": "page.html",
+    "/page.css": "page.css",
+    "/page.js": "page.js",
+    "/words.js": "words.js",
+    "/icon.svg": "icon.svg",
+}
+
+
+class Page:
+    """The files of the page; what they are is a fixed list, so there is no path to walk."""
+
+    def __init__(self) -> None:
+        folder = files("allyouneed.serving") / "static"
+        self._parts = {
+            path: (KINDS[name.rpartition(".")[2]], (folder / name).read_bytes())
+            for path, name in PARTS.items()
+        }
+
+    @property
+    def paths(self) -> set[str]:
+        """Where the parts are."""
+        return {*self._parts}
+
+    def routes(self) -> list[Route]:
+        """A route for each part."""
+        return [Route(path, self.part, methods=["GET"]) for path in self._parts]
+
+    async def part(self, request: Request) -> Response:
+        """One part."""
+        kind, content = self._parts[request.url.path]
+        headers = {
+            "content-security-policy": POLICY,
+            "cache-control": "no-cache",
+            "cross-origin-opener-policy": "same-origin",
+        }
+        return Response(content, media_type=kind, headers=headers)

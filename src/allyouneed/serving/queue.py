@@ -1,0 +1,198 @@
+"""The queue: sentences of all requests, until a worker is free to translate them together."""
+
+import threading
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+
+from allyouneed.serving.order import Order
+
+BATCH_TOKENS = 768  # source tokens translated together
+BATCH_SENTENCES = 32
+HEAVY = BATCH_TOKENS  # a client with more waiting tokens than this is in no hurry
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sentences of one lane (model and wishes) that are translated together: (order, number)."""
+
+    sentences: list[tuple[Order, int]]
+    tokens: int
+    heavy: bool
+
+    @property
+    def orders(self) -> list[Order]:
+        """Each order that has a sentence in the batch, once."""
+        return list(dict.fromkeys(order for order, _ in self.sentences))
+
+
+class Queue:
+    """Holds orders and gives out batches, at once, to whoever is free: nothing waits for more.
+
+    Clients take turns. The client whose turn it is begins a batch with its first sentence; the
+    batch is filled with sentences of like length, one from each client in turn. A client with
+    little to do is not held up by one with much: light and heavy clients share no batch, and
+    `take(express=True)` serves light clients while all workers are busy with heavy ones.
+    """
+
+    def __init__(
+        self, batch_tokens: int = BATCH_TOKENS, batch_sentences: int = BATCH_SENTENCES
+    ) -> None:
+        self.batch_tokens, self.batch_sentences = batch_tokens, batch_sentences
+        self.tokens = 0  # that wait
+        self.sentences = 0
+        self.running = 0  # batches that were taken and are not done
+        self.running_heavy = 0
+        self.workers = 0
+        self.closed = False
+        self.rate = Rate()
+        self._clients: OrderedDict[str, deque[Order]] = OrderedDict()
+        self._free = threading.Condition()
+
+    def put(self, order: Order) -> None:
+        """Adds an order behind those of its client. One without sentences ends at once."""
+        if order.exhausted:
+            order.end()
+            return
+        with self._free:
+            self._clients.setdefault(order.client, deque()).append(order)
+            self.tokens += order.tokens
+            self.sentences += len(order.lengths)
+            self._free.notify_all()
+
+    def cancel(self, order: Order) -> int:
+        """Takes out what waits of an order, and returns how many sentences that were."""
+        with self._free:
+            order.cancelled = True
+            orders = self._clients.get(order.client)
+            if orders is None or order not in orders:
+                return 0
+            orders.remove(order)
+            if not orders:
+                del self._clients[order.client]
+            self.tokens -= order.tokens
+            self.sentences -= order.waiting
+            return order.waiting
+
+    def take(self, express: bool = False) -> Batch | None:
+        """The next batch, waiting for one; None when the queue is closed and empty."""
+        with self._free:
+            while True:
+                batch = self._light_batch() if express else self._next_batch()
+                if batch is not None:
+                    self.running += 1
+                    self.running_heavy += batch.heavy
+                    if batch.heavy or self.closed:  # something new for those who wait in `take`
+                        self._free.notify_all()
+                    return batch
+                if self.closed and not self._clients:
+                    return None
+                self._free.wait()
+
+    def done(self, batch: Batch, seconds: float) -> None:
+        """Says that a batch was translated, and how long that took."""
+        with self._free:
+            self.running -= 1
+            self.running_heavy -= batch.heavy
+            self.rate.add(batch.tokens, seconds)
+
+    def close(self) -> None:
+        """No more orders come; `take` gives out what waits, and then None."""
+        with self._free:
+            self.closed = True
+            self._free.notify_all()
+
+    def expected_wait(self, client: str, tokens: int) -> float:
+        """Seconds until an order of so many tokens would be done, were it put in now; 0 while
+        nothing is known about the speed."""
+        with self._free:
+            own = sum(order.tokens for order in self._clients.get(client, ())) + tokens
+            others = self.tokens + tokens
+            clients = len(self._clients) + (client not in self._clients)
+            speed = self.rate.tokens_per_second * max(self.workers, 1)
+        return min(others, own * clients) / speed if speed else 0.0
+
+    def _next_batch(self) -> Batch | None:
+        client = next(iter(self._clients), None)
+        return None if client is None else self._batch(client)
+
+    def _light_batch(self) -> Batch | None:
+        if self.running_heavy < self.workers:
+            return None
+        client = next((client for client in self._clients if not self._is_heavy(client)), None)
+        return None if client is None else self._batch(client)
+
+    def _is_heavy(self, client: str) -> bool:
+        tokens = 0
+        for order in self._clients[client]:
+            tokens += order.tokens
+            if tokens > HEAVY:
+                return True
+        return False
+
+    def _batch(self, first: str) -> Batch:
+        """A batch that this client begins."""
+        heavy = self._is_heavy(first)
+        order = self._clients[first][0]
+        number = order.take(order.first_waiting())
+        length = order.lengths[number]
+        sentences, tokens = [(order, number)], length
+        served = {first: None}  # in the order in which they were served
+        self._count_out(first, order, length)
+        turn = [*(client for client in self._clients if client != first), first]
+        while turn:
+            remaining: list[str] = []
+            for client in turn:
+                if len(sentences) >= self.batch_sentences or tokens >= self.batch_tokens:
+                    remaining = []
+                    break
+                if client not in self._clients or self._is_heavy(client) != heavy:
+                    continue
+                found = self._like(client, order.lane, length, self.batch_tokens - tokens)
+                if found is None:
+                    continue
+                sentences.append(found)
+                taken = found[0].lengths[found[1]]
+                tokens += taken
+                served[client] = None
+                self._count_out(client, found[0], taken)
+                remaining.append(client)
+            turn = remaining
+        for client in served:
+            if client in self._clients:
+                self._clients.move_to_end(client)
+        return Batch(sentences, tokens, heavy)
+
+    def _like(self, client: str, lane: object, length: int, most: int) -> tuple[Order, int] | None:
+        """A sentence of the client's that goes well into a batch of this lane."""
+        for order in self._clients[client]:
+            if order.lane == lane:
+                number = order.take_like(length, most)
+                return None if number is None else (order, number)
+        return None
+
+    def _count_out(self, client: str, order: Order, tokens: int) -> None:
+        self.tokens -= tokens
+        self.sentences -= 1
+        if order.exhausted:
+            orders = self._clients[client]
+            orders.remove(order)
+            if not orders:
+                del self._clients[client]
+
+
+class Rate:
+    """Source tokens that a worker translates in a second, as the last batches had it."""
+
+    def __init__(self, memory: float = 0.98) -> None:
+        self.memory = memory
+        self._tokens = self._seconds = 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """0 before the first batch."""
+        return self._tokens / self._seconds if self._seconds else 0.0
+
+    def add(self, tokens: int, seconds: float) -> None:
+        """Takes in one batch."""
+        self._tokens = self._tokens * self.memory + tokens
+        self._seconds = self._seconds * self.memory + seconds

@@ -1,0 +1,88 @@
+"""What requests bring: JSON, a form or a query, as one table of values."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from allyouneed.serving.refusal import Refused
+
+FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+MOST_FIELDS = 10_000
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+async def read_values(request: Request) -> dict[str, Any]:
+    """The values of the query, with those of a form or of a JSON object over them.
+
+    A name that a form or query repeats has a list of values. Files of a form are left as they are.
+
+    Raises:
+        Refused: a body that cannot be read as what it is said to be.
+    """
+    values = _table(request.query_params.multi_items())
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == MULTIPART:
+        try:
+            form = await request.form(max_files=1, max_fields=MOST_FIELDS)
+        except HTTPException as error:
+            raise Refused(400, "Invalid request: the form cannot be read") from error
+        return values | _table(form.multi_items())
+    body = await request.body()
+    if not body.strip():
+        return values
+    if kind == FORM:
+        return values | _form(body)
+    try:
+        found = from_json(body)
+    except ValueError as error:
+        raise Refused(400, "Invalid JSON format") from error
+    if not isinstance(found, dict):
+        raise Refused(400, "Invalid JSON format")
+    return values | found
+
+
+def checked(model: type[Body], values: Mapping[str, Any]) -> Body:
+    """The values as this model holds them; names that it does not know are left out.
+
+    Raises:
+        Refused: a value of another kind, by its name.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else "body"
+        if first["type"] == "missing":
+            raise Refused(400, f"Invalid request: missing {name} parameter") from error
+        raise Refused(400, f"Invalid request: {name}: {first['msg']}") from error
+
+
+def _form(body: bytes) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=MOST_FIELDS,
+        )
+    except ValueError as error:
+        raise Refused(400, "Invalid request: the form is not UTF-8, or too long") from error
+    return _table([(name, value.replace("\r\n", "\n")) for name, value in pairs])
+
+
+def _table(pairs: "list[tuple[str, Any]]") -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in table:
+            before = table[name]
+            table[name] = [*before, value] if isinstance(before, list) else [before, value]
+        else:
+            table[name] = value
+    return table

@@ -1,0 +1,113 @@
+"""The server: a service on a port, until it is told to end."""
+
+import asyncio
+import errno
+import logging
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from allyouneed.errors import UsageError
+from allyouneed.serving.app import STOP_SECONDS, Service
+from allyouneed.serving.protocol import BoundedProtocol
+from allyouneed.serving.settings import Settings
+
+LOG = logging.getLogger("allyouneed.serving")
+KEEP_ALIVE_SECONDS = 60
+WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
+
+
+class Server(uvicorn.Server):
+    """Serves until SIGTERM or SIGINT, then ends what runs; SIGHUP reads models and keys anew."""
+
+    def __init__(self, config: uvicorn.Config, service: Service, on_start: Callable[[], None]):
+        super().__init__(config)
+        self.service = service
+        self._on_start = on_start
+        self._reloading: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to accept connections."""
+        await super().startup(sockets)
+        if hasattr(signal, "SIGHUP"):
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGHUP, self._reload)
+        if self.started:
+            self._on_start()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal lets end what runs, a second one does not wait for it."""
+        self.service.drain()
+        super().handle_exit(sig, frame)
+
+    def _reload(self) -> None:
+        if self._reloading is None or self._reloading.done():
+            self._reloading = asyncio.create_task(self.service.reload())
+
+
+def open_socket(settings: Settings) -> socket.socket:
+    """The port, open.
+
+    Raises:
+        UsageError: it is taken, or this user may not open it, or there is no such address.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        opened = socket.socket(family, kind, protocol)
+        try:
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            opened.bind(address)
+            opened.listen(WAITING_CONNECTIONS)
+        except OSError:
+            opened.close()
+            raise
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        reason = "is taken by another program" if taken else f"cannot be opened: {error.strerror}"
+        raise UsageError(
+            f"port {settings.port} of {settings.host} {reason}; choose another with --port"
+        ) from error
+    return opened
+
+
+def address_of(settings: Settings, opened: socket.socket) -> str:
+    """Where a browser on this machine, or another if they can, finds the service."""
+    scheme = "http" if settings.tls_certificate is None else "https"
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{opened.getsockname()[1]}"
+
+
+def serve(service: Service, opened: socket.socket, on_start: Callable[[], None]) -> None:
+    """Runs the service until the process is told to end; `on_start` is called when it answers.
+
+    Raises:
+        UsageError: TLS files that cannot be used.
+    """
+    settings = service.settings
+    config = uvicorn.Config(
+        service.app,
+        http=BoundedProtocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=settings.max_connections,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(STOP_SECONDS),
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+        lifespan="on",
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(
+            f"{settings.tls_certificate} and {settings.tls_key} cannot be used for TLS: {error}"
+        ) from error
+    Server(config, service, on_start).run([opened])

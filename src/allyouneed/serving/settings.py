@@ -1,0 +1,88 @@
+"""What a service can be told: on the command line, in the environment, in a file."""
+
+import tomllib
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from allyouneed.errors import UsageError, nearest
+from allyouneed.model_folder.folder import bundled_models
+
+
+class Settings(BaseModel):
+    """All that can be set; a key of serve.toml is a name of these."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: list[str] = Field(default_factory=bundled_models, min_length=1)
+    host: str = "127.0.0.1"
+    port: int = Field(5000, ge=0, le=65535)
+    threads: int | None = Field(None, ge=1)
+    engine: str = "auto"
+    beam: int = Field(4, ge=1, le=32)
+    open: bool = False
+    keys: Path | None = None
+    hosts: list[str] = []
+    origins: list[str] = []
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    deadline: float = Field(30.0, gt=0, le=3600)
+    max_characters: int = Field(500_000, ge=1)
+    max_texts: int = Field(10_000, ge=1)
+    max_alternatives: int = Field(10, ge=0, le=31)
+    max_body: int = Field(4 << 20, ge=1024)
+    max_connections: int = Field(4096, ge=1)
+    queue_tokens: int = Field(1_000_000, ge=1)
+    requests_per_minute: int = Field(0, ge=0)
+    page: bool = True
+    log_json: bool = False
+    log_texts: bool = False
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only programs of this machine can reach the service."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def resolve(given: Mapping[str, Any], file: Path | None) -> Settings:
+    """The settings: what is given counts, then the file, then the defaults. None is not given.
+
+    Raises:
+        UsageError: an unknown key or a value that cannot be used, with the place and what may be.
+    """
+    values: dict[str, Any] = {}
+    if file is not None:
+        try:
+            values = tomllib.loads(file.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{file} cannot be read: {error}; it has to be TOML") from error
+    for key in values:
+        if key not in Settings.model_fields:
+            guess = nearest(key, Settings.model_fields)
+            raise UsageError(
+                f"{file}: there is no setting {key!r}"
+                + (
+                    f"; did you mean {guess!r}?"
+                    if guess
+                    else f"; {', '.join(Settings.model_fields)}"
+                )
+            )
+    values |= {key: value for key, value in given.items() if value is not None}
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        place = f"{file}: " if file is not None and given.get(name) is None else ""
+        raise UsageError(f"{place}{name}={first['input']!r}: {first['msg']}") from error
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
+        raise UsageError("TLS needs both tls_certificate and tls_key; give the other file too")
+    return settings
