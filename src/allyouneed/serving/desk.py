@@ -44,14 +44,6 @@ class Desk:
         self.detector = detector
         self.metrics = metrics
 
-    @property
-    def aligns(self) -> bool:
-        """Whether words can be aligned without more than this process has loaded."""
-        return all(
-            getattr(model.translator.engine, "aligns", False)
-            for model in self.shelf.models.values()
-        )
-
     def source(self, code: str) -> str:
         """The source language that a client's code means, AUTO among them.
 

@@ -27,6 +27,12 @@ def name_of(code: str) -> str:
     return NAMES.get(code) or NAMES.get(code.partition("-")[0]) or code
 
 
+def code_of(language: str) -> str:
+    """The code of a language that a model names by its English name or by a code."""
+    by_name = {name.lower(): code for code, name in NAMES.items()}
+    return by_name.get(language.lower(), language)
+
+
 def match(code: str, known: "list[str]") -> str | None:
     """The known code that a client's code means: case does not count, and a region that no model
     tells apart is left out ("EN-GB" is "en")."""

@@ -112,8 +112,6 @@ class Own:
         self.desk.check_size([*texts, body.prefix], visit)
         visit.texts = len(texts)
         source, target = self.desk.source(body.source), self.desk.target(body.target)
-        if body.alignments and not self.desk.aligns:
-            raise Refused(400, "alignments are not available in this service; leave them out")
         self.guard.charge(visit)
         beam = max(body.beam or self.desk.settings.beam, body.n_best)
         wishes = Wishes(BeamOptions(beam=beam, n_best=body.n_best), body.prefix, body.alignments)

@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import ssl
+import threading
 from collections.abc import Callable
 from types import FrameType
 
@@ -33,7 +34,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to accept connections."""
         await super().startup(sockets)
-        if hasattr(signal, "SIGHUP"):
+        if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGHUP, self._reload)
         if self.started:
@@ -83,8 +84,8 @@ def address_of(settings: Settings, opened: socket.socket) -> str:
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{opened.getsockname()[1]}"
 
 
-def serve(service: Service, opened: socket.socket, on_start: Callable[[], None]) -> None:
-    """Runs the service until the process is told to end; `on_start` is called when it answers.
+def configuration(service: Service) -> uvicorn.Config:
+    """What uvicorn is told.
 
     Raises:
         UsageError: TLS files that cannot be used.
@@ -110,4 +111,13 @@ def serve(service: Service, opened: socket.socket, on_start: Callable[[], None])
         raise UsageError(
             f"{settings.tls_certificate} and {settings.tls_key} cannot be used for TLS: {error}"
         ) from error
-    Server(config, service, on_start).run([opened])
+    return config
+
+
+def serve(service: Service, opened: socket.socket, on_start: Callable[[], None]) -> None:
+    """Runs the service until the process is told to end; `on_start` is called when it answers.
+
+    Raises:
+        UsageError: TLS files that cannot be used.
+    """
+    Server(configuration(service), service, on_start).run([opened])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.serving.languages import code_of
 from allyouneed.translation.translator import Translator
 
 WARM_UP = "1 2 3."
@@ -77,4 +78,4 @@ def _shelved(name: str, engine: str, device: str | None) -> ShelvedModel:
         )
     translator = load(folder, engine, device, 1, kind=Translator)
     translator(WARM_UP)
-    return ShelvedModel(name, source, target, translator)
+    return ShelvedModel(name, code_of(source), code_of(target), translator)

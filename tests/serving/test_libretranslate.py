@@ -1,0 +1,170 @@
+"""LibreTranslate's API: shapes and messages as its clients know them; its clients themselves."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+Running = Any  # see conftest
+Start = Any
+
+
+def translate(served: Running, **values: Any) -> Any:
+    answer = served.post("/translate", json={"source": "en", "target": "de", **values})
+    return answer.json()
+
+
+def test_a_text(served: Running) -> None:
+    assert translate(served, q="Hello.") == {"translatedText": "Hello."}
+
+
+def test_a_list_keeps_its_order_and_its_blanks(served: Running) -> None:
+    texts = ["The dog sleeps.", "", "Hello.", " \n "]
+    assert translate(served, q=texts) == {"translatedText": texts}
+
+
+def test_line_ends_and_spaces_stay(served: Running) -> None:
+    text = "  Hello.\n\n\tThe dog sleeps. \n"
+    assert translate(served, q=text)["translatedText"] == text
+
+
+@pytest.mark.parametrize("way", ["json", "data", "params", "files"])
+def test_json_forms_and_query_say_the_same(served: Running, way: str) -> None:
+    values: Any = {"q": "Hello.", "source": "en", "target": "de", "api_key": ""}
+    if way == "files":
+        values = {name: (None, value) for name, value in values.items()}
+    answer = served.post("/translate", **{way: values})
+    assert answer.json() == {"translatedText": "Hello."}
+
+
+def test_a_form_has_its_line_ends_as_lf(served: Running) -> None:
+    form = {"q": "Hello.\r\nHello.", "source": "en", "target": "de"}
+    assert served.post("/translate", data=form).json() == {"translatedText": "Hello.\nHello."}
+
+
+def test_each_text_is_detected_by_itself(served: Running) -> None:
+    texts = ["The dog sleeps under the table.", "Der Hund schläft unter dem Tisch."]
+    found = translate(served, q=texts, source="auto", target="de")
+    assert [one["language"] for one in found["detectedLanguage"]] == ["en", "de"]
+    assert all(50 < one["confidence"] <= 100 for one in found["detectedLanguage"])
+    assert found["translatedText"] == texts
+    one = translate(served, q=texts[0], source="auto", target="de")
+    assert one["detectedLanguage"]["language"] == "en"
+
+
+def test_alternatives_come_when_asked_for(served: Running) -> None:
+    assert "alternatives" not in translate(served, q="Hello.", alternatives=0)
+    one = translate(served, q="Hello.", alternatives=2)
+    assert len(one["alternatives"]) == 2
+    assert one["translatedText"] not in one["alternatives"]
+    two = translate(served, q=["Hello.", "dog"], alternatives="1")
+    assert [len(those) for those in two["alternatives"]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"q": None}, "Invalid request: missing q parameter"),
+        ({"q": "a", "source": None}, "Invalid request: missing source parameter"),
+        ({"q": "a", "target": ""}, "Invalid request: missing target parameter"),
+        ({"q": "a", "source": "zz"}, "zz is not supported"),
+        ({"q": "a", "target": "zz"}, "zz is not supported"),
+        ({"q": "a", "format": "docx"}, "docx format is not supported"),
+        (
+            {"q": "a", "alternatives": "x"},
+            "Invalid request: alternatives parameter is not a number",
+        ),
+        ({"q": "a", "alternatives": 11}, "Invalid request: alternatives parameter must be <= 10"),
+    ],
+)
+def test_messages_are_those_that_clients_know(
+    served: Running, values: dict[str, Any], message: str
+) -> None:
+    given = {"source": "en", "target": "de", **values}
+    answer = served.post(
+        "/translate", json={name: value for name, value in given.items() if value is not None}
+    )
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+def test_a_language_of_no_model_in_this_direction(start: Start, shelf: Any) -> None:
+    with start() as one:
+        one.service.desk.shelf = type(shelf)([shelf.models["en", "de"]])
+        answer = one.post("/translate", json={"q": "a", "source": "de", "target": "en"})
+    assert answer.json() == {
+        "error": "English (en) is not available as a target language from German (de)"
+    }
+
+
+def test_too_much_is_refused(start: Start) -> None:
+    with start(max_characters=10, max_texts=2) as one:
+        for q, count, most in (("a" * 11, 11, 10), (["a"] * 3, 3, 2)):
+            answer = one.post("/translate", json={"q": q, "source": "en", "target": "de"})
+            message = f"Invalid request: request ({count}) exceeds text limit ({most})"
+            assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+def test_detect(served: Running) -> None:
+    found = served.post("/detect", data={"q": "Der Hund schläft unter dem Tisch."}).json()
+    assert [one["language"] for one in found] == ["de", "en"]
+    assert found[0]["confidence"] > 90
+    assert served.post("/detect", data={}).json() == {
+        "error": "Invalid request: missing q parameter"
+    }
+
+
+def test_languages_settings_and_health(served: Running) -> None:
+    assert served.get("/languages").json() == [
+        {"code": "de", "name": "German", "targets": ["de", "en"]},
+        {"code": "en", "name": "English", "targets": ["de", "en"]},
+    ]
+    settings = served.get("/frontend/settings").json()
+    assert settings["keyRequired"] is False
+    assert settings["language"]["target"] == {"code": "de", "name": "German"}
+    assert served.get("/health").json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize(("path", "status"), [("/suggest", 403), ("/translate_file", 403)])
+def test_what_is_not_there_says_so(served: Running, path: str, status: int) -> None:
+    answer = served.post(path, data={"q": "a"})
+    assert answer.status_code == status
+    assert "disabled" in answer.json()["error"]
+
+
+def test_methods_as_the_tests_of_libretranslate_have_them(served: Running) -> None:
+    for path in ("/languages", "/health", "/spec"):
+        assert served.post(path).status_code == 405
+    assert served.get("/detect").status_code == 405
+
+
+def test_libretranslatepy(served: Running) -> None:
+    client = pytest.importorskip("libretranslatepy").LibreTranslateAPI(f"{served.address}/")
+    assert client.translate("Hello.", "en", "de") == "Hello."
+    assert client.detect("The dog sleeps under the table.")[0]["language"] == "en"
+    assert {one["code"] for one in client.languages()} == {"de", "en"}
+
+
+def test_keys_are_asked_for_where_there_are_some(start: Start, tmp_path: Any) -> None:
+    from allyouneed.serving.keys import KeyFile
+
+    key = KeyFile(tmp_path / "keys.sqlite").add("me", requests=2)
+    values = {"q": "Hello.", "source": "en", "target": "de"}
+    with start() as one:
+
+        def asked(**more: str) -> httpx.Response:
+            answer: httpx.Response = one.post("/translate", json={**values, **more})
+            return answer
+
+        none = asked()
+        assert none.status_code == 400
+        assert none.json() == {"error": "Please contact the server operator to get an API key"}
+        wrong = asked(api_key="wrong")
+        assert (wrong.status_code, wrong.json()) == (403, {"error": "Invalid API key"})
+        assert [asked(api_key=key).status_code for _ in range(3)] == [200, 200, 429]
+        last = asked(api_key=key)
+        assert last.json() == {"error": "Slowdown: 2 per 1 minute"}
+        assert 1 <= int(last.headers["retry-after"]) <= 61
+        assert one.get("/languages").status_code == 200
+        assert one.get("/frontend/settings").json()["keyRequired"] is True
+    [entry] = KeyFile(tmp_path / "keys.sqlite").keys().values()
+    assert (entry.used_characters, entry.used_requests) == (12, 2)
