@@ -116,9 +116,11 @@ class Chat:
         """The ids of as many turns as the window has and the model knows."""
         said = [turn for turn in turns if turn.text.strip()]  # training has no empty turns either
         window = said[-self.history.turns :]
+        plain = self.translator.segmenter.normaliser.plain
         positions, known = self.translator.config.max_positions, self.translator.known_length
         for first in range(len(window)):
-            [ids] = self.translator.tokenizer.encode_ids([self.history.source(window[first:])])
+            source = plain(self.history.source(window[first:])).text
+            [ids] = self.translator.tokenizer.encode_ids([source])
             if len(ids) <= known:
                 break
         if len(ids) > positions:
@@ -197,6 +199,7 @@ def replies(
         ShapeError: a source longer than the model's positions.
         AllYouNeedError: a model that gives no finite probabilities.
     """
-    ids = translator.tokenizer.encode_ids(sources)
+    plain = translator.segmenter.normaliser.plain
+    ids = translator.tokenizer.encode_ids([plain(source).text for source in sources])
     found = translator.road.search(ids, options, numbers=range(len(ids)))
     return [translator.tokenizer.target.decode(best.ids).strip() for best, *_ in found]

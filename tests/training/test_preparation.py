@@ -165,3 +165,25 @@ def test_a_folder_of_shards_whose_name_has_a_dot_is_found_in_the_data_folder(
 def test_a_missing_corpus_is_named(prepared: Prepared) -> None:
     with pytest.raises(DataError, match=r"nowhere\.tsv"):
         prepared('data.train=[{source = "nowhere.tsv"}]')
+
+
+def test_noise_comes_to_training_pairs_alone_and_is_told(prepared: Prepared) -> None:
+    plain = prepared()
+    noisy = prepared("noise.copies=2", "noise.capitals=0.5")
+    assert len(noisy.train) == 2 * len(plain.train)
+    assert noisy.valid.folder == plain.valid.folder
+    assert noisy.tokenizer.fingerprint() == plain.tokenizer.fingerprint()  # learnt without it
+    assert any("noise: capitals" in note for note in prepared.notes)
+
+
+def test_a_normaliser_writes_what_is_learnt_and_references_stay_as_they_are(
+    prepared: Prepared, tmp_path: Path
+) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"It’s\u00a0{n}\t„{n}“\n" for n in range(40)), encoding="utf-8")
+    files = [f"data.train=[{{source={str(path)!r}}}]", f"data.valid=[{{source={str(path)!r}}}]"]
+    found = prepared(*files, 'data.normaliser="plain-marks"', "validation.sentences=2")
+    source, target = found.train.pair(0)
+    assert found.tokenizer.decode(source) == "It's 0"
+    assert found.tokenizer.decode(target) == '"0"'
+    assert found.valid_pairs[0] == ("It’s\u00a00", "„0“")

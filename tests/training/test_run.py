@@ -273,3 +273,10 @@ def test_a_start_that_failed_early_binds_nobody(runs: Any) -> None:
     assert runs.start("run").steps == 10
     assert load_recipe(runs.root / "run" / "recipe.toml") == runs.recipe()
     assert runs.records("run", "note")[-1]["text"] == "10 steps done"
+
+
+def test_the_folder_names_the_normaliser(runs: Any) -> None:
+    done = runs.start("one", 'data.normaliser="plain-marks"', "training.steps=2")
+    assert open_model_folder(done.model).normaliser == "plain-marks"
+    again = runs.start("two", f'training.init="{done.model}"', "training.steps=1")
+    assert open_model_folder(again.model).normaliser == "plain-marks"

@@ -46,6 +46,7 @@ class Corpus:
     `conversations.py`. The files hold turns and replies as they do sources and targets, each pair
     by itself or all `one_conversation`; or, where `turn_fields` names the columns of dialogue,
     speaker and text (TSV, CSV), one turn a line. `spaced` text is joined (`text/unspaced.py`).
+    `normaliser` names how both sides are written once they are read; None: as the files have them.
 
     Raises DataError when these do not fit together.
     """
@@ -63,6 +64,7 @@ class Corpus:
     one_conversation: bool = False
     turn_fields: tuple[str, str, str] | None = None
     spaced: bool = False
+    normaliser: str | None = None
 
     def __post_init__(self) -> None:
         if (self.source is None) == (self.made is None):

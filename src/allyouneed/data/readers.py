@@ -16,6 +16,7 @@ from allyouneed.data.synthetic import made_pairs
 from allyouneed.errors import DataError, nearest
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History, one_line
+from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.unspaced import unspaced
 
 
@@ -52,10 +53,17 @@ def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0)
     files of different length; with a remedy for missing and damaged files.
     """
     reading = Reading(corpus, index, report)
-    if corpus.history is not None:
-        yield from read_replies(reading, corpus.history)
-    else:
-        yield from _as_they_are(reading)
+    pairs = (
+        read_replies(reading, corpus.history)
+        if corpus.history is not None
+        else _as_they_are(reading)
+    )
+    if corpus.normaliser is None:
+        yield from pairs
+        return
+    plain = normaliser_named(corpus.normaliser).plain
+    for pair in pairs:
+        yield Pair(plain(pair.source).text, plain(pair.target).text, pair.line)
 
 
 def _as_they_are(reading: Reading) -> Iterator[Pair]:

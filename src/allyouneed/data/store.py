@@ -15,6 +15,7 @@ from allyouneed.data.contents import ContentHashes, content_key, file_state
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.data.lock import locked
+from allyouneed.data.noise.noise import Noise
 from allyouneed.data.report import DataReport
 from allyouneed.data.store_writer import Encoder, Progress, write_store
 from allyouneed.errors import DataError
@@ -116,11 +117,12 @@ def build_store(
     filters: Filters,
     cache_dir: Path,
     progress: Progress | None = None,
+    noise: Noise | None = None,
 ) -> TokenStore:
     """The store of these corpora, out of `cache_dir` if it is there, made and kept there if not.
 
-    Its folder is named by the sha256 over file contents, tokenizer, filters and version. It is
-    written beside under a lock and renamed into place, so a store is whole or absent; a second
+    Its folder is named by the sha256 over file contents, tokenizer, filters, noise and version. It
+    is written beside under a lock and renamed into place, so a store is whole or absent; a second
     process waits for the first and shares its work. A damaged store is made anew, with a remark
     in the report.
 
@@ -133,8 +135,8 @@ def build_store(
     what = Content(
         [corpus.name for corpus in corpora],
         files,
-        lambda content: _described(corpora, tokenizer, filters, content),
-        lambda folder, progress: write_store(folder, corpora, tokenizer, filters, progress),
+        lambda content: _described(corpora, tokenizer, filters, noise, content),
+        lambda folder, progress: write_store(folder, corpora, tokenizer, filters, progress, noise),
     )
     return keep_store(what, cache_dir, progress)
 
@@ -200,13 +202,18 @@ def _check_unchanged(states: dict[Path, tuple[int, int]]) -> None:
 
 
 def _described(
-    corpora: Sequence[Corpus], tokenizer: Encoder, filters: Filters, content: ContentHashes
+    corpora: Sequence[Corpus],
+    tokenizer: Encoder,
+    filters: Filters,
+    noise: Noise | None,
+    content: ContentHashes,
 ) -> dict[str, Any]:
     """Everything that decides what a store holds. Weights and paths do not."""
     return {
         "version": VERSION,
         "tokenizer": tokenizer.fingerprint(),
         "filters": asdict(filters),
+        **({} if noise is None else {"noise": asdict(noise)}),
         "corpora": described(corpora, content),
     }
 
@@ -214,7 +221,7 @@ def _described(
 def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[str, Any]]:
     """All that decides which pairs are read from these corpora, as JSON can hold it."""
     return [
-        {"made": [corpus.made, corpus.pairs, corpus.seed], **_conversation(corpus)}
+        {"made": [corpus.made, corpus.pairs, corpus.seed], **_read_as(corpus)}
         if corpus.made is not None
         else {
             "files": [content(path) for path in corpus.files],
@@ -222,15 +229,18 @@ def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[st
             "suffixes": [path.suffix for path in corpus.files],
             "format": corpus.resolved_format,
             "fields": [corpus.source_field, corpus.target_field],
-            **_conversation(corpus),
+            **_read_as(corpus),
         }
         for corpus in corpora
     ]
 
 
-def _conversation(corpus: Corpus) -> dict[str, Any]:
-    """How replies are read from it; nothing of it where a corpus has pairs as they are."""
-    if corpus.history is None:
-        return {}
-    read_as = [corpus.one_conversation, corpus.turn_fields, corpus.spaced]
-    return {"replies": [asdict(corpus.history), *read_as]}
+def _read_as(corpus: Corpus) -> dict[str, Any]:
+    """What is made of the pairs in its files; nothing where they are read as they are."""
+    read_as: dict[str, Any] = {}
+    if corpus.normaliser is not None:
+        read_as["normaliser"] = corpus.normaliser
+    if corpus.history is not None:
+        said = [corpus.one_conversation, corpus.turn_fields, corpus.spaced]
+        read_as["replies"] = [asdict(corpus.history), *said]
+    return read_as

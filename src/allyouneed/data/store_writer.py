@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.duplicates import mark_repeats, pair_key
 from allyouneed.data.filters import Filters
+from allyouneed.data.noise.noise import Noise
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.errors import DataError
@@ -45,14 +46,16 @@ def write_store(
     tokenizer: Encoder,
     filters: Filters,
     progress: Progress,
+    noise: Noise | None = None,
 ) -> None:
     """Fills an empty folder with a store. In memory: one chunk of text, and a byte for each pair.
+    Noise comes to pairs after duplicates are left out: the copies of a pair are none.
 
     Raises DataError when a corpus cannot be read or no pair is left; OSError when the disk is full.
     """
     repeats = mark_repeats(_keys(corpora, progress), folder)
     report = DataReport([corpus.name for corpus in corpora], [0] * len(corpora))
-    chunks = ahead(_read(corpora, repeats, filters, report))
+    chunks = ahead(_read(corpora, repeats, filters, report, noise))
     with (
         StoreFiles(folder, len(tokenizer)) as files,
         closing(ahead(_tokenised(chunks, tokenizer))) as tokenised,
@@ -89,7 +92,11 @@ def _keys(corpora: Sequence[Corpus], progress: Progress) -> Iterator[bytes]:
 
 
 def _read(
-    corpora: Sequence[Corpus], repeats: NDArray[np.bool_], filters: Filters, report: DataReport
+    corpora: Sequence[Corpus],
+    repeats: NDArray[np.bool_],
+    filters: Filters,
+    report: DataReport,
+    noise: Noise | None,
 ) -> Iterator[Chunk]:
     done = 0
     for index, corpus in enumerate(corpora):
@@ -98,7 +105,14 @@ def _read(
             if len(repeated) < len(chunk):
                 raise DataError(f"{corpus.name}: grew while it was read; start again")
             done += len(chunk)
-            yield Chunk(index, _wanted(chunk, repeated, filters, report, index), done)
+            wanted = _wanted(chunk, repeated, filters, report, index)
+            if noise is not None:
+
+                def tell(kind: str, pair: Pair, index: int = index) -> None:
+                    report.note(f"noise: {kind}", index, pair.line, "")
+
+                wanted = noise.of(wanted, tell)
+            yield Chunk(index, wanted, done)
 
 
 def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:

@@ -89,14 +89,18 @@ def prepare(
     tables = [corpora_of(recipe, section) for section in recipe.data.train]
     for number, corpus in (distilled or {}).items():
         tables[number] = [corpus]
+    normaliser = normaliser_of(recipe, init)
+    tables = [[replace(corpus, normaliser=normaliser) for corpus in table] for table in tables]
     train = [corpus for table in tables for corpus in table]
-    valid = [corpus for section in recipe.data.valid for corpus in corpora_of(recipe, section)]
+    held_out = [corpus for section in recipe.data.valid for corpus in corpora_of(recipe, section)]
+    valid = [replace(corpus, normaliser=normaliser) for corpus in held_out]
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
         note(f"first weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
     filters = that_fit(recipe.data.filters.filters(), config)
-    train_store = build_store(train, tokenizer, filters, cache, progress)
+    noise = recipe.noise.noise(recipe.seed)
+    train_store = build_store(train, tokenizer, filters, cache, progress, noise)
     note(f"train: {train_store.report}")
     valid_store = build_store(valid, tokenizer, all_that_fit(config), cache, progress)
     note(f"valid: {valid_store.report}")
@@ -105,7 +109,7 @@ def prepare(
         config,
         train_store,
         valid_store,
-        valid_pairs=_first_pairs(valid, recipe.validation.sentences),
+        valid_pairs=_first_pairs(held_out, recipe.validation.sentences),
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
     )
@@ -131,6 +135,12 @@ def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, st
     does; empty where unknown."""
     own = recipe.source_language, recipe.target_language
     return own if any(own) or init is None else init.languages
+
+
+def normaliser_of(recipe: PairsRecipe, init: ModelFolder | None) -> str | None:
+    """How texts are written for the model, as the recipe names it, or else as the model that
+    training starts from does."""
+    return recipe.data.normaliser or (init.normaliser if init else None)
 
 
 def tokenizer_of(init: ModelFolder) -> Tokenizer:

@@ -11,6 +11,7 @@ from allyouneed.data.batches import BatchSampler
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.filters import Filters
 from allyouneed.data.mixing import mixed_weights
+from allyouneed.data.noise.noise import Noise
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.data.store_writer import Progress
@@ -78,7 +79,8 @@ def survey(
 
     Raises DataError when no pair is left, or one does not fit into a batch.
     """
-    lengths = lengths_of(tables, tokenizer, filters)
+    noise = recipe.noise.noise(recipe.seed)
+    lengths = lengths_of(tables, tokenizer, filters, noise)
     kept = [
         [one.read * len(found) / max(1, len(one.pairs)) for one, found in zip(*table, strict=True)]
         for table in zip(tables, lengths, strict=True)
@@ -108,13 +110,16 @@ def survey(
 
 
 def lengths_of(
-    tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
+    tables: Sequence[Sequence[Sample]],
+    tokenizer: Tokenizer,
+    filters: Filters,
+    noise: Noise | None = None,
 ) -> list[list[NDArray[np.int32]]]:
     """(source tokens, target tokens, line) of the pairs in each sample that are fit to learn from.
 
     Raises DataError when there is none.
     """
-    found = [[_kept(one, tokenizer, filters) for one in table] for table in tables]
+    found = [[_kept(one, tokenizer, filters, noise) for one in table] for table in tables]
     if not any(len(kept) for table in found for kept in table):
         samples = [one for table in tables for one in table]
         names = ", ".join(one.corpus.name for one in samples)
@@ -124,11 +129,14 @@ def lengths_of(
     return found
 
 
-def _kept(one: Sample, tokenizer: Tokenizer, filters: Filters) -> NDArray[np.int32]:
-    sources = tokenizer.encode_ids([pair.source for pair in one.pairs])
-    targets = tokenizer.encode_ids([pair.target for pair in one.pairs])
+def _kept(
+    one: Sample, tokenizer: Tokenizer, filters: Filters, noise: Noise | None
+) -> NDArray[np.int32]:
+    pairs = one.pairs if noise is None else noise.of(one.pairs)
+    sources = tokenizer.encode_ids([pair.source for pair in pairs])
+    targets = tokenizer.encode_ids([pair.target for pair in pairs])
     rows = []
-    for pair, *ids in zip(one.pairs, sources, targets, strict=True):
+    for pair, *ids in zip(pairs, sources, targets, strict=True):
         lengths = len(ids[0]), len(ids[1])
         amiss = filters.judge_text(pair) or filters.judge_lengths(*lengths)
         if amiss is None:

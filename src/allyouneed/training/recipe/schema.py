@@ -16,6 +16,7 @@ from allyouneed.training.recipe.sections import (
     DataSection,
     ModelSection,
     NaturalNumber,
+    NoiseSection,
     OptimizerSection,
     SamplesSection,
     Section,
@@ -97,6 +98,9 @@ class PairsRecipe(CommonRecipe):
     """What is learnt from pairs of texts, the second from the first."""
 
     data: DataSection = Field(description="the corpora")
+    noise: NoiseSection = Field(
+        default=NoiseSection(), description="pairs as people type them, in training alone"
+    )
     validation: ValidationSection = Field(
         default=ValidationSection(), description="what is translated"
     )

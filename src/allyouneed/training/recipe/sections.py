@@ -22,11 +22,13 @@ from allyouneed.core.config import (
 )
 from allyouneed.data.corpus import Corpus, Format, Task
 from allyouneed.data.filters import Filters
+from allyouneed.data.noise.noise import Noise
 from allyouneed.decoding.options import WIDEST_BEAM
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder.folder import bundled_models
 
 Share = Annotated[float, Field(ge=0, lt=1)]
+Chance = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 NaturalNumber = Annotated[int, Field(ge=0)]
@@ -208,6 +210,60 @@ class DataSection(Section):
     filters: FiltersSection = Field(
         default=FiltersSection(), description="what is left out of training"
     )
+    normaliser: Literal["plain-marks"] | None = Field(
+        default=None,
+        description="how both sides are written for the model, in training and ever after: "
+        "plain-marks has the quotes, dashes and spaces of a plain keyboard; without it as init "
+        "has it, or as the texts are",
+    )
+
+
+class NoiseSection(Section):
+    """Pairs as people type them: the share of pairs, from 0 to 1, that get each kind of noise. It
+    is drawn once, when the pairs are tokenised."""
+
+    copies: Count = Field(
+        default=Noise.copies,
+        description="how often an epoch has each pair, each time with noise of its own",
+    )
+    capitals: Chance = Field(default=0.0, description="both sides in capitals")
+    title_case: Chance = Field(
+        default=0.0, description="the source with a capital at the beginning of each word"
+    )
+    small_letters: Chance = Field(default=0.0, description="the source in small letters")
+    no_end_mark: Chance = Field(
+        default=0.0, description="both sides without their full stop, question or exclamation mark"
+    )
+    typing_errors: Chance = Field(default=0.0, description="the source with typing errors")
+    no_accents: Chance = Field(
+        default=0.0, description="the source without umlauts and accents: ae, or a"
+    )
+    doubled_spaces: Chance = Field(
+        default=0.0, description="the source with some spaces twice; data.normaliser undoes it"
+    )
+    emoji: Chance = Field(default=0.0, description="both sides with the same emoji at the end")
+    copied: Chance = Field(
+        default=0.0,
+        description="another name or number on both sides, or an address, a placeholder or code "
+        "put into both",
+    )
+    joined: Chance = Field(default=0.0, description="two pairs in one line")
+    foreign: Chance = Field(
+        default=0.0, description="both sides with words of the target language in quotes"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "NoiseSection":
+        try:
+            self.noise(0)
+        except AllYouNeedError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def noise(self, seed: int) -> Noise | None:
+        """The same as a value of the data layer; None where no pair becomes another."""
+        noise = Noise(seed=seed, **self.model_dump())
+        return None if noise == Noise(seed=seed) else noise
 
 
 class VocabularySection(Section):

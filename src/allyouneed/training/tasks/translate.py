@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from allyouneed.training.preparation import (
     all_that_fit,
     corpora_of,
     languages_of,
+    normaliser_of,
     prepare,
     start_from,
     that_fit,
@@ -74,8 +76,12 @@ class Translate(Task[PairsRecipe]):
         for section in recipe.data.train:
             teachers_of(section, languages_of(recipe, init))
         teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
+        normaliser = normaliser_of(recipe, init)
         tables = {
-            part: [corpora_of(recipe, section) for section in getattr(recipe.data, part)]
+            part: [
+                [replace(corpus, normaliser=normaliser) for corpus in corpora_of(recipe, section)]
+                for section in getattr(recipe.data, part)
+            ]
             for part in ("train", "valid")
         }
         files = [
@@ -160,8 +166,13 @@ class Translate(Task[PairsRecipe]):
 
     def _translations(self, model: Transformer, workers: Workers) -> list[str]:
         """Translations of `valid_pairs`, by the road that a user's texts take."""
+        init = self.material.init
         translator = Translator.of_model(
-            model, self.tokenizer, trained_length=self.material.trained_length
+            model,
+            self.tokenizer,
+            trained_length=self.material.trained_length,
+            normaliser=normaliser_of(self.recipe, init),
+            language=languages_of(self.recipe, init)[1],
         )
         sources = [source for source, _ in workers.mine(self.material.valid_pairs)]
         found = translator(sources, beam=self.recipe.validation.beam)
@@ -182,6 +193,7 @@ class Translate(Task[PairsRecipe]):
             languages=languages_of(self.recipe, self.material.init),
             trained_length=self.material.trained_length,
             history=self.recipe.history,
+            normaliser=normaliser_of(self.recipe, self.material.init),
             card=card,
             training=facts,
             dtype=dtype,

@@ -1,0 +1,1 @@
+"""Noise: pairs as people type them, made from pairs as corpora have them."""

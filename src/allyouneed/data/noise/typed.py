@@ -1,0 +1,80 @@
+"""What fingers leave out, add and confuse. Each function takes both texts of a pair, and what its
+random choices come from, and gives both texts back; all but `no_end_mark` change the source alone.
+"""
+
+import unicodedata
+from random import Random
+
+from allyouneed.data.noise.case import Texts
+
+WORDS_PER_ERROR = 8  # one typing error at least, and on average one more in so many words
+SHORTEST = 4  # letters of a word that is mistyped
+ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+NEIGHBOURS = {
+    letter: row[max(0, n - 1) : n] + row[n + 1 : n + 2]
+    for row in ROWS
+    for n, letter in enumerate(row)
+}
+SPELT_OUT = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
+)
+
+
+def typing_errors(texts: Texts, chance: Random) -> Texts:
+    """A few words of the source with two letters swapped, a letter left out, doubled or replaced by
+    its neighbour on the keyboard, or an apostrophe left out."""
+    source, target = texts
+    words = source.split(" ")
+    fit = [n for n, word in enumerate(words) if _may_be_mistyped(word)]
+    wanted = 1 + sum(chance.random() < 1 / WORDS_PER_ERROR for _ in words)
+    for n in chance.sample(fit, min(wanted, len(fit))):
+        words[n] = mistyped(words[n], chance)
+    return " ".join(words), target
+
+
+def mistyped(word: str, chance: Random) -> str:
+    """The word with one typing error; its first letter is seldom touched."""
+    if "'" in word:
+        return word.replace("'", "")
+    place = chance.randrange(chance.random() < 0.8, len(word) - 1)
+    before, letter, after = word[:place], word[place], word[place + 1 :]
+    match chance.choice(("swap", "swap", "omit", "omit", "double", "neighbour")):
+        case "swap" if letter != after[0]:
+            return before + after[0] + letter + after[1:]
+        case "omit":
+            return before + after
+        case "neighbour" if letter in NEIGHBOURS:
+            return before + chance.choice(NEIGHBOURS[letter]) + after
+        case _:
+            return before + letter * 2 + after
+
+
+def no_accents(texts: Texts, chance: Random) -> Texts:
+    """The source as a keyboard without umlauts and accents has it: ae and ss, or a and ss."""
+    source, target = texts
+    if chance.random() < 0.5:
+        source = source.translate(SPELT_OUT)
+    bare = unicodedata.normalize("NFD", source.replace("ß", "ss"))
+    return unicodedata.normalize(
+        "NFC", "".join(c for c in bare if not unicodedata.combining(c))
+    ), target
+
+
+def no_end_mark(texts: Texts) -> Texts:
+    """Both sides without the full stop, question or exclamation mark that both end in."""
+    source, target = texts
+    if all(text[-1:] in set(".!?") and text[-2:-1] not in set(".!? ") for text in texts):
+        return source[:-1], target[:-1]
+    return texts
+
+
+def doubled_spaces(texts: Texts, chance: Random) -> Texts:
+    """The source with some spaces twice."""
+    source, target = texts
+    words = source.split(" ")
+    spaces = ["  " if chance.random() < 0.3 else " " for _ in words[1:]]
+    return words[0] + "".join(map(str.__add__, spaces, words[1:])), target
+
+
+def _may_be_mistyped(word: str) -> bool:
+    return len(word) >= SHORTEST and word.replace("'", "").isalpha() and word[1:].islower()
