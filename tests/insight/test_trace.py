@@ -147,9 +147,13 @@ def test_long_texts_are_one_piece_with_a_note(copier: Translator) -> None:
     found = trace(copier, text)
     length = len(copier.tokenizer.encode(text).ids)
     assert len(found.source) == length > copier.known_length
-    assert found.notes[0].startswith(f"traced as one piece of {length} tokens; ")
-    assert "parts of at most 24 tokens" in found.notes[0]
-    assert trace(copier, "The dog\nsleeps.").notes[0].startswith("traced as one piece")
+    assert found.notes[0] == (
+        "This text is longer than the 24 tokens that the model was trained on, so this "
+        "translation is unreliable. `allyouneed translate` splits it into 3 parts."
+    )
+    assert "parts" in copier(text).notes[0]
+    [note, *_] = trace(copier, "The dog\nsleeps.").notes
+    assert note.endswith("`allyouneed translate` splits it into 2 parts.")
 
 
 def test_longer_than_the_positions_is_an_error(german: Translator) -> None:

@@ -18,6 +18,7 @@ WHOLE = {
     "replaced": {"1": "dog"},
     "prefix": "Ein",
     "model": 0,
+    "part": 0,
 }
 
 
@@ -83,6 +84,6 @@ def test_what_does_not_fit_is_refused_by_its_place(kind: str, payload: Any, word
 
 def test_every_question_of_the_view_is_known() -> None:
     assert {*QUESTIONS} == {
-        *("about", "translate", "attention", "maps", "metrics", "effects"),
+        *("about", "translate", "attention", "maps", "metrics", "effects", "part"),
         *("lens", "calculator", "positions"),
     }

@@ -180,9 +180,11 @@ def test_attention_stops_where_the_room_does(
 
 @pytest.mark.usefixtures("one_head")
 def test_long_sentences_have_small_maps_and_whole_layers(
-    session: Session, tmp_path: Path, read_saved: Callable[[Path], SavedPage]
+    small_model: Any, small_tokenizer: Any, tmp_path: Path, read_saved: Callable[[Path], SavedPage]
 ) -> None:
     start = Start.of(["man " * 15], 1, 1)
+    model = small_model(encoder_layers=2, decoder_layers=3, max_positions=128)
+    session = Session([Translator.of_model(model, small_tokenizer)], ["small"])
     save(session, start, tmp_path / "view.html")
     id = session.ask("translate", {"state": start.states[0].to_json()}).json["id"]
     file = read_saved(tmp_path / "view.html")
@@ -242,3 +244,19 @@ def test_a_state_that_cannot_be_translated(session: Session, tmp_path: Path) -> 
     with pytest.raises(AllYouNeedError, match="text is blank"):
         save(session, Start.of([" "], 2, 1), tmp_path / "view.html")
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("one_head")
+def test_every_part_of_a_long_text_is_held(
+    session: Session, tmp_path: Path, read_saved: Callable[[Path], SavedPage]
+) -> None:
+    start = Start.of(["A man rides a bike. " * 8], 1, 1)
+    save(session, start, tmp_path / "view.html")
+    file, state = read_saved(tmp_path / "view.html"), start.states[0]
+    parts = session.parts(state)
+    assert len(parts) > 1
+    for number in range(len(parts)):
+        held = file.ask("translate", {"state": state.of_part(number).to_json()})
+        assert held is not None
+        other = (number + 1) % len(parts)
+        assert file.ask("part", {"id": held[0]["id"], "part": other}) is not None

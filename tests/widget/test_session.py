@@ -132,6 +132,58 @@ def test_the_second_model_answers_too(session: Session, other_translator: Transl
     assert maps.shape[:2] == (1, 2)
 
 
+LONG = "A man rides a bike. " * 12 + "\n\nTwo women are talking, and a dog sleeps."
+
+
+def test_a_long_text_is_split_as_the_translator_splits_it(
+    session: Session, translator: Translator
+) -> None:
+    segments, notes = translator.segmenter.cut(LONG)
+    parts = [segment.text for segment in segments if segment.text]
+    assert len(parts) > 2
+    assert notes
+    told = translated(session, text=LONG, part=len(parts) - 1)
+    assert told["parts"] == parts
+    assert told["text"] == trace(translator, parts[-1], beam=2, lens=False).text
+    assert len(told["source"]) == len(translator.tokenizer.encode(parts[-1]).ids)
+    for number, part in enumerate(parts):
+        answer = session.ask("part", {"id": told["id"], "part": number})
+        assert answer.json == {"text": translator(part, beam=2).text}
+    assert translated(session)["parts"] == [TEXT]
+    assert "choose one of these" in refused(session.ask("part", {"id": told["id"], "part": 99}))
+
+
+def test_other_parts_have_the_same_heads_off_but_no_other_change(
+    session: Session, translator: Translator
+) -> None:
+    edits = [
+        {"head": HEAD, "kind": "block", "cells": [[0, 0]]},
+        {"head": "decoder.layers.0.cross_attention[0]", "kind": "uniform"},
+    ]
+    off = ["encoder.layers.0.self_attention[0]"]
+    told = translated(session, text=LONG, switchedOff=off, edits=edits, prefix="Ein")
+    other = session.ask("part", {"id": told["id"], "part": 1}).json["text"]
+    with intervene(
+        translator.model, switch_off=off, edit={"decoder.layers.0.cross_attention[0]": ["uniform"]}
+    ):
+        assert other == translator(told["parts"][1], beam=2).text
+
+
+def test_the_best_aligning_head_points_where_the_words_are_aligned(
+    session: Session, translator: Translator
+) -> None:
+    layer, head = translated(session)["aligning"]
+    found = trace(translator, TEXT, beam=2, lens=False)
+    words, tokens = len(found.source) - 1, len(found.target) - 1
+    aligned = found.attention("cross", -1).mean(0)[:tokens, :words].argmax(-1)
+    agreement = {
+        (one, number): found.attention("cross", one)[number, range(tokens), aligned].sum()
+        for one in range(LAYERS["cross"])
+        for number in range(translator.config.heads)
+    }
+    assert max(agreement, key=lambda place: float(agreement[place])) == (layer, head)
+
+
 def test_attention_and_maps_are_those_of_the_finished_translation(
     session: Session, translator: Translator
 ) -> None:
@@ -245,7 +297,8 @@ def test_the_calculator_has_the_states_weights(session: Session) -> None:
         ({"edits": [{"head": HEAD, "kind": "block", "cells": [[0, 99]]}]}, "cell (0, 99)"),
         ({"edits": [{"head": "encoder[1]", "kind": "uniform"}]}, "there is no 'encoder[1]'"),
         ({"replaced": {"99": "x"}}, "state.replaced.99"),
-        ({"text": "man " * 200}, "more than the model's 64 positions"),
+        ({"replaced": {"1": "man " * 200}}, "more than the model's 64 positions"),
+        ({"part": 1}, "part 1: the text has the parts 0 … 0"),
     ],
 )
 def test_an_impossible_state_is_refused(
@@ -274,7 +327,7 @@ def test_the_last_few_translations_are_kept(session: Session) -> None:
     assert "error" not in session.ask("metrics", {"id": first}).json  # it was used last
     for beam in range(21, 21 + KEPT):
         translated(session, beam=beam)
-    assert "kept no longer" in refused(session.ask("metrics", {"id": first}))
+    assert "is not kept any more" in refused(session.ask("metrics", {"id": first}))
 
 
 def test_an_older_request_of_the_pane_is_obsolete(session: Session) -> None:

@@ -1,4 +1,4 @@
-// The view as a whole: one or two sentences, everything about them, and what is kept of it.
+// The whole view: one or two sentences, every section about them, and links that bring the view back.
 import { beamTree } from "./beam_tree.js";
 import { calculatorPart } from "./calculator.js";
 import { changesPart } from "./changes.js";
@@ -7,10 +7,12 @@ import { gridControls, headControls } from "./controls.js";
 import { put, make } from "./dom.js";
 import { headGrid } from "./grid.js";
 import { header } from "./header.js";
+import { keptInSight } from "./in_sight.js";
 import { lensPart } from "./lens.js";
 import { fromHash, toHash } from "./link.js";
 import { KINDS } from "./names.js";
 import { oneHead, chosenWords } from "./one_head.js";
+import { partsPart } from "./parts.js";
 import { positionsPart } from "./positions.js";
 import { lookCommand, needsLiveModel } from "./protocol.js";
 import { Section } from "./section.js";
@@ -25,13 +27,14 @@ import { ViewState } from "./view_state.js";
 /** @typedef {import("./link.js").Saved} Saved */
 /** @typedef {"auto" | "light" | "dark"} Theme */
 /**
- * What every part of the page works with; each sentence has its own study.
+ * Everything that a part of the page needs; each sentence has its own study.
  * @typedef {object} Context
  * @property {Study} study
  * @property {ViewState} view
  * @property {About} about
  * @property {() => About["models"][number]} model
  * @property {() => import("./colour.js").Palette} palette
+ * @property {(state: State) => boolean} can  whether a state can be translated; a saved page holds some
  * @property {() => boolean} switching  whether a click on a small map switches the head off
  * @property {() => void} measure  starts measuring what switching off does
  */
@@ -59,6 +62,7 @@ class App {
     this.main = make("main");
     element.append(this.root);
     const { saved, problem } = this.#first(options);
+    this.headGiven = Boolean(saved.look.heads || about.only);
     this.view = new ViewState({ ...saved.look, ...(about.only && { kind: about.only }) });
     this.header = header(this);
     put(this.root, this.header.element, this.status, this.main);
@@ -122,8 +126,9 @@ class App {
     const { view, about } = this;
     const model = () => about.models[study.state.model] ?? about.models[0];
     const measure = () => void study.measureEffects(model().config);
+    const can = (/** @type {State} */ wanted) => !this.ask.holds || this.ask.holds("translate", { state: wanted });
     study.subscribe(() => this.refresh());
-    return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
+    return { study, view, about, model, palette: () => this.palette(), can, switching: () => this.switching, measure };
   }
 
   palette() {
@@ -132,19 +137,21 @@ class App {
   }
 
   #build() {
-    const { contexts } = this;
+    const { about, contexts } = this;
     const grids = gridControls(contexts, (switching) => (this.switching = switching));
     const heads = headControls(contexts);
     this.sections = [
-      new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
+      new Section("", (context) => joined("sentence", [sentenceInput(context), partsPart(context), tokenRows(context), changesPart(context)])),
       new Section("Every head", allGrids, { controls: grids.element }),
       (this.headSection = new Section("Chosen head", oneHead, { controls: heads.element })),
-      ...(this.about.only ? [] : folded(this.about.asks)),
+      ...(about.only ? [] : folded(about.asks)),
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
     put(this.main, ...this.sections.map(({ element }) => element));
     for (const section of this.sections) section.fill(contexts);
+    this.bar?.close();
+    this.bar = about.only ? null : keptInSight(contexts, this.sections[0].element);
     this.refresh();
   }
 
@@ -158,7 +165,16 @@ class App {
     });
   }
 
+  /** Opens on the head that aligns best, unless the address names another. */
+  #chooseHead() {
+    const { aligning } = this.contexts[0].study.translation ?? {};
+    if (this.headGiven || !aligning) return;
+    this.headGiven = true;
+    Object.assign(this.view.look, { kind: "cross", heads: [aligning] });
+  }
+
   #update() {
+    this.#chooseHead();
     this.view.fit(this.contexts[0].model().config);
     this.root.dataset.theme = this.palette().name;
     this.header.update();
@@ -166,6 +182,7 @@ class App {
     if (title) put(title, chosenWords(this.view.look, this.about.only));
     for (const { update } of this.controls ?? []) update();
     for (const section of this.sections ?? []) section.update();
+    this.bar?.update();
     this.#report();
     if (this.link) window.history.replaceState(window.history.state, "", toHash(this.saved()));
   }
@@ -179,7 +196,7 @@ class App {
     return undefined;
   }
 
-  /** Tells the reader something, above everything; "" takes it away. @param {string} words */
+  /** Shows a message above everything; "" removes it. @param {string} words */
   say(words) {
     delete this.status.dataset.error;
     put(this.status, words);
@@ -189,11 +206,12 @@ class App {
     this.media?.removeEventListener("change", this.redraw);
     window.removeEventListener("hashchange", this.follow);
     for (const { study } of this.contexts) study.close();
+    this.bar?.close();
     this.root.remove();
   }
 }
 
-/** What is there on demand, as far as it is answered. @param {string[] | undefined} asks */
+/** The sections that are opened on demand, as far as their questions are answered. @param {string[] | undefined} asks */
 function folded(asks) {
   const all = /** @type {const} */ ([
     ["translate", "Beam tree", beamTree],

@@ -1,4 +1,4 @@
-// The beam's tree: every hypothesis by its tokens, how it scored, and where it died.
+// The tree of the beam search: every hypothesis with its tokens, its score, and where it was dropped.
 import { make, number, percent, put } from "./dom.js";
 import { newState } from "./state.js";
 import { HALF_CHARACTER, pathText, visible } from "./tokens.js";
@@ -101,11 +101,11 @@ function svg(tag, attributes) {
 }
 
 /** @param {Context} context */
-export function beamTree({ study }) {
+export function beamTree({ about, study }) {
   const lines = svg("svg", { class: "tree-lines", "aria-hidden": "true" });
   const board = make("div", { class: "tree" });
   const said = make("p", { class: "said", "aria-live": "polite" });
-  const legend = make("p", { class: "quiet" }, "● the translation   ◦ finished   × fell out of the beam. Click a hypothesis to force it and to load its attention.");
+  const legend = make("p", { class: "quiet" }, `● the translation   ◦ finished   × fell out of the beam.${about.live ? " Click a hypothesis: the translation then begins with it." : ""}`);
   const element = make("div", {}, legend, make("div", { class: "scroll" }, board), said);
   /** @type {unknown} */
   let drawn = null;
@@ -118,12 +118,12 @@ export function beamTree({ study }) {
     const half = text === null;
     const say = () => {
       const share = node.log_probability === null ? "" : ` · ${percent(Math.exp(node.log_probability))}`;
-      put(said, make("bdi", {}, half ? "(half a character)" : text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+      put(said, make("bdi", {}, half ? "(part of a character)" : text || "(no token yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
     const force = () => {
       if (text !== null) study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
     };
-    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, disabled: half, title: half ? HALF_CHARACTER : undefined, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
+    return make("button", { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: about.live ? force : say, onmouseenter: say, onfocus: say, disabled: half, title: half ? HALF_CHARACTER : undefined, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
       make("bdi", {}, nodeText(node)), node.fate !== "best" || ended ? SIGNS[node.fate] : "");
   };
 

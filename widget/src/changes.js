@@ -1,4 +1,4 @@
-// What was done to the model, what it changed, and the way back.
+// The changes made to the model, their effect on the translation, and buttons that undo them.
 import { button, isolated, make, number, put, signed } from "./dom.js";
 import { diff } from "./diff.js";
 import { spoken } from "./names.js";
@@ -10,7 +10,7 @@ import { visible } from "./tokens.js";
 
 const EDIT_WORDS = { uniform: "uniform weights", diagonal: "diagonal weights", block: "cells blocked", force: "cells forced" };
 
-/** Every change of a state in words, each with the state without it. @param {State} state @returns {[string, State][]} */
+/** Every change of a state in words, each with the state that undoes this change. @param {State} state @returns {[string, State][]} */
 export function changesOf(state) {
   /** @type {[string, State][]} */
   const changes = [];
@@ -24,7 +24,7 @@ export function changesOf(state) {
   return changes;
 }
 
-/** Old and new text in one. @param {string} before @param {string} after */
+/** One line with the old and the new text. @param {string} before @param {string} after */
 export function diffLine(before, after) {
   const line = make("p", { class: "diff", dir: "auto" });
   for (const { kind, text } of diff(before, after))
@@ -33,7 +33,7 @@ export function diffLine(before, after) {
 }
 
 /** @param {Context} context */
-export function changesPart({ study }) {
+export function changesPart({ can, study }) {
   const chips = make("div", { class: "chips" });
   const result = make("div", { class: "result", "aria-live": "polite" });
   const past = make("details", { class: "history" });
@@ -42,10 +42,10 @@ export function changesPart({ study }) {
     const { state, translation, shown } = study;
     const back = button("Step back", () => study.goTo(study.now - 1), { disabled: study.now === 0 });
     const forward = button("Forward", () => study.goTo(study.now + 1), { disabled: study.now >= study.history.length - 1 });
-    const reset = button("Undo all", () => study.change(undisturbed(study.state), "all undone"), { disabled: !disturbed(state) });
+    const reset = button("Undo all", () => study.change(undisturbed(study.state), "all undone"), { disabled: !disturbed(state) || !can(undisturbed(state)) });
     put(chips, back, forward, reset,
       ...changesOf(state).map(([words, without]) =>
-        button(words, () => study.change(without, `not any more: ${words}`), { class: "chip", "aria-label": `Undo: ${words}`, title: "Undo this change" }),
+        button(words, () => study.change(without, `undone: ${words}`), { class: "chip", disabled: !can(without), "aria-label": `Undo: ${words}`, title: "Undo this change" }),
       ),
     );
     put(result, ...(translation?.baseline && disturbed(shown) ? compared(translation, translation.baseline) : []),

@@ -1,9 +1,21 @@
-// What the grids and the chosen heads are seen through.
+// The controls of the grids and of the chosen heads.
 import { button, checkbox, choice, make, put, showChoice } from "./dom.js";
-import { KINDS } from "./names.js";
-import { LENSES } from "./view_state.js";
+import { headName, KINDS } from "./names.js";
+import { askedLens, LENSES } from "./view_state.js";
 
 /** @typedef {import("./app.js").Context} Context */
+
+/**
+ * Whether a lens can be shown for all sentences: a saved page holds some lenses of some translations.
+ * @param {Context[]} contexts @param {import("./view_state.js").Lens} lens
+ */
+function canShow(contexts, lens) {
+  return contexts.every(({ study, about, model }) => {
+    if (!study.translation) return true;
+    if (lens === "effect") return study.holds("effects", { heads: [headName("encoder", 0, 0)] }) || model().config.encoder_layers === 0;
+    return (about.only ? [about.only] : KINDS).some((kind) => study.holds("maps", { kind, lens: askedLens(lens) }));
+  });
+}
 
 /** The lens, the order and what a click does. @param {Context[]} contexts @param {(switching: boolean) => void} setSwitching */
 export function gridControls(contexts, setSwitching) {
@@ -23,13 +35,17 @@ export function gridControls(contexts, setSwitching) {
   const offer = async () => {
     const metrics = await study.metrics().catch(() => null);
     const found = metrics && KINDS.map((kind) => metrics[kind]?.[0]?.[0]).find(Boolean);
-    const names = [...Object.keys(found ?? {}), "effect"];
+    const names = [...Object.keys(found ?? {}), ...(canShow(contexts, "effect") ? ["effect"] : [])];
     if (names.join() === known) return;
     known = names.join();
     put(order, make("option", { value: "" }, "layers × heads"), ...names.map((name) => make("option", { value: name }, `by ${name.replaceAll("_", " ")}`)));
     order.value = view.look.order;
   };
   const update = () => {
+    for (const input of lens.querySelectorAll("input"))
+      /** @type {HTMLElement} */ (input.parentElement).hidden = !canShow(contexts, /** @type {import("./view_state.js").Lens} */ (input.value));
+    if (!canShow(contexts, view.look.lens)) return view.set({ lens: "raw" });
+    if (view.look.order === "effect" && !canShow(contexts, "effect")) return view.set({ order: "" });
     const { lens: chosen, order: by } = view.look;
     const wanted = chosen === "effect" || by === "effect";
     showChoice(lens, chosen);
@@ -42,6 +58,7 @@ export function gridControls(contexts, setSwitching) {
     put(note, wanted && problem ? problem : wanted && done < asked ? `${done} of ${asked} heads measured` : "");
     if (study.translation) offer();
     if (wanted) for (const context of contexts) context.measure();
+    return undefined;
   };
   return { element, update };
 }

@@ -3,7 +3,8 @@ import { range } from "./attention.js";
 import { css, scale, signedColourOf, inkOn } from "./colour.js";
 import { make, number, put, signed } from "./dom.js";
 import { headName, moduleName, TITLES } from "./names.js";
-import { isOff, toggled } from "./state.js";
+import { isOff } from "./state.js";
+import { switched } from "./switching.js";
 import { askedLens } from "./view_state.js";
 
 /** @typedef {import("./app.js").Context} Context */
@@ -50,7 +51,8 @@ export function headGrid(context, kind) {
 
   /** @param {number} layer @param {number | null} head */
   const flip = (layer, head) => {
-    const state = toggled(study.state, { kind, layer, head }, config.heads);
+    const state = switched(context, { kind, layer, head });
+    if (!state) return;
     const name = head === null ? moduleName(kind, layer) : headName(kind, layer, head);
     const where = `${kind} ${layer}${head === null ? ", every head" : `·${head}`}`;
     study.change(state, `${isOff(state, name) ? "off" : "on"}: ${where}`);
@@ -100,7 +102,9 @@ export function headGrid(context, kind) {
       for (let head = 0; head < config.heads; head++) items.push(make("span", { class: "axis", "aria-hidden": "true" }, String(head)));
     }
     order.forEach(([layer, head]) => {
-      if (!free && head === 0)
+      if (!free && head === 0 && !switched(context, { kind, layer, head: null }))
+        items.push(make("span", { class: "axis" }, String(layer)));
+      else if (!free && head === 0)
         items.push(make("button", { type: "button", class: "axis layer", title: `Switch layer ${layer} off or on`, "aria-label": `Layer ${layer}: switch every head off or on`, "aria-pressed": isOff(study.state, moduleName(kind, layer)), onclick: () => flip(layer, null) }, String(layer)));
       items.push(/** @type {HTMLElement} */ (cells.get(`${layer}.${head}`)?.cell));
     });
@@ -162,11 +166,13 @@ export function headGrid(context, kind) {
       const found = await study.maps(kind, askedLens(lens));
       if (mine !== stamp) return;
       maps = found;
+      body.hidden = false;
       problem.hidden = true;
     } catch (error) {
       if (mine !== stamp) return;
       put(problem, /** @type {Error} */ (error).message);
       problem.hidden = false;
+      body.hidden = true; // maps of another translation would pass for those of this one
     }
     arrange();
     paintAll();

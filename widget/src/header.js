@@ -1,4 +1,4 @@
-// The head of the page: which model, and what can be taken along.
+// The head of the page: which model, and buttons that save, load and copy.
 import { button, make, put } from "./dom.js";
 import { download, savePNG, saveSVG } from "./export_picture.js";
 import { fromFile, toFile, toHash } from "./link.js";
@@ -10,6 +10,7 @@ import { picture } from "./picture.js";
 /** @param {View} app */
 export function header(app) {
   const about = make("p", { class: "about" });
+  const saved = !app.about.live && !app.about.only;
   const theme = make("select", { "aria-label": "Light or dark" },
     make("option", { value: "auto" }, "as the system"), make("option", { value: "light" }, "light"), make("option", { value: "dark" }, "dark"));
   theme.addEventListener("change", () => {
@@ -45,11 +46,12 @@ export function header(app) {
   };
   const element = make("header", { class: "top" },
     make("div", { class: "title" }, make("h1", {}, "Look inside"), about),
-    make("div", { class: "tools", role: "group", "aria-label": "Take along" },
-      make("span", { class: "of-model" }, second),
+    saved && make("p", { class: "about saved" }, "Saved page. The lenses shown and every single head switched off are precomputed; for anything else run ", make("code", {}, "allyouneed look"), "."),
+    make("div", { class: "tools", role: "group", "aria-label": "Save and load" },
+      make("span", { class: "of-model" }, app.about.live && second),
       app.link && button("Copy link", copy),
-      button("Save state", save, { title: "A file that brings this view back" }),
-      button("Open state", () => file.click()),
+      !saved && button("Save state", save, { title: "Saves a file that brings this view back" }),
+      !saved && button("Open state", () => file.click()),
       file,
       button("SVG", () => draw(saveSVG), { title: "A picture of the chosen head as it is shown now" }),
       button("PNG", () => draw(savePNG), { title: "A picture of the chosen head as it is shown now" }),
@@ -60,7 +62,8 @@ export function header(app) {
     const { name, engine, config } = app.contexts[0].model();
     const shape = `${config.encoder_layers} + ${config.decoder_layers} layers · ${config.heads} heads · d_model ${config.d_model}`;
     if (app.about.only) put(about, name);
-    else put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
+    else put(about, `${name} · ${shape} · ${engine}`);
+
     put(second, app.contexts.length > 1 ? "One sentence" : "Two sentences");
     theme.value = app.theme;
   };

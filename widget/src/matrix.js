@@ -1,4 +1,4 @@
-// The weights as a matrix with numbers, both axes labelled; cells are chosen by dragging.
+// The weights as a matrix of numbers with labels on both axes. Dragging chooses cells.
 import { range } from "./attention.js";
 import { css, inkOn, scale } from "./colour.js";
 import { isolated, make, number, put } from "./dom.js";
@@ -121,14 +121,15 @@ export function between([r1, c1], [r2, c2]) {
 /**
  * The live matrix.
  * @param {() => import("./colour.js").Palette} palette
+ * @param {boolean} editable  whether cells can be blocked and forced
  * @param {(cells: Cell[]) => void} choose  called with the cells that are chosen
  */
-export function matrixView(palette, choose) {
+export function matrixView(palette, editable, choose) {
   const cells = make("canvas", { "aria-hidden": "true" });
   const overlay = make("div", { class: "chosen-cells", "aria-hidden": "true" });
   const rowCanvas = make("canvas", { class: "row-labels", "aria-hidden": "true" });
   const columnCanvas = make("canvas", { class: "column-labels", "aria-hidden": "true" });
-  const board = make("div", { class: "board", tabindex: 0, role: "application", "aria-roledescription": "matrix", "aria-label": "Weights: arrow keys move, with Shift they choose more, b blocks, f forces" }, cells, overlay);
+  const board = make("div", { class: "board", tabindex: 0, role: "application", "aria-roledescription": "matrix", "aria-label": `Weights: arrow keys move, with Shift they choose more${editable ? ", b blocks, f forces" : ""}` }, cells, overlay);
   const corner = make("span", { class: "matrix-corner" });
   const scroll = make("div", { class: "matrix-scroll" }, corner, columnCanvas, rowCanvas, board);
   const said = make("p", { class: "said", "aria-live": "polite" });

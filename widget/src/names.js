@@ -46,7 +46,7 @@ export function parseName(name) {
   return { kind, layer: Number(found[2]), head: found[4] === undefined ? null : Number(found[4]) };
 }
 
-/** Short, for people: "cross-attention, layer 3, head 5". @param {string} name */
+/** A short name for people: "cross-attention, layer 3, head 5". @param {string} name */
 export function spoken(name) {
   const place = parseName(name);
   if (!place) return name;

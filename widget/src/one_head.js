@@ -1,10 +1,11 @@
-// The chosen heads: lines, matrix, and what can be done to them.
+// The chosen heads: their lines, their matrix, and the buttons that change them.
 import { button, make, put, signed } from "./dom.js";
 import { headView } from "./head_view.js";
 import { matrixView } from "./matrix.js";
 import { headName, TITLES } from "./names.js";
 import { selection } from "./selection.js";
 import { edited, isOff, toggled, unedited } from "./state.js";
+import { switched } from "./switching.js";
 import { headsOf } from "./view_state.js";
 
 /** @typedef {import("./app.js").Context} Context */
@@ -37,7 +38,7 @@ function markedCells(state, names, { rows, columns }) {
 
 /** @param {Context} context */
 export function oneHead(context) {
-  const { study, view, palette } = context;
+  const { about, study, view, palette } = context;
   const lines = headView(palette);
   /** @type {import("./matrix.js").Cell[]} */
   let cells = [];
@@ -46,17 +47,17 @@ export function oneHead(context) {
   const whole = make("div", { class: "row" });
   const some = make("div", { class: "row cell-actions" });
   const problem = make("p", { class: "note", hidden: true });
-  const matrix = matrixView(palette, (chosen) => {
+  const matrix = matrixView(palette, about.live, (chosen) => {
     cells = chosen;
     actions();
   });
   const drawings = make("div", { class: "two-views" },
     make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
-    make("figure", { class: "matrix-figure" }, matrix.element, some),
+    make("figure", { class: "matrix-figure" }, matrix.element, about.live && some),
   );
   const element = make("div", { class: "one-head" }, whole, problem, drawings);
 
-  /** Token positions behind the chosen cells; what lies in the decoder's future is no cell. @returns {[number, number][]} */
+  /** Token positions behind the chosen cells; cells in the decoder's future are left out. @returns {[number, number][]} */
   const positions = () => {
     if (!shown) return [];
     const { rows, columns } = shown;
@@ -75,6 +76,7 @@ export function oneHead(context) {
   const block = () => edit("block", `${positions().length} cells blocked`);
   const force = () => edit("force", `${positions().length} cells forced`);
   matrix.board.addEventListener("keydown", (event) => {
+    if (!about.live) return;
     if (event.key === "b") block();
     else if (event.key === "f") force();
   });
@@ -87,25 +89,26 @@ export function oneHead(context) {
   };
   const headActions = () => {
     const { config } = context.model();
-    if (headsOf(view.look, config).length < view.look.heads.length) return put(whole); // nothing can be done to a head that is not there
+    if (headsOf(view.look, config).length < view.look.heads.length) return put(whole); // this model has no such head
     const names = view.names();
     const off = names.every((name) => isOff(study.state, name));
     const changed = names.some((name) => study.state.edits.some(({ head }) => head === name));
     const effect = names.length === 1 && study.effects.get(names[0]);
-    const flip = () => {
-      let state = study.state;
-      for (const [layer, head] of view.look.heads)
-        if (isOff(state, headName(view.look.kind, layer, head)) === off) state = toggled(state, { kind: view.look.kind, layer, head }, config.heads);
-      study.change(state, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
-    };
+    const { kind, heads } = view.look;
+    const places = heads.map(([layer, head]) => ({ kind, layer, head }));
+    let state = study.state;
+    for (const place of places)
+      if (isOff(state, headName(kind, place.layer, place.head)) === off) state = toggled(state, place, config.heads);
+    const next = places.length === 1 ? switched(context, places[0]) : context.can(state) ? state : null;
+    const flip = () => next && study.change(next, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
     const restore = () => study.change(names.reduce(unedited, study.state), "weights restored");
     return put(whole,
-      button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
-      button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
-      button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
-      changed && button("Restore weights", restore),
-      off && make("span", { class: "quiet" }, "Switched off: nothing passes through here."),
-      effect && make("span", { class: "facts" }, `off alone: ${signed(effect.change)} in log-probability`),
+      next && button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
+      about.live && button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
+      about.live && button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
+      about.live && changed && button("Restore weights", restore),
+      off && make("span", { class: "quiet" }, "Switched off: this head adds nothing to the sum of the heads."),
+      effect && make("span", { class: "facts" }, `switched off alone: log-probability ${signed(effect.change)}`),
     );
   };
 
@@ -125,7 +128,7 @@ export function oneHead(context) {
       actions();
     } catch (error) {
       if (mine !== stamp) return;
-      shown = null; // what was drawn for another head would pass for this one
+      shown = null; // the drawing of another head would pass for one of this head
       drawings.hidden = true;
       put(problem, /** @type {Error} */ (error).message);
       problem.hidden = false;

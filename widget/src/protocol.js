@@ -36,7 +36,9 @@
  * @property {Step[]} steps  one for each token of the target
  * @property {Node[]} beamTree
  * @property {number} seconds
- * @property {Baseline | null} baseline  the undisturbed translation, where anything is disturbed
+ * @property {Baseline | null} baseline  the translation without the changes, where there are any
+ * @property {[number, number]} [aligning]  layer and head of the cross-attention that aligns best
+ * @property {string[]} [parts]  of the whole text, where it is translated in parts
  * @property {string[]} notes
  *
  * @typedef {object} Config
@@ -73,19 +75,20 @@
  *
  * @typedef {{shape: number[], data: ArrayBuffer}} WireArray
  * @typedef {{json: any, arrays: Record<string, WireArray>}} Answer
- * @typedef {(kind: string, payload: Record<string, unknown>) => Promise<Answer>} Ask
+ * A saved page also says whether it `holds` the answer to a question.
+ * @typedef {((kind: string, payload: Record<string, unknown>) => Promise<Answer>) & {holds?: (kind: string, payload: Record<string, unknown>) => boolean}} Ask
  */
 
-/** Raised by a saved page for what it does not hold. */
+/** A saved page raises this for an answer that it does not hold. */
 export class NeedsLiveModel extends Error {
   needsLiveModel = true;
 
   constructor() {
-    super("This needs the live model: it was not computed when the page was saved.");
+    super("This saved page does not hold this view.");
   }
 }
 
-/** What opens the live view on a text, quoted for a shell. @param {string} text */
+/** The command that opens the live view of a text, quoted for a shell. @param {string} text */
 export function lookCommand(text) {
   return `allyouneed look '${text.replaceAll("'", "'\\''")}'`;
 }

@@ -9,8 +9,16 @@ import { groupText, continues, HALF_CHARACTER, prefixWith, singly, visible, word
 
 const TYPING = 350; // milliseconds of rest before a sentence being typed is translated
 
-/** The text to translate, and how. @param {Context} context */
-export function sentenceInput({ study, about }) {
+/** A saved page's text, which cannot be changed. @param {Context} context @returns {import("./section.js").Part} */
+function savedText({ study }) {
+  const element = make("p", { class: "text saved-text", dir: "auto" });
+  return { element, update: () => put(element, isolated(study.state.text)) };
+}
+
+/** The text to translate, the beam and the model. @param {Context} context @returns {import("./section.js").Part} */
+export function sentenceInput(context) {
+  if (!context.about.live) return savedText(context);
+  const { study, about } = context;
   let timer = 0;
   const text = make("textarea", {
     class: "text",
@@ -65,8 +73,16 @@ export function sentenceInput({ study, about }) {
   return { element, update };
 }
 
+/** What the marks of the tokens mean. */
+function legend() {
+  const sample = (/** @type {string} */ share, /** @type {string} */ text) => make("span", { class: "sample", style: `--p:${share}` }, text);
+  return make("p", { class: "legend", "aria-label": "Legend" },
+    make("span", {}, sample("0.6", "word"), " bar: the token's probability, here 60 %; the tint is deeper for less probable tokens"),
+    make("span", {}, sample("1", "wo"), make("span", { class: "sample more" }, "rd"), " dotted line: pieces of one word"));
+}
+
 /** Both sides as tokens. @param {Context} context */
-export function tokenRows({ study, view }) {
+export function tokenRows({ about, study, view }) {
   const source = make("div", { class: "tokens source", role: "group", "aria-label": "Source tokens" });
   const target = make("div", { class: "tokens target", role: "group", "aria-label": "Translation" });
   const facts = make("p", { class: "facts" });
@@ -75,6 +91,7 @@ export function tokenRows({ study, view }) {
     make("div", { class: "side" }, make("span", { class: "side-name" }, "source"), source),
     make("div", { class: "side" }, make("span", { class: "side-name" }, "translation"), target),
     make("div", { class: "row" }, facts, joined),
+    legend(),
   );
   /** @type {Translation | null} */
   let drawn = null;
@@ -86,8 +103,8 @@ export function tokenRows({ study, view }) {
     drawn = translation;
     words = view.look.words;
     /** @type {HTMLInputElement} */ (joined.firstChild).checked = words;
-    keepingFocus(source, () => put(source, ...sourceTokens(study, translation, words)));
-    keepingFocus(target, () => put(target, ...targetTokens(study, translation, words)));
+    keepingFocus(source, () => put(source, ...sourceTokens(study, translation, words, about.live)));
+    keepingFocus(target, () => put(target, ...targetTokens(study, translation, words, about.live)));
     const seconds = translation.seconds < 1 ? `${Math.round(translation.seconds * 1000)} ms` : `${number(translation.seconds)} s`;
     put(facts, `log-probability ${number(translation.log_probability)} · score ${number(translation.score)} · ${seconds}`);
   };
@@ -104,20 +121,21 @@ function keepingFocus(row, redraw) {
   if (next instanceof HTMLElement) next.focus();
 }
 
-/** @param {import("./study.js").Study} study @param {Translation} translation @param {boolean} words */
-function sourceTokens(study, { source }, words) {
+/** @param {import("./study.js").Study} study @param {Translation} translation @param {boolean} words @param {boolean} live */
+function sourceTokens(study, { source }, words, live) {
   const groups = words ? wordGroups(source) : singly(source);
   return groups.map((group) => {
     const at = source[group[0]].index ?? group[0];
     const replaced = group.some((i) => Object.hasOwn(study.shown.replaced, source[i].index ?? i));
     const token = make(
       "button",
-      { type: "button", class: `token${continues(source, group[0]) ? " more" : ""}${replaced ? " changed" : ""}` },
+      { type: "button", class: `token${live ? "" : " still"}${continues(source, group[0]) ? " more" : ""}${replaced ? " changed" : ""}` },
       isolated(groupText(source, group)),
     );
-    if (group.length > 1 || group[0] === source.length - 1) {
-      token.disabled = group[0] === source.length - 1;
-      token.title = token.disabled ? "The end of the sentence" : "Show single tokens to replace one";
+    const end = group[0] === source.length - 1;
+    if (!live || group.length > 1 || end) {
+      token.disabled = !live || end;
+      token.title = end ? "The end of the sentence" : live ? "Show single tokens to replace one" : "";
       return token;
     }
     token.title = "Replace this token";
@@ -129,7 +147,7 @@ function sourceTokens(study, { source }, words) {
 function replacement(study, text, index) {
   const input = make("input", { type: "text", value: text.trim(), "aria-label": `Instead of ${visible(text)}`, dir: "auto" });
   const form = make("form", { class: "replace" },
-    make("span", { class: "quiet" }, "in its place"),
+    make("span", { class: "quiet" }, "instead"),
     input,
     make("button", { type: "submit", class: "primary" }, "Replace"),
   );
@@ -144,8 +162,8 @@ function replacement(study, text, index) {
   return form;
 }
 
-/** @param {import("./study.js").Study} study @param {Translation} translation @param {boolean} words */
-function targetTokens(study, translation, words) {
+/** @param {import("./study.js").Study} study @param {Translation} translation @param {boolean} words @param {boolean} live */
+function targetTokens(study, translation, words, live) {
   const { target, steps } = translation;
   const groups = words ? wordGroups(target) : singly(target);
   return groups.map((group) => {
@@ -161,12 +179,15 @@ function targetTokens(study, translation, words) {
       },
       isolated(groupText(target, group)),
     );
-    return known ? withPopover(token, () => alternatives(study, translation, group[0])) : token;
+    return known ? withPopover(token, () => alternatives(study, translation, group[0], live)) : token;
   });
 }
 
-/** What else could have come here; choosing one forces it. @param {import("./study.js").Study} study @param {Translation} translation @param {number} position */
-function alternatives(study, { text, target, steps }, position) {
+/**
+ * The most probable tokens of this step. In the live view, choosing one makes the translation go on from it.
+ * @param {import("./study.js").Study} study @param {Translation} translation @param {number} position @param {boolean} live
+ */
+function alternatives(study, { text, target, steps }, position, live) {
   const { log_probability: own, alternatives: others } = steps[position];
   const token = target[position];
   const list = make("ol", { class: "alternatives" });
@@ -179,13 +200,10 @@ function alternatives(study, { text, target, steps }, position) {
     const force = () => {
       if (prefix !== null) study.change(newState({ ...study.state, prefix }), `“${visible(piece)}” forced`);
     };
-    list.append(
-      make("li", {},
-        button("", force, { class: `alternative${id === token.id ? " chosen" : ""}`, disabled: why !== "", style: `--p:${share.toFixed(4)}`, title: why || "Go on from here with this token" }),
-      ),
-    );
-    const last = /** @type {HTMLElement} */ (list.lastElementChild?.firstElementChild);
-    put(last, isolated(visible(piece)), make("span", { class: "figure" }, percent(share)));
+    const style = { class: `alternative${id === token.id ? " chosen" : ""}`, style: `--p:${share.toFixed(4)}` };
+    const row = live ? button("", force, { ...style, disabled: why !== "", title: why || "Go on from here with this token" }) : make("span", style);
+    put(row, isolated(visible(piece)), make("span", { class: "figure" }, percent(share)));
+    list.append(make("li", {}, row));
   }
   return make("div", {}, make("p", { class: "quiet" }, `token ${position} · characters ${token.begin}–${token.end}`), list);
 }

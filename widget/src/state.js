@@ -14,6 +14,7 @@ import { headName, moduleName, parseName } from "./names.js";
  * @property {Record<string, string>} replaced  by number of the source token: its new text
  * @property {string} prefix  what the translation must begin with
  * @property {number} model
+ * @property {number} part  of a text that is translated in parts, the one that is shown
  */
 
 const EDITS = ["uniform", "diagonal", "block", "force"];
@@ -29,11 +30,12 @@ export function newState(given = {}) {
     replaced: {},
     prefix: "",
     model: 0,
+    part: 0,
     ...given,
   });
 }
 
-/** One spelling for equal states, so that a saved page finds its answers. @param {State} state */
+/** Writes equal states in the same way, so that a saved page finds its answers. @param {State} state */
 function normal(state) {
   const names = [...new Set(state.switchedOff)].sort();
   return { ...state, switchedOff: names };
@@ -77,10 +79,11 @@ function readEdit(value) {
 export function readState(value) {
   must(isObject(value), "it must be an object");
   const { text = "", beam = 4, switchedOff = [], edits = [], replaced = {} } = value;
-  const { prefix = "", model = 0 } = value;
+  const { prefix = "", model = 0, part = 0 } = value;
   must(typeof text === "string" && typeof prefix === "string", "text and prefix must be text");
   must(isCount(beam) && beam >= 1 && beam <= LARGEST_BEAM, `beam must be 1 … ${LARGEST_BEAM}`);
   must(isCount(model), "model must be a number from 0");
+  must(isCount(part), "part must be a number from 0");
   must(
     Array.isArray(switchedOff) && switchedOff.every((name) => typeof name === "string" && parseName(name)),
     "switchedOff must name heads or attention modules",
@@ -99,6 +102,7 @@ export function readState(value) {
     replaced: /** @type {Record<string, string>} */ (replaced),
     prefix,
     model,
+    part,
   });
 }
 
@@ -107,7 +111,7 @@ export function sameState(a, b) {
   return canonical(a) === canonical(b);
 }
 
-/** Whether the model's working is disturbed at all. @param {State} state */
+/** Whether anything is changed in the text or in the model. @param {State} state */
 export function disturbed(state) {
   return (
     state.switchedOff.length + state.edits.length + Object.keys(state.replaced).length > 0 ||
@@ -115,9 +119,9 @@ export function disturbed(state) {
   );
 }
 
-/** The same text, undisturbed. @param {State} state @returns {State} */
+/** The same part of the same text, without any change. @param {State} state @returns {State} */
 export function undisturbed(state) {
-  return newState({ text: state.text, beam: state.beam, model: state.model });
+  return newState({ text: state.text, beam: state.beam, model: state.model, part: state.part });
 }
 
 /** @param {State} state @param {string} name of a head or a module */
@@ -189,10 +193,15 @@ export function withReplaced(state, index, text) {
 }
 
 /**
- * Another sentence: what belongs to the old one's positions goes, heads stay as they are.
+ * Another sentence. Heads stay as they are; changes at positions of the old sentence are left out.
  * @param {State} state @param {string} text @returns {State}
  */
 export function withText(state, text) {
   const edits = state.edits.filter(({ cells }) => !cells);
-  return newState({ ...state, text, edits, replaced: {}, prefix: "" });
+  return newState({ ...state, text, edits, replaced: {}, prefix: "", part: 0 });
+}
+
+/** Another part of the same text, in the same way. @param {State} state @param {number} part @returns {State} */
+export function withPart(state, part) {
+  return part === state.part ? state : newState({ ...withText(state, state.text), part });
 }

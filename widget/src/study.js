@@ -1,4 +1,4 @@
-// One sentence under study: its state, its history, and what the model answered about it.
+// One sentence under study: its state, its history, and the model's answers about it.
 import { tensor } from "./float16.js";
 import { headName, KINDS } from "./names.js";
 import { sameState } from "./state.js";
@@ -28,6 +28,8 @@ export class Study {
   /** What each head does when it alone is off, as far as asked. @type {Map<string, Effect>} */ effects = new Map();
   effectsAsked = 0;
   /** Why not every head could be measured. */ effectsProblem = "";
+  /** The translations of the other parts of a long text, as far as asked. @type {Map<number, string>} */ partTexts = new Map();
+  #partsAsked = false;
   /** @type {Map<string, Promise<any>>} */ #answers = new Map();
   /** @type {Set<() => void>} */ #listeners = new Set();
   /** The newest translation asked for: no other is shown. */
@@ -100,6 +102,8 @@ export class Study {
       this.effects.clear();
       this.effectsAsked = 0;
       this.effectsProblem = "";
+      this.partTexts.clear();
+      this.#partsAsked = false;
     } catch (error) {
       if (request !== this.#request) return;
       this.error = /** @type {Error} */ (error);
@@ -154,6 +158,30 @@ export class Study {
       calculation: /** @type {import("./protocol.js").Calculation} */ (json),
       arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, tensor(array)])),
     }));
+  }
+
+  /** Whether an answer about the translation that is shown can be had at all. @param {string} kind @param {Record<string, unknown>} payload */
+  holds(kind, payload) {
+    return !this.ask.holds || this.ask.holds(kind, { id: this.translation?.id, ...payload });
+  }
+
+  /**
+   * Translates the other parts of a long text, one after the other, so that other questions get their
+   * turn; ends early when something newer is translated. A saved page may not hold them.
+   */
+  async translateParts() {
+    const count = this.translation?.parts?.length ?? 0;
+    if (this.#partsAsked || this.busy || count < 2) return;
+    this.#partsAsked = true;
+    const request = this.#request;
+    const { id } = /** @type {Translation} */ (this.translation);
+    for (let part = 0; part < count; part++) {
+      if (part === this.shown.part || !this.holds("part", { part })) continue;
+      const answer = await this.ask("part", { id, part, request }).catch(() => null);
+      if (request !== this.#request || !answer || answer.json.obsolete) return;
+      this.partTexts.set(part, answer.json.text);
+      this.#tell();
+    }
   }
 
   /**

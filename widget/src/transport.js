@@ -1,4 +1,4 @@
-// Three roads to the model, one way of asking: over HTTP, through the notebook, out of a saved page.
+// Three ways to ask the model: over HTTP, through the notebook's kernel, or from a saved page.
 import { question } from "./canonical.js";
 import { NeedsLiveModel } from "./protocol.js";
 
@@ -71,11 +71,15 @@ function rowOf({ shape, data }, row) {
 }
 
 /**
- * A saved page. What several heads do is put together from what was saved for each.
+ * Asks a saved page. The effects of several heads are put together from the answers for each head.
+ * `holds` knows the answers as soon as one question has been answered.
  * @param {Promise<Answer>} saved
  * @returns {Ask}
  */
 export function savedTransport(saved) {
+  /** @type {Record<string, unknown>} */
+  let held = {};
+  void saved.then(({ json }) => (held = json), () => {});
   /** @type {Ask} */
   const ask = async (kind, payload) => {
     const heads = /** @type {{heads?: string[]}} */ (payload).heads ?? [];
@@ -88,12 +92,13 @@ export function savedTransport(saved) {
     if (!Object.hasOwn(json, key)) throw new NeedsLiveModel();
     /** @type {Record<string, [string, number | null]>} */
     const places = json[key].arrays;
-    const held = Object.entries(places).map(([name, [place, row]]) => [
+    const found = Object.entries(places).map(([name, [place, row]]) => [
       name,
       row === null ? arrays[place] : rowOf(arrays[place], row),
     ]);
-    return checked({ json: json[key].json, arrays: Object.fromEntries(held) });
+    return checked({ json: json[key].json, arrays: Object.fromEntries(found) });
   };
+  ask.holds = (kind, payload) => Object.hasOwn(held, question(kind, payload));
   return ask;
 }
 

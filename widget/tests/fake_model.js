@@ -65,9 +65,12 @@ export function tokenize(text) {
   return tokens;
 }
 
+/** Each line is a part of the text. @param {State} state */
+const partsOf = ({ text }) => text.split("\n");
+
 /** @param {State} state */
 function sourceOf(state) {
-  const tokens = tokenize(state.text);
+  const tokens = tokenize(partsOf(state)[state.part] ?? "");
   const words = tokens.slice(0, -1).map(({ text }, i) => {
     const other = state.replaced[i];
     return other === undefined ? text : (text.startsWith(" ") ? " " : "") + other;
@@ -174,7 +177,7 @@ export function fakeModel({ delay = 0, live = true, models = 2 } = {}) {
     const baseline = JSON.stringify(plain) === JSON.stringify(state) ? null : translated(plain);
     const id = String(chance(JSON.stringify(state)));
     known.set(id, { state, source, target: result.target });
-    return { id, source, ...result, beamTree: treeOf(result.target, state.beam), seconds: 0.042, baseline, notes: [] };
+    return { id, source, ...result, beamTree: treeOf(result.target, state.beam), seconds: 0.042, baseline, aligning: [1, 2], parts: partsOf(state), notes: [] };
   };
   /** @param {import("../src/names.js").Kind} kind @param {string} id @returns {[number, number]} */
   const sizes = (kind, id) => {
@@ -191,6 +194,10 @@ export function fakeModel({ delay = 0, live = true, models = 2 } = {}) {
       arrays: {},
     }),
     translate: ({ state }) => ({ json: translate(state), arrays: {} }),
+    part: ({ id, part }) => {
+      const { state } = /** @type {{state: State}} */ (known.get(id));
+      return { json: { text: translated({ ...state, part }).text }, arrays: {} };
+    },
     attention: ({ id, kind, layer, lens }) => {
       const [T, S] = sizes(kind, id);
       const sign = lens === "gradient" ? -0.5 : 0;
@@ -245,7 +252,15 @@ export function fakeModel({ delay = 0, live = true, models = 2 } = {}) {
     }
     return structuredClone(answers[kind](payload));
   };
-  return { ask, asked };
+  /** A saved page holds one sentence and each of its heads off by itself; through other lenses, the sentence alone. @param {string} kind @param {any} payload */
+  const holds = (kind, payload) => {
+    if (live || kind === "about") return true;
+    const { state } = kind === "translate" ? payload : known.get(payload.id) ?? {};
+    const { switchedOff, edits, replaced, prefix } = /** @type {State} */ (state);
+    if (edits.length || Object.keys(replaced).length || prefix || switchedOff.some((name) => parseName(name)?.head === null)) return false;
+    return switchedOff.length <= (kind === "effects" || (payload.lens ?? "raw") !== "raw" ? 0 : 1);
+  };
+  return { ask, asked, holds };
 }
 
 /**

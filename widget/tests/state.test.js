@@ -71,6 +71,7 @@ test.each([
   [{ edits: [{ head: "decoder.layers.0.cross_attention[0]", kind: "burn" }] }],
   [{ replaced: { x: "y" } }],
   [{ model: -1 }],
+  [{ part: 0.5 }],
 ])("a state out of a link is trusted in nothing: %j", (value) => {
   expect(() => readState(value)).toThrow("not a state of the view");
 });

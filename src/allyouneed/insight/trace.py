@@ -184,14 +184,27 @@ def _ids(translator: Translator, text: str) -> list[int]:
     return ids
 
 
+def _too_long(translator: Translator, text: str) -> str:
+    """What makes this trace differ from the translation of a text that is cut into parts."""
+    segments, _ = translator.segmenter.cut(text)
+    parts = sum(bool(segment.text) for segment in segments)
+    if "\n" in text:
+        return (
+            "This text has several lines and is traced as one piece, so this translation is "
+            f"unreliable. `allyouneed translate` splits it into {parts} parts."
+        )
+    return (
+        f"This text is longer than the {translator.known_length} tokens that the model was trained "
+        "on, so this translation is unreliable. `allyouneed translate` splits it into "
+        f"{parts} parts."
+    )
+
+
 def _differences(translator: Translator, text: str, length: int) -> list[str]:
     """Notes on why the translator itself may give another translation."""
     notes: list[str] = []
     if length > translator.known_length or "\n" in text:
-        notes.append(
-            f"traced as one piece of {length} tokens; translating takes lines one by one, and in "
-            f"parts of at most {translator.known_length} tokens"
-        )
+        notes.append(_too_long(translator, text))
     if translator.engine.name != "core":
         notes.append(f"traced on the core engine; {translator.engine.name} may round differently")
     if translator.engine.selection is not None:

@@ -1,4 +1,4 @@
-"""What the view is told about a translation: its trace as JSON, and as arrays by layer.
+"""Answers to the view about a translation: its trace as JSON, and its attention as arrays.
 
 L layers · H heads · T queries · S keys
 """
@@ -22,13 +22,15 @@ KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
 
 def layers_of(config: TransformerConfig, kind: str) -> int:
-    """How many layers have this kind of attention."""
+    """The number of layers with this kind of attention."""
     return config.encoder_layers if kind == "encoder" else config.decoder_layers
 
 
-def translation(id: str, trace: Trace, source: Source, baseline: Trace | None) -> dict[str, Any]:
-    """A translation with its steps and its beam tree; each source token with the `index` of the
-    token in the state's text that it stands for."""
+def translation(
+    id: str, trace: Trace, source: Source, baseline: Trace | None, parts: Sequence[str]
+) -> dict[str, Any]:
+    """A translation with its steps and its beam tree. `index` of a source token is the number of
+    the token in the state's text that it stands for. `parts` are the parts of the whole text."""
     places = source.indices(one.span for one in trace.source)
     return {
         "id": id,
@@ -70,12 +72,33 @@ def translation(id: str, trace: Trace, source: Source, baseline: Trace | None) -
             "log_probability": baseline.log_probability,
             "target": [token(one) for one in baseline.target],
         },
+        "aligning": list(aligning_head(trace)),
+        "parts": list(parts),
         "notes": list(trace.notes),
     }
 
 
+def aligning_head(trace: Trace) -> tuple[int, int]:
+    """Layer and number of the cross-attention head that aligns best.
+
+    The words are aligned as `Translator.attention` aligns them: each target token with the source
+    token that has the largest mean weight in the last layer. The head that gives these source
+    tokens the most weight aligns best. The end tokens are not counted, because heads that have
+    nothing to look at look at the end.
+    """
+    layers = sum(name.endswith("cross_attention") for name in trace.weights)
+    tokens, words = max(1, len(trace.target) - 1), max(1, len(trace.source) - 1)
+    weights_LHTS = torch.stack(
+        [trace.attention("cross", layer)[:, :tokens, :words] for layer in range(layers)]
+    )
+    aligned_T = weights_LHTS[-1].mean(dim=0).argmax(dim=-1)
+    agreement_LH = weights_LHTS[:, :, torch.arange(tokens), aligned_T].mean(dim=-1)
+    return divmod(int(agreement_LH.argmax()), agreement_LH.size(1))
+
+
 def lens(trace: Trace) -> dict[str, Any]:
-    """What the decoder would have said, by target position, from the lowest sub-layer up."""
+    """The tokens that the decoder would have predicted after each sub-layer, from the lowest up,
+    for each target position."""
     return {
         "positions": [
             [
@@ -95,23 +118,23 @@ def lens(trace: Trace) -> dict[str, Any]:
 
 
 def token(token: Token) -> dict[str, Any]:
-    """A token as the view takes it; its place counts characters."""
+    """A token as the view reads it; `begin` and `end` count characters."""
     begin, end = token.span
     return {"text": token.text, "id": token.id, "begin": begin, "end": end, "word": token.word}
 
 
 def finite(number: float) -> float | None:
-    """The number, or None for what JSON cannot hold."""
+    """The number, or None for an infinity or NaN, which JSON cannot hold."""
     return number if math.isfinite(number) else None
 
 
 def attention(weights_HTS: Tensor) -> Answer:
-    """One layer."""
+    """The attention weights of one layer."""
     return Answer({}, {"weights": weights_HTS.detach().float().cpu().numpy()})
 
 
 def maps(weights: Sequence[Tensor]) -> Answer:
-    """All layers HTS, small."""
+    """The attention weights HTS of all layers, as small maps."""
     if not weights:
         return Answer({}, {"maps": torch.zeros(0, 0, 0, 0).numpy()})
     maps_LHTS = small(torch.stack([weights_HTS.detach().float() for weights_HTS in weights]))
@@ -119,8 +142,8 @@ def maps(weights: Sequence[Tensor]) -> Answer:
 
 
 def metrics(trace: Trace, config: TransformerConfig) -> dict[str, Any]:
-    """Every measure of every head in this sentence, by kind, layer and head; what cannot be
-    measured here is left out."""
+    """Every measure of every head in this sentence, by kind, layer and head. A measure that this
+    sentence has no rows for is left out."""
     source = [one.id for one in trace.source]
     looked_at = {"encoder": source, "cross": source}
     looked_at["decoder"] = [config.start, *(one.id for one in trace.target[:-1])]

@@ -1,4 +1,4 @@
-"""What a state of the view does: to the model while it runs, and to the text before."""
+"""The changes that a state of the view makes: to the model while it runs, and to its text."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,8 @@ from allyouneed.widget.questions import State
 
 @contextmanager
 def disturbed(model: Transformer, state: State) -> Iterator[None]:
-    """The model as the state wants it, inside the `with`: edits first, then heads off.
+    """Changes the model inside the `with` block as the state says: first the edits of weights,
+    then the heads that are switched off.
 
     Raises:
         UsageError: a head or module that the model does not have, or an impossible cell.
@@ -40,11 +41,11 @@ def _edit(asked: AskedEdit) -> Edit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text that is translated: the state's, some of its tokens replaced.
+    """The text that is translated: the state's text with some of its tokens replaced.
 
-    `tokens` are the spans of the state's tokens. `seams` are (begin in this text, begin in the
-    state's text, its length there) of the parts that this text is made of; those of length 0
-    were put in.
+    `tokens` are the spans of the tokens in the state's text. `seams` describe the pieces that this
+    text consists of: (begin in this text, begin in the state's text, length in the state's text).
+    A piece of length 0 is a replacement.
     """
 
     text: str
@@ -52,8 +53,8 @@ class Source:
     seams: Sequence[tuple[int, int, int]]
 
     def indices(self, spans: Iterable[Span]) -> list[int]:
-        """For tokens of this text the number of the token of the state's text that stands there,
-        or stood there before it was replaced."""
+        """For each span of this text, the number of the token of the state's text that stands at
+        this place, or that was replaced there."""
         found: list[int] = []
         for begin, end in spans:
             seam = bisect_right(self.seams, begin, key=lambda seam: seam[0]) - 1
@@ -65,25 +66,25 @@ class Source:
         return found
 
     def _around(self, place: int) -> int:
-        """The number of the token that the character at this place belongs to."""
+        """The number of the token that the character at this place of the state's text is in."""
         ends = [end for _, end in self.tokens]
         return min(bisect_right(ends, place), len(ends) - 1)
 
 
 def source_of(state: State, tokenizer: AnyTokenizer, normaliser: Normaliser = AS_TYPED) -> Source:
-    """The state's text with its tokens replaced.
+    """The state's text with the tokens in `state.replaced` replaced.
 
-    A token that begins with a space keeps it, unless the new text has white space of its own or
-    is empty: then the token is gone.
+    A token that begins with a space keeps the space, unless the new text begins with white space.
+    An empty new text removes the token and its space.
 
     Raises:
-        UsageError: a number that no token of the text has.
+        UsageError: a token number that the text does not have.
     """
     blank = len(state.text) - len(state.text.lstrip())
     plain = normaliser.plain(state.text.strip())
     inside = (plain.typed(begin, end) for begin, end in tokenizer.encode(plain.text).spans)
     spans = [(begin + blank, end + blank) for begin, end in inside]
-    words = len(spans) - 1  # the end is no text
+    words = len(spans) - 1  # the last token is the end token, which has no text
     parts: list[str] = []
     seams: list[tuple[int, int, int]] = []
     begin = length = 0

@@ -39,8 +39,12 @@ class Edit(Payload):
 
 
 class State(Payload):
-    """A text and all that is done to it. `replaced` maps numbers of source tokens to new text,
-    `prefix` is what the translation has to begin with, `model` the number of the translator."""
+    """A text and every change to it and to the model.
+
+    A long text is translated in parts, and `part` is the number of the part that the view shows.
+    `replaced` maps numbers of its source tokens to new text; its translation has to begin with
+    `prefix`. `model` is the number of the translator.
+    """
 
     text: Annotated[str, Field(max_length=LONGEST_TEXT)]
     beam: Annotated[int, Field(ge=1, le=LARGEST_BEAM)] = 4
@@ -49,33 +53,42 @@ class State(Payload):
     replaced: dict[Annotated[int, Field(strict=False, ge=0)], str] = {}
     prefix: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""
     model: Count = 0
+    part: Count = 0
 
     @property
     def disturbed(self) -> bool:
-        """Whether anything is done to the text or to the model."""
+        """Whether anything is changed in the text or in the model."""
         return self != self.undisturbed()
 
     def undisturbed(self) -> "State":
-        """The same text, with nothing done to it."""
-        return State(text=self.text, beam=self.beam, model=self.model)
+        """The same part of the same text, without any change."""
+        return State(text=self.text, beam=self.beam, model=self.model, part=self.part)
+
+    def of_part(self, part: int) -> "State":
+        """The same heads in another part. Changes that belong to positions of this part are
+        left out: replaced tokens, the prefix, and edits of cells."""
+        edits = tuple(edit for edit in self.edits if edit.cells is None)
+        left_out = {"edits": edits, "replaced": {}, "prefix": ""} if part != self.part else {}
+        return self.model_copy(update={**left_out, "part": part})
 
     def without(self, head: str) -> "State":
-        """The same with this head or module off as well."""
+        """The same state with this head or module off as well."""
         return self.model_copy(update={"switched_off": (*sorted({*self.switched_off, head}),)})
 
     def to_json(self) -> dict[str, Any]:
-        """As the view writes it, every key there."""
+        """The state as JSON, as the view writes it: with every key."""
         value: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         value["edits"] = [edit.model_dump(mode="json", exclude_none=True) for edit in self.edits]
         return value
 
 
 class About(Payload):
-    """Which models there are."""
+    """Asks which models there are, or about the first model's positions."""
 
 
 class Translate(Payload):
-    """Translates; a newer `request` for the same `pane` of a page makes older ones obsolete."""
+    """Asks for a translation. A newer `request` for the same `pane` of a page makes older requests
+    obsolete."""
 
     state: State
     request: Count = 0
@@ -83,13 +96,13 @@ class Translate(Payload):
 
 
 class OfTranslation(Payload):
-    """Something about a translation, by its id."""
+    """Asks about a translation, by its id."""
 
     id: str
 
 
 class AttentionOf(OfTranslation):
-    """The attention of one layer, every head of it."""
+    """Asks for the attention of one layer, all its heads."""
 
     kind: Attention
     layer: Count
@@ -97,22 +110,31 @@ class AttentionOf(OfTranslation):
 
 
 class Maps(OfTranslation):
-    """The attention of every layer of one kind, made small."""
+    """Asks for small maps of the attention of every layer of one kind."""
 
     kind: Attention
     lens: Lens = "raw"
 
 
+class PartText(OfTranslation):
+    """Asks for the translation of another part of the same text. The answer is obsolete as soon as
+    `request`, the number of the request for the translation, is."""
+
+    part: Count
+    request: Count = 0
+
+
 class Effects(OfTranslation):
-    """What each of these heads does, by switching it off alone; `request` is the number that the
-    translation was asked for with, and they are obsolete with it."""
+    """Asks for the effect of each of these heads: what changes when this head alone is switched
+    off. The answer is obsolete as soon as `request`, the number of the request for the
+    translation, is."""
 
     heads: Annotated[tuple[str, ...], Field(max_length=4096)]
     request: Count = 0
 
 
 class Calculator(OfTranslation):
-    """Every number of one query's attention in one head."""
+    """Asks for every number of one query's attention in one head."""
 
     module: str
     head: Count
@@ -122,6 +144,7 @@ class Calculator(OfTranslation):
 QUESTIONS: dict[str, type[Payload]] = {
     "about": About,
     "translate": Translate,
+    "part": PartText,
     "attention": AttentionOf,
     "maps": Maps,
     "metrics": OfTranslation,

@@ -1,7 +1,7 @@
-"""The view as one file: everything about a few sentences, and each of their heads switched off.
+"""The view saved as one file: the answers about a few sentences, and with each head off.
 
-The answers travel as one packed answer. Its JSON has, under the canonical JSON of each question
-{kind, payload}, the answer's own JSON and for each of its arrays the name that it has there.
+The answers are packed as one answer. Its JSON maps the canonical JSON of each question
+{kind, payload} to the answer's own JSON and to the names of its arrays in the packed answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,18 +21,18 @@ from allyouneed.widget.questions import State
 from allyouneed.widget.session import Session
 
 LENSES = ("raw", "value-weighted", "rollout", "gradient")
-BUDGET = 1_200_000  # bytes of attention, before compression, beyond that of the raw lens
+BUDGET = 1_200_000  # bytes before compression for attention beside the raw lens
 HALF = 2  # bytes of a number
-ANSWERED = ("about", "translate", "attention", "maps", "metrics", "effects", "lens", "positions")
 
 Progress = Callable[[int, int], None]
-"""progress(done, of): how many translations are made, of how many."""
+"""progress(done, of): the number of translations made, and of all that will be made."""
 
 
 class Collected:
-    """Questions with their answers, as one."""
+    """Questions with their answers. `kinds` are the kinds of question among them."""
 
     def __init__(self) -> None:
+        self.kinds: set[str] = set()
         self._found: dict[str, Any] = {}
         self._arrays: dict[str, NDArray[Any]] = {}
 
@@ -40,7 +40,7 @@ class Collected:
         """Keeps an answer.
 
         Raises:
-            AllYouNeedError: it says why there is none.
+            AllYouNeedError: the answer is an error.
         """
         if "error" in answer.json:
             raise AllYouNeedError(answer.json["error"])
@@ -49,41 +49,47 @@ class Collected:
         self._keep(kind, payload, answer.json, {name: [places[name], None] for name in places})
 
     def add_layers(self, payload: dict[str, Any], maps: Answer) -> None:
-        """Keeps small maps, and each layer's attention as what it is: one of them."""
+        """Keeps small maps, and answers for each layer's attention with one of them, because maps
+        of a short sentence are the attention itself."""
         place = self._place("maps")
         self.add("maps", payload, maps)
         for layer in range(len(maps.arrays["maps"])):
             self._keep("attention", {**payload, "layer": layer}, {}, {"weights": [place, layer]})
 
     def _place(self, name: str) -> str:
-        """What the next array is kept as; no other has this name."""
+        """A name for the next array that no other array has."""
         return f"{len(self._arrays)}/{name}"
 
     def packed(self) -> bytes:
-        """All of it."""
+        """All questions and answers as bytes."""
         return pack(Answer(self._found, self._arrays))
 
     def _keep(
         self, kind: str, payload: dict[str, Any], answer: Any, places: dict[str, list[Any]]
     ) -> None:
+        self.kinds.add(kind)
         question = compact({"kind": kind, "payload": payload})
         self._found[question] = {"json": answer, "arrays": places}
 
 
 class Saving:
-    """Asks a session what the view may ask about a few states, and collects the answers."""
+    """Asks a session every question that the saved view may ask about a few states, and collects
+    the answers."""
 
     def __init__(self, session: Session, states: Sequence[State], progress: Progress) -> None:
         self.session, self._progress = session, progress
-        self.states = [state for n, state in enumerate(states) if state not in states[:n]]
+        parts = [
+            state if number == state.part else state.of_part(number)
+            for state in states
+            for number in range(len(session.parts(state)))
+        ]
+        self.states = [state for n, state in enumerate(parts) if state not in parts[:n]]
         self.collected = Collected()
         self._room = BUDGET
         self._done, self._of = 0, sum(1 + len(self._heads(state)) for state in self.states)
 
     def collect(self) -> bytes:
-        """Everything, packed. Raises AllYouNeedError for a state that cannot be translated."""
-        about = {**self.session.ask("about", {}).json, "live": False, "asks": [*ANSWERED]}
-        self.collected.add("about", {}, Answer(about))
+        """All answers, packed. Raises AllYouNeedError for a state that cannot be translated."""
         self._ask("positions", {})
         ids = [self._translated(state) for state in self.states]
         for state, id in zip(self.states, ids, strict=True):
@@ -92,19 +98,25 @@ class Saving:
             self._tick()
             for kind in ("metrics", "lens"):
                 self._ask(kind, {"id": id})
+            for number in self._other_parts(state):
+                self._ask("part", {"id": id, "part": number})
             for lens in LENSES:
                 self._attention(state, id, lens)
         for state, id in zip(self.states, ids, strict=True):
-            # A session keeps the last few alone, and there are the heads of the state before.
+            # The session keeps only its last few translations, and has made many since this one.
             self.session.ask("translate", {"state": state.to_json()})
             kinds = self._kinds_with_room(state, id)
             for head in self._heads(state):
                 self._head_off(state, id, head, kinds)
                 self._tick()
+        asks = sorted({"about", *self.collected.kinds})
+        about = {**self.session.ask("about", {}).json, "live": False, "asks": asks}
+        self.collected.add("about", {}, Answer(about))
         return self.collected.packed()
 
     def _kinds_with_room(self, state: State, id: str) -> list[Kind]:
-        """Of which kinds there is room for the raw attention without each of the heads."""
+        """The kinds of attention that the budget has room for, for all translations with one head
+        switched off."""
         kinds: list[Kind] = []
         for kind in ("cross", "decoder", "encoder"):
             numbers = sum(
@@ -117,8 +129,8 @@ class Saving:
         return kinds
 
     def _head_off(self, state: State, id: str, head: str, kinds: Sequence[Kind]) -> None:
-        """What one head does, and the translation without it."""
-        self._translated(state)  # so it stays among the last few that are kept
+        """Keeps one head's effect, and the translation without this head."""
+        self._translated(state)  # keeps it among the session's last few translations
         self._ask("effects", {"id": id, "heads": [head]})
         alone = self.session.translators[state.model].config.heads == 1
         other = self._translated(state.without(split_head(head)[0] if alone else head))
@@ -130,7 +142,8 @@ class Saving:
         return str(self._ask("translate", {"state": state.to_json()}).json["id"])
 
     def _attention(self, state: State, id: str, lens: str) -> None:
-        """All layers of all kinds through one lens; where it is not the raw one, what fits."""
+        """Keeps all layers of all kinds through one lens. Lenses other than the raw one are kept as
+        far as the budget has room."""
         for kind in KINDS:
             maps, layers = self._seen(state, id, kind, lens)
             if lens != "raw":
@@ -153,7 +166,7 @@ class Saving:
             self.collected.add("attention", {**asked, "layer": number}, layer)
 
     def _seen(self, state: State, id: str, kind: Kind, lens: str) -> tuple[Answer, list[Answer]]:
-        """The small maps, and the attention of each layer."""
+        """The small maps of all layers, and the attention of each layer."""
         maps = self.session.ask("maps", {"id": id, "kind": kind, "lens": lens})
         return maps, self._layers(state, id, kind, lens)
 
@@ -170,6 +183,9 @@ class Saving:
         self.collected.add(kind, payload, answer)
         return answer
 
+    def _other_parts(self, state: State) -> list[int]:
+        return [n for n in range(len(self.session.parts(state))) if n != state.part]
+
     def _heads(self, state: State) -> list[str]:
         return heads(self.session.translators[state.model].model)
 
@@ -179,18 +195,18 @@ class Saving:
 
 
 def save(session: Session, start: Start, path: Path, progress: Progress = lambda *_: None) -> None:
-    """Writes the view of its first states as one HTML file, beside it first and then renamed.
+    """Writes the view of some states as one HTML file, which needs no model.
 
-    The file answers without a model: the states and, where they disturb, what is undisturbed;
-    every head off, by itself, in each of them; raw attention, and as far as 1.2 MB of it reach,
-    other lenses and the attention without each head. Of the rest the file says that it needs a
-    live model.
+    The file holds the translation of each state, and of the state without its changes; the
+    translation with each head switched off by itself; and the raw attention. Up to 1.2 MB it also
+    holds the other lenses, and the attention with each head switched off. The page hides
+    everything that it does not hold.
 
     Raises:
         DataError: a place that cannot be written.
         AllYouNeedError: a state that cannot be translated.
     """
-    if not path.parent.is_dir():  # said before all is computed
+    if not path.parent.is_dir():  # checked first, because the answers take a while
         raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
     answers = Saving(session, start.states, progress).collect()
     write(path, saved_page(start.options(), answers))

@@ -1,4 +1,4 @@
-"""What answers the view: one or two translators, and the last few translations they made."""
+"""A session answers the view's questions: one or two translators and their last translations."""
 
 import hashlib
 from collections import OrderedDict
@@ -31,34 +31,41 @@ from allyouneed.widget.questions import (
     Effects,
     Maps,
     OfTranslation,
+    PartText,
     Payload,
     State,
     Translate,
     read,
 )
 
-KEPT = 8  # translations; that of 256 tokens by a base model holds about 40 MB of attention
+KEPT = 8  # translations; 256 tokens in a base model have about 40 MB of attention
 ALTERNATIVES = 5
 
 
 class Obsolete(Exception):
-    """Something newer was asked meanwhile."""
+    """A newer request has made this one obsolete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A translation that may be asked about: its state, the text that was translated, its trace,
-    and its attention through the lenses that were asked for."""
+    """A translation that the view may ask about.
+
+    `state` has the part of the text that was translated as its `text`, `parts` are all parts,
+    `source` is the translated text with its replaced tokens, and `lenses` holds the attention
+    through each lens that was asked for.
+    """
 
     id: str
     state: State
+    parts: tuple[str, ...]
     source: Source
     trace: Trace
     lenses: dict[str, Layers] = field(default_factory=dict)
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """The ends of paths; of a run's folder "model" the run's name; numbered where all is one."""
+    """A short and unique name for each model: the last part of its path, or of a run's folder
+    "model" the run's name. Equal names are numbered."""
     parts = [PurePath(name).parts or (name,) for name in names]
     short = [one[-2] if one[-1] == "model" and len(one) > 1 else one[-1] for one in parts]
     if len({*short}) == len(short):
@@ -67,11 +74,12 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 
 class Session:
-    """Answers every kind of question of the view, one at a time, whatever thread asks.
+    """Answers every kind of question of the view. Any thread may ask; answers are made one at a
+    time.
 
-    The paper's own code runs, in float32, whatever engine a translator has. `pages` may ask at
-    the same time; of what one pane of a page asks to translate, the newest request alone matters:
-    an older one stops at its next step.
+    The core model answers, in float32, whatever engine a translator has. Several pages may ask at
+    the same time. When a pane of a page asks for a translation, its older requests stop at their
+    next step.
     """
 
     def __init__(
@@ -80,9 +88,8 @@ class Session:
         names: Sequence[str],
         on_failure: Callable[[Exception], None] = lambda error: None,
     ) -> None:
-        """`names` are those of the models or their folders, by the ends of which the view calls
-        them; `on_failure` is told of errors that nobody raised on purpose, which the view shows
-        in one line."""
+        """`names` are the models' names or folders; the view shows their last parts. Unexpected
+        errors are passed to `on_failure`, and the view shows them in one line."""
         self.on_failure = on_failure
         self.translators, self.names = translators, told_apart(names)
         self._busy = Lock()
@@ -91,6 +98,7 @@ class Session:
         self._answers: dict[str, Callable[[Any, int], Answer]] = {
             "about": lambda _, __: Answer(self._about()),
             "translate": self._translate,
+            "part": self._part_text,
             "attention": lambda asked, _: self._attention(asked),
             "maps": lambda asked, _: self._maps(asked),
             "metrics": lambda asked, _: self._metrics(asked),
@@ -101,13 +109,13 @@ class Session:
         }
 
     def ask(self, kind: str, payload: Any, page: int = 0) -> Answer:
-        """The answer to a question; what was asked wrongly is answered by {"error": why}, what is
-        not wanted any more by {"obsolete": true}."""
+        """The answer to a question. The answer is {"error": why} for a question that is wrong, and
+        {"obsolete": true} where a newer request has replaced it."""
         return self.hear(kind, payload, page)()
 
     def hear(self, kind: str, payload: Any, page: int = 0) -> Callable[[], Answer]:
-        """Takes note of a question, which may make others obsolete; what is returned answers it,
-        as `ask` does."""
+        """Registers a question, which may make older questions obsolete. The function returned
+        answers it as `ask` does."""
         try:
             asked = read(kind, payload)
         except UsageError as error:
@@ -145,29 +153,56 @@ class Session:
         baseline = None
         if asked.state.disturbed:
             baseline = self.kept(asked.state.undisturbed(), wanted).trace
-        return Answer(answers.translation(found.id, found.trace, found.source, baseline))
+        told = answers.translation(found.id, found.trace, found.source, baseline, found.parts)
+        return Answer(told)
+
+    def _part_text(self, asked: PartText, page: int) -> Answer:
+        """The translation of another part, with the same heads switched off."""
+        kept = self._asked_about(asked)
+        if asked.part >= len(kept.parts):
+            raise _no_part(asked.part, len(kept.parts))
+        state = kept.state.of_part(asked.part)
+        translator = self._translator(state)
+        wanted = self._wanted(asked.request, page)
+        with _while_wanted(translator.model, wanted), disturbed(translator.model, state):
+            return Answer({"text": translator(kept.parts[asked.part], beam=state.beam).text})
 
     def kept(self, state: State, wanted: Callable[[], bool] = lambda: True) -> Kept:
-        """The translation of a state, made now if it is not kept.
+        """The translation of a state. It is made now unless the session still has it.
 
         Raises:
             UsageError: a state that does not fit the text or the model.
-            Obsolete: `wanted` said no on the way.
+            Obsolete: `wanted` became false meanwhile.
         """
         id = _id_of(state)
         if id not in self._kept:
-            translator = self._translator(state)
-            source = source_of(state, translator.tokenizer, translator.segmenter.normaliser)
-            with _while_wanted(translator.model, wanted), disturbed(translator.model, state):
-                found = self._traced(state, source)
-            self._kept[id] = Kept(id, state, source, found)
+            translator, parts = self._translator(state), self.parts(state)
+            if state.part >= len(parts):
+                raise _no_part(state.part, len(parts))
+            shown = state.model_copy(update={"text": parts[state.part]})
+            source = source_of(shown, translator.tokenizer, translator.segmenter.normaliser)
+            with _while_wanted(translator.model, wanted), disturbed(translator.model, shown):
+                found = self._traced(shown, source)
+            self._kept[id] = Kept(id, shown, parts, source, found)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(id)
         return self._kept[id]
 
+    def parts(self, state: State) -> tuple[str, ...]:
+        """The parts that the translator cuts the state's text into, without blank ones. A text
+        that is not cut is one part, as it is.
+
+        Raises:
+            UsageError: a model that is not there, or a blank text.
+        """
+        translator = self._translator(state)
+        segments, _ = translator.segmenter.cut(state.text)
+        parts = tuple(one.code + one.text for one in segments if one.text)
+        return parts if len(parts) > 1 else (state.text,)
+
     def _wanted(self, request: int, page: int) -> Callable[[], bool]:
-        """Says whether a request is still the newest of one of the page's panes."""
+        """Returns whether a request is still the newest one of any pane of the page."""
         return lambda: not request or request in self._newest.get(page, {}).values()
 
     def _traced(self, state: State, source: Source, lens: bool = False) -> Trace:
@@ -193,7 +228,7 @@ class Session:
     def _asked_about(self, asked: OfTranslation) -> Kept:
         if asked.id not in self._kept:
             raise UsageError(
-                f"translation {asked.id!r} is kept no longer, only the last {KEPT} are; "
+                f"translation {asked.id!r} is not kept any more, because only the last {KEPT} are; "
                 "translate the sentence again"
             )
         self._kept.move_to_end(asked.id)
@@ -201,7 +236,7 @@ class Session:
 
     @contextmanager
     def _as_translated(self, kept: Kept) -> Iterator[Transformer]:
-        """The model as it was when the translation was made."""
+        """The model with the changes that it had when the translation was made."""
         model = self._translator(kept.state).model
         with disturbed(model, kept.state):
             yield model
@@ -229,7 +264,7 @@ class Session:
         return Answer(answers.metrics(kept.trace, self._translator(kept.state).config))
 
     def _effects(self, asked: Effects, page: int) -> Answer:
-        """Of each head by itself, on top of what the state has switched off already."""
+        """The effect of each head alone, in addition to the heads that the state switches off."""
         kept = self._asked_about(asked)
         translator = self._translator(kept.state)
 
@@ -258,18 +293,23 @@ class Session:
             return calculate(model, source, target, asked.module, asked.head, asked.query)
 
 
+def _no_part(part: int, parts: int) -> UsageError:
+    return UsageError(f"part {part}: the text has the parts 0 … {parts - 1}; choose one of these")
+
+
 def _id_of(state: State) -> str:
-    """The same for equal states, so that a link, a step back and a saved page find it again."""
+    """An id that is the same for equal states, so that a link, a step back and a saved page find
+    the translation again."""
     return hashlib.sha256(compact(state.to_json()).encode()).hexdigest()[:16]
 
 
 @contextmanager
 def _while_wanted(model: Transformer, wanted: Callable[[], bool]) -> Iterator[None]:
-    """Stops what runs inside, before its next pass through the encoder or step of the decoder,
-    when it is not wanted any more.
+    """Stops the model inside the `with` block as soon as `wanted` is false: before its next pass
+    through the encoder or its next step of the decoder.
 
     Raises:
-        Obsolete: it is not.
+        Obsolete: `wanted` is false.
     """
 
     def check(_: torch.nn.Module, __: Any) -> None:

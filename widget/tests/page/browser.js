@@ -23,6 +23,7 @@ import { fakeModel } from "./fake_model.js";
 import { mount } from "./view.js";
 const asked = new URLSearchParams(location.search);
 const fake = fakeModel({ delay: Number(asked.get("delay") ?? 0), live: !asked.has("saved") });
+fake.ask.holds = fake.holds;
 window.asked = fake.asked;
 window.view = await mount(document.getElementById("view"), fake.ask, {
   states: (asked.getAll("text").length ? asked.getAll("text") : ["A man in a blue shirt is standing on a ladder cleaning a window."]).map((text) => ({ text })),
@@ -61,10 +62,10 @@ export async function openBrowser() {
     address,
     /**
      * A page that has translated; a message of the browser's console fails the test.
-     * @param {{query?: string, width?: number, dark?: boolean, wait?: boolean}} [options]
+     * @param {{query?: string, width?: number, height?: number, dark?: boolean, wait?: boolean}} [options]
      */
-    async page({ query = "", width = 1280, dark = false, wait = true } = {}) {
-      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
+    async page({ query = "", width = 1280, height = 900, dark = false, wait = true } = {}) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true });
       const page = await context.newPage();
       page.setDefaultTimeout(10_000); // a failure then names what it waited for
       /** @type {string[]} */

@@ -52,18 +52,95 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await expect.poll(translation).toMatch(/^ein Mädc hen in/); // two tokens
   });
 
+  test("it opens on the cross-attention head that aligns best, and a link on the head that it names", async () => {
+    await open();
+    await page.locator("h2", { hasText: "Cross-attention · layer 1 · head 2" }).waitFor();
+    await map("Decoder self-attention", "layer 0, head 1").click();
+    await page.locator("h2", { hasText: "Decoder self-attention · layer 0 · head 1" }).waitFor();
+    await page.reload();
+    await page.locator("h2", { hasText: "Decoder self-attention · layer 0 · head 1" }).waitFor();
+  });
+
+  test("a long text is shown part by part, each part with its translation", async () => {
+    await open({ query: `?text=${encodeURIComponent("the boy did it\na man in a shirt\nthe window")}` });
+    const parts = page.getByRole("navigation", { name: "Parts of the text" });
+    expect(await parts.innerText()).toContain("This text is translated in 3 parts");
+    await parts.locator("li", { hasText: "ein Mann in ein Hemd" }).waitFor();
+    expect(await translation()).toBe("der Junge tat es </s>");
+    await parts.getByRole("button", { name: "Part 3: the window" }).click();
+    await expect.poll(translation).toBe("der Fens ter </s>");
+    await parts.locator("li", { hasText: "der Junge tat es" }).waitFor();
+    expect(await parts.locator("[aria-current]").innerText()).toContain("the window");
+    await map("Cross-attention", "layer 0, head 0").focus();
+    await page.keyboard.press("o");
+    await parts.locator("li", { hasText: "es tat Junge der" }).waitFor(); // the other parts follow
+    await page.getByLabel("Sentence to translate").fill("the boy did it");
+    await parts.waitFor({ state: "hidden" });
+  });
+
+  for (const [width, height] of [[1280, 800], [390, 800]])
+    test(`source, translation and comparison stay in sight when a head is switched off, ${width} × ${height}`, async () => {
+      await open({ width, height });
+      const bar = page.locator(".bar");
+      expect(await bar.isVisible()).toBe(false);
+      await page.locator(".board").scrollIntoViewIfNeeded();
+      await bar.waitFor();
+      await page.getByRole("button", { name: "Switch off", exact: true }).click();
+      await bar.locator("del").first().waitFor();
+      const words = (await bar.innerText()).replace(/\s+/g, " ");
+      expect(words).toContain("A man in a blue shirt is standing on a ladder cleaning a window.");
+      expect(words).toMatch(/score −\d.* → −\d.* \([+−]\d/);
+      const box = await bar.boundingBox();
+      expect(box && box.y >= 0 && box.y + box.height <= height / 2).toBe(true);
+      await page.evaluate(() => window.scrollTo(0, 0));
+      await bar.waitFor({ state: "hidden" });
+    });
+
+  test("a legend explains the tint, the bar and the dotted line", async () => {
+    await open();
+    const words = await page.getByLabel("Legend").innerText();
+    for (const word of ["tint", "bar", "dotted line"]) expect(words).toContain(word);
+  });
+
+  test("a saved page hides what it cannot do, and says so", async () => {
+    await open({ query: "?saved" });
+    expect(await page.locator("header").innerText()).toContain("Saved page. The lenses shown and every single head switched off are precomputed; for anything else run allyouneed look.");
+    for (const name of ["Translate", "Two sentences", "Save state", "Open state", "Uniform", "Diagonal", "Block", "Force", /^Layer \d/])
+      expect(await page.getByRole("button", { name }).count(), String(name)).toBe(0);
+    expect(await page.locator("textarea, input[type=number]").count()).toBe(0);
+    expect(await page.locator(".source .token:not(:disabled)").count()).toBe(0);
+    await page.locator(".target .token").nth(1).hover();
+    await page.locator("span.alternative").first().waitFor();
+    expect(await page.locator("button.alternative").count()).toBe(0);
+    await page.mouse.move(0, 0);
+    await page.getByText("gradient", { exact: true }).click();
+    await map("Cross-attention", "layer 0, head 1").focus();
+    await page.keyboard.press("o");
+    await page.locator(".chip", { hasText: "layer 0, head 1" }).waitFor();
+    expect(await page.getByText("gradient", { exact: true }).isVisible()).toBe(false);
+    expect(await page.getByRole("radio", { name: "raw", exact: true }).isChecked()).toBe(true);
+    await map("Cross-attention", "layer 1, head 3").focus();
+    await page.keyboard.press("o");
+    await page.locator(".chip", { hasText: "layer 1, head 3" }).waitFor(); // alone: two heads off are not held
+    expect(await page.locator(".chip").count()).toBe(1);
+    expect(await page.locator(".status").innerText()).toBe("");
+    await map("Cross-attention", "layer 1, head 3").focus();
+    await page.keyboard.press("o");
+    await page.locator(".chip").waitFor({ state: "detached" });
+  });
+
   test("a head is switched off in the grid: old and new translation, score, and the way back", async () => {
     await open();
     const before = await translation();
     await map("Cross-attention", "layer 1, head 2").focus();
     await page.keyboard.press("o");
-    await page.locator(".diff del").first().waitFor();
-    expect(await page.locator(".diff ins").count()).toBeGreaterThan(0);
+    await page.locator(".changes .diff del").first().waitFor();
+    expect(await page.locator(".changes .diff ins").count()).toBeGreaterThan(0);
     expect(await page.locator(".result .facts").innerText()).toMatch(/score −\d.* → −\d.* \([+−]\d/);
     expect(await map("Cross-attention", "layer 1, head 2, switched off").count()).toBe(1);
     expect(await translation()).not.toBe(before);
     await button("Step back").click();
-    await page.locator(".diff").waitFor({ state: "detached" });
+    await page.locator(".changes .diff").waitFor({ state: "detached" });
     expect(await translation()).toBe(before);
     await button("Forward").click();
     await page.locator(".chip").click(); // each change is undone by itself
@@ -95,7 +172,7 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await button("Block").click();
     await page.locator(".chip", { hasText: "4 cells blocked" }).waitFor();
     let [last] = (await asked("translate")).slice(-1);
-    expect(last.payload.state.edits).toEqual([{ head: "decoder.layers.0.cross_attention[0]", kind: "block", cells: [[0, 1], [0, 2], [1, 1], [1, 2]] }]);
+    expect(last.payload.state.edits).toEqual([{ head: "decoder.layers.1.cross_attention[2]", kind: "block", cells: [[0, 1], [0, 2], [1, 1], [1, 2]] }]);
     await page.locator(".board").focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Shift+ArrowRight");
@@ -184,7 +261,7 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     const seen = [await translation(), page.url()];
     await page.reload();
     await page.locator(".chip", { hasText: "encoder self-attention, layer 2, head 1" }).waitFor();
-    await page.locator(".diff").waitFor();
+    await page.locator(".changes .diff").waitFor();
     expect([await translation(), page.url()]).toEqual(seen);
     await page.locator("h2", { hasText: "Encoder self-attention · layer 2 · head 1" }).waitFor();
   });
@@ -236,7 +313,7 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await open();
     const [svg] = await Promise.all([page.waitForEvent("download"), button("SVG").click()]);
     const text = readFileSync(await svg.path(), "utf8");
-    for (const word of ["Mann", "ladder", "word being written", "Cross-attention · layer 0 · head 0"]) expect(text).toContain(word);
+    for (const word of ["Mann", "ladder", "word being written", "Cross-attention · layer 1 · head 2"]) expect(text).toContain(word);
     const [png] = await Promise.all([page.waitForEvent("download"), button("PNG").click()]);
     expect(readFileSync(await png.path()).subarray(1, 4).toString()).toBe("PNG");
   });
@@ -246,7 +323,7 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     expect(await page.locator(".pane .target").count()).toBe(2);
     await page.getByRole("grid", { name: "Cross-attention" }).nth(1).getByRole("button", { name: /^layer 0, head 0/ }).focus();
     await page.keyboard.press("o");
-    await page.locator(".diff").waitFor();
+    await page.locator(".changes .diff").waitFor();
     const texts = await page.locator(".target").allInnerTexts();
     expect(texts.map((text) => text.replace(/\s+/g, " "))).toEqual(["der Mann tat es sagte der Junge </s>", "es tat Junge der sagte Mann der </s>"]);
     await page.getByLabel("Model").first().selectOption("1");
@@ -308,7 +385,7 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     await open({ width, dark });
     await map("Cross-attention", "layer 0, head 0").focus();
     await page.keyboard.press("o");
-    await page.locator(".diff").waitFor();
+    await page.locator(".changes .diff").waitFor();
     for (const title of ["Beam tree", "Layer by layer", "Calculator", "Positional encodings"]) await page.getByRole("heading", { name: title }).click();
     await page.locator(".keys").waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);

@@ -113,6 +113,7 @@ function newState(given = {}) {
     replaced: {},
     prefix: "",
     model: 0,
+    part: 0,
     ...given
   });
 }
@@ -147,10 +148,11 @@ function readEdit(value2) {
 function readState(value2) {
   must(isObject(value2), "it must be an object");
   const { text = "", beam = 4, switchedOff = [], edits = [], replaced = {} } = value2;
-  const { prefix = "", model = 0 } = value2;
+  const { prefix = "", model = 0, part = 0 } = value2;
   must(typeof text === "string" && typeof prefix === "string", "text and prefix must be text");
   must(isCount(beam) && beam >= 1 && beam <= LARGEST_BEAM, `beam must be 1 … ${LARGEST_BEAM}`);
   must(isCount(model), "model must be a number from 0");
+  must(isCount(part), "part must be a number from 0");
   must(
     Array.isArray(switchedOff) && switchedOff.every((name) => typeof name === "string" && parseName(name)),
     "switchedOff must name heads or attention modules"
@@ -170,7 +172,8 @@ function readState(value2) {
       replaced
     ),
     prefix,
-    model
+    model,
+    part
   });
 }
 function sameState(a, b) {
@@ -180,7 +183,7 @@ function disturbed(state) {
   return state.switchedOff.length + state.edits.length + Object.keys(state.replaced).length > 0 || state.prefix !== "";
 }
 function undisturbed(state) {
-  return newState({ text: state.text, beam: state.beam, model: state.model });
+  return newState({ text: state.text, beam: state.beam, model: state.model, part: state.part });
 }
 function isOff(state, name) {
   const place2 = parseName(name);
@@ -233,7 +236,10 @@ function withReplaced(state, index, text) {
 }
 function withText(state, text) {
   const edits = state.edits.filter(({ cells }) => !cells);
-  return newState({ ...state, text, edits, replaced: {}, prefix: "" });
+  return newState({ ...state, text, edits, replaced: {}, prefix: "", part: 0 });
+}
+function withPart(state, part) {
+  return part === state.part ? state : newState({ ...withText(state, state.text), part });
 }
 
 // src/tokens.js
@@ -364,12 +370,12 @@ function svg(tag, attributes) {
   for (const [name, value2] of Object.entries(attributes)) element.setAttribute(name, String(value2));
   return element;
 }
-function beamTree({ study }) {
+function beamTree({ about, study }) {
   const lines = svg("svg", { class: "tree-lines", "aria-hidden": "true" });
   const board = make("div", { class: "tree" });
   const said = make("p", { class: "said", "aria-live": "polite" });
-  const legend = make("p", { class: "quiet" }, "● the translation   ◦ finished   × fell out of the beam. Click a hypothesis to force it and to load its attention.");
-  const element = make("div", {}, legend, make("div", { class: "scroll" }, board), said);
+  const legend2 = make("p", { class: "quiet" }, `● the translation   ◦ finished   × fell out of the beam.${about.live ? " Click a hypothesis: the translation then begins with it." : ""}`);
+  const element = make("div", {}, legend2, make("div", { class: "scroll" }, board), said);
   let drawn = null;
   const nodeButton = (nodes, { node, x, y, best }) => {
     const path = pathTo(nodes, node);
@@ -378,14 +384,14 @@ function beamTree({ study }) {
     const half = text === null;
     const say = () => {
       const share = node.log_probability === null ? "" : ` · ${percent(Math.exp(node.log_probability))}`;
-      put(said, make("bdi", {}, half ? "(half a character)" : text || "(nothing yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
+      put(said, make("bdi", {}, half ? "(part of a character)" : text || "(no token yet)"), make("span", { class: "quiet" }, ` — token ${node.step}${share} · score ${node.score === null ? "−∞" : number(node.score)} · ${FATES[node.fate]}`));
     };
     const force = () => {
       if (text !== null) study.change(newState({ ...study.state, prefix: text }), `“${visible(text)}” forced`);
     };
     return make(
       "button",
-      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: force, onmouseenter: say, onfocus: say, disabled: half, title: half ? HALF_CHARACTER : void 0, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
+      { type: "button", class: `tree-node ${node.fate}${best ? " on-best" : ""}`, style: `left:${x}px;top:${y - 11}px`, onclick: about.live ? force : say, onmouseenter: say, onfocus: say, disabled: half, title: half ? HALF_CHARACTER : void 0, "aria-label": `${nodeText(node)}: ${FATES[node.fate]}` },
       make("bdi", {}, nodeText(node)),
       node.fate !== "best" || ended ? SIGNS2[node.fate] : ""
     );
@@ -710,7 +716,7 @@ function diffLine(before, after) {
     line.append(kind === "same" ? isolated(text) : make(kind === "removed" ? "del" : "ins", {}, isolated(text)));
   return line;
 }
-function changesPart({ study }) {
+function changesPart({ can, study }) {
   const chips = make("div", { class: "chips" });
   const result = make("div", { class: "result", "aria-live": "polite" });
   const past = make("details", { class: "history" });
@@ -719,14 +725,14 @@ function changesPart({ study }) {
     const { state, translation, shown } = study;
     const back = button("Step back", () => study.goTo(study.now - 1), { disabled: study.now === 0 });
     const forward = button("Forward", () => study.goTo(study.now + 1), { disabled: study.now >= study.history.length - 1 });
-    const reset = button("Undo all", () => study.change(undisturbed(study.state), "all undone"), { disabled: !disturbed(state) });
+    const reset = button("Undo all", () => study.change(undisturbed(study.state), "all undone"), { disabled: !disturbed(state) || !can(undisturbed(state)) });
     put(
       chips,
       back,
       forward,
       reset,
       ...changesOf(state).map(
-        ([words2, without]) => button(words2, () => study.change(without, `not any more: ${words2}`), { class: "chip", "aria-label": `Undo: ${words2}`, title: "Undo this change" })
+        ([words2, without]) => button(words2, () => study.change(without, `undone: ${words2}`), { class: "chip", disabled: !can(without), "aria-label": `Undo: ${words2}`, title: "Undo this change" })
       )
     );
     put(
@@ -832,6 +838,13 @@ var ViewState = class {
 };
 
 // src/controls.js
+function canShow(contexts, lens) {
+  return contexts.every(({ study, about, model }) => {
+    if (!study.translation) return true;
+    if (lens === "effect") return study.holds("effects", { heads: [headName("encoder", 0, 0)] }) || model().config.encoder_layers === 0;
+    return (about.only ? [about.only] : KINDS).some((kind) => study.holds("maps", { kind, lens: askedLens(lens) }));
+  });
+}
 function gridControls(contexts, setSwitching) {
   const [{ view, study }] = contexts;
   const order = make("select", { "aria-label": "Order of the heads", onchange: () => view.set({ order: order.value }) });
@@ -852,13 +865,21 @@ function gridControls(contexts, setSwitching) {
   const offer = async () => {
     const metrics = await study.metrics().catch(() => null);
     const found = metrics && KINDS.map((kind) => metrics[kind]?.[0]?.[0]).find(Boolean);
-    const names = [...Object.keys(found ?? {}), "effect"];
+    const names = [...Object.keys(found ?? {}), ...canShow(contexts, "effect") ? ["effect"] : []];
     if (names.join() === known) return;
     known = names.join();
     put(order, make("option", { value: "" }, "layers × heads"), ...names.map((name) => make("option", { value: name }, `by ${name.replaceAll("_", " ")}`)));
     order.value = view.look.order;
   };
   const update = () => {
+    for (const input of lens.querySelectorAll("input"))
+      input.parentElement.hidden = !canShow(
+        contexts,
+        /** @type {import("./view_state.js").Lens} */
+        input.value
+      );
+    if (!canShow(contexts, view.look.lens)) return view.set({ lens: "raw" });
+    if (view.look.order === "effect" && !canShow(contexts, "effect")) return view.set({ order: "" });
     const { lens: chosen, order: by } = view.look;
     const wanted = chosen === "effect" || by === "effect";
     showChoice(lens, chosen);
@@ -871,6 +892,7 @@ function gridControls(contexts, setSwitching) {
     put(note, wanted && problem ? problem : wanted && done < asked ? `${done} of ${asked} heads measured` : "");
     if (study.translation) offer();
     if (wanted) for (const context of contexts) context.measure();
+    return void 0;
   };
   return { element, update };
 }
@@ -951,6 +973,15 @@ function headControls([context]) {
   return { element, update };
 }
 
+// src/switching.js
+function switched({ study, can, model }, place2) {
+  const { heads } = model().config;
+  const next = toggled(study.state, place2, heads);
+  if (can(next)) return next;
+  const alone = toggled(withPart(study.history[0].state, study.state.part), place2, heads);
+  return can(alone) ? alone : null;
+}
+
 // src/grid.js
 function paintMap(canvas, maps, layer, head, palette) {
   const [, heads, rows, columns] = maps.shape;
@@ -984,7 +1015,8 @@ function headGrid(context, kind) {
   const cells = /* @__PURE__ */ new Map();
   const places = [];
   const flip = (layer, head) => {
-    const state = toggled(study.state, { kind, layer, head }, config.heads);
+    const state = switched(context, { kind, layer, head });
+    if (!state) return;
     const name = head === null ? moduleName(kind, layer) : headName(kind, layer, head);
     const where = `${kind} ${layer}${head === null ? ", every head" : `·${head}`}`;
     study.change(state, `${isOff(state, name) ? "off" : "on"}: ${where}`);
@@ -1031,7 +1063,9 @@ function headGrid(context, kind) {
       for (let head = 0; head < config.heads; head++) items.push(make("span", { class: "axis", "aria-hidden": "true" }, String(head)));
     }
     order.forEach(([layer, head]) => {
-      if (!free && head === 0)
+      if (!free && head === 0 && !switched(context, { kind, layer, head: null }))
+        items.push(make("span", { class: "axis" }, String(layer)));
+      else if (!free && head === 0)
         items.push(make("button", { type: "button", class: "axis layer", title: `Switch layer ${layer} off or on`, "aria-label": `Layer ${layer}: switch every head off or on`, "aria-pressed": isOff(study.state, moduleName(kind, layer)), onclick: () => flip(layer, null) }, String(layer)));
       items.push(
         /** @type {HTMLElement} */
@@ -1101,6 +1135,7 @@ ${effect.text}` : ""}`;
       const found = await study.maps(kind, askedLens(lens));
       if (mine !== stamp) return;
       maps = found;
+      body.hidden = false;
       problem.hidden = true;
     } catch (error) {
       if (mine !== stamp) return;
@@ -1110,6 +1145,7 @@ ${effect.text}` : ""}`;
         error.message
       );
       problem.hidden = false;
+      body.hidden = true;
     }
     arrange();
     paintAll();
@@ -1498,12 +1534,12 @@ function between([r1, c1], [r2, c2]) {
     for (let column = Math.min(c1, c2); column <= Math.max(c1, c2); column++) cells.push([row, column]);
   return cells;
 }
-function matrixView(palette, choose) {
+function matrixView(palette, editable, choose) {
   const cells = make("canvas", { "aria-hidden": "true" });
   const overlay = make("div", { class: "chosen-cells", "aria-hidden": "true" });
   const rowCanvas = make("canvas", { class: "row-labels", "aria-hidden": "true" });
   const columnCanvas = make("canvas", { class: "column-labels", "aria-hidden": "true" });
-  const board = make("div", { class: "board", tabindex: 0, role: "application", "aria-roledescription": "matrix", "aria-label": "Weights: arrow keys move, with Shift they choose more, b blocks, f forces" }, cells, overlay);
+  const board = make("div", { class: "board", tabindex: 0, role: "application", "aria-roledescription": "matrix", "aria-label": `Weights: arrow keys move, with Shift they choose more${editable ? ", b blocks, f forces" : ""}` }, cells, overlay);
   const corner = make("span", { class: "matrix-corner" });
   const scroll = make("div", { class: "matrix-scroll" }, corner, columnCanvas, rowCanvas, board);
   const said = make("p", { class: "said", "aria-live": "polite" });
@@ -1642,14 +1678,14 @@ function markedCells(state, names, { rows, columns }) {
   return marked;
 }
 function oneHead(context) {
-  const { study, view, palette } = context;
+  const { about, study, view, palette } = context;
   const lines = headView(palette);
   let cells = [];
   let shown = null;
   const whole = make("div", { class: "row" });
   const some = make("div", { class: "row cell-actions" });
   const problem = make("p", { class: "note", hidden: true });
-  const matrix = matrixView(palette, (chosen) => {
+  const matrix = matrixView(palette, about.live, (chosen) => {
     cells = chosen;
     actions();
   });
@@ -1657,7 +1693,7 @@ function oneHead(context) {
     "div",
     { class: "two-views" },
     make("figure", { class: "lines-figure" }, make("figcaption", { class: "quiet" }, "Point at a token to see its lines; click to pin it."), lines.element),
-    make("figure", { class: "matrix-figure" }, matrix.element, some)
+    make("figure", { class: "matrix-figure" }, matrix.element, about.live && some)
   );
   const element = make("div", { class: "one-head" }, whole, problem, drawings);
   const positions = () => {
@@ -1680,6 +1716,7 @@ function oneHead(context) {
   const block = () => edit("block", `${positions().length} cells blocked`);
   const force = () => edit("force", `${positions().length} cells forced`);
   matrix.board.addEventListener("keydown", (event) => {
+    if (!about.live) return;
     if (event.key === "b") block();
     else if (event.key === "f") force();
   });
@@ -1699,21 +1736,22 @@ function oneHead(context) {
     const off = names.every((name) => isOff(study.state, name));
     const changed = names.some((name) => study.state.edits.some(({ head }) => head === name));
     const effect = names.length === 1 && study.effects.get(names[0]);
-    const flip = () => {
-      let state = study.state;
-      for (const [layer, head] of view.look.heads)
-        if (isOff(state, headName(view.look.kind, layer, head)) === off) state = toggled(state, { kind: view.look.kind, layer, head }, config.heads);
-      study.change(state, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
-    };
+    const { kind, heads } = view.look;
+    const places = heads.map(([layer, head]) => ({ kind, layer, head }));
+    let state = study.state;
+    for (const place2 of places)
+      if (isOff(state, headName(kind, place2.layer, place2.head)) === off) state = toggled(state, place2, config.heads);
+    const next = places.length === 1 ? switched(context, places[0]) : context.can(state) ? state : null;
+    const flip = () => next && study.change(next, `${off ? "on" : "off"}: ${chosenWords(view.look).toLowerCase()}`);
     const restore = () => study.change(names.reduce(unedited, study.state), "weights restored");
     return put(
       whole,
-      button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
-      button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
-      button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
-      changed && button("Restore weights", restore),
-      off && make("span", { class: "quiet" }, "Switched off: nothing passes through here."),
-      effect && make("span", { class: "facts" }, `off alone: ${signed(effect.change)} in log-probability`)
+      next && button(off ? "Switch on" : "Switch off", flip, { class: "primary", "aria-pressed": off }),
+      about.live && button("Uniform", () => edit("uniform", "uniform weights"), { title: "Every token gets the same weight" }),
+      about.live && button("Diagonal", () => edit("diagonal", "diagonal weights"), { title: "Each position looks at the same position" }),
+      about.live && changed && button("Restore weights", restore),
+      off && make("span", { class: "quiet" }, "Switched off: this head adds nothing to the sum of the heads."),
+      effect && make("span", { class: "facts" }, `switched off alone: log-probability ${signed(effect.change)}`)
     );
   };
   let stamp = 0;
@@ -1770,6 +1808,7 @@ function picture(app) {
 // src/header.js
 function header(app) {
   const about = make("p", { class: "about" });
+  const saved = !app.about.live && !app.about.only;
   const theme = make(
     "select",
     { "aria-label": "Light or dark" },
@@ -1818,13 +1857,14 @@ function header(app) {
     "header",
     { class: "top" },
     make("div", { class: "title" }, make("h1", {}, "Look inside"), about),
+    saved && make("p", { class: "about saved" }, "Saved page. The lenses shown and every single head switched off are precomputed; for anything else run ", make("code", {}, "allyouneed look"), "."),
     make(
       "div",
-      { class: "tools", role: "group", "aria-label": "Take along" },
-      make("span", { class: "of-model" }, second),
+      { class: "tools", role: "group", "aria-label": "Save and load" },
+      make("span", { class: "of-model" }, app.about.live && second),
       app.link && button("Copy link", copy),
-      button("Save state", save, { title: "A file that brings this view back" }),
-      button("Open state", () => file.click()),
+      !saved && button("Save state", save, { title: "Saves a file that brings this view back" }),
+      !saved && button("Open state", () => file.click()),
       file,
       button("SVG", () => draw(saveSVG), { title: "A picture of the chosen head as it is shown now" }),
       button("PNG", () => draw(savePNG), { title: "A picture of the chosen head as it is shown now" }),
@@ -1835,11 +1875,47 @@ function header(app) {
     const { name, engine, config } = app.contexts[0].model();
     const shape = `${config.encoder_layers} + ${config.decoder_layers} layers · ${config.heads} heads · d_model ${config.d_model}`;
     if (app.about.only) put(about, name);
-    else put(about, `${name} · ${shape} · ${engine}${app.about.live ? "" : " · saved page: what needs the live model says so"}`);
+    else put(about, `${name} · ${shape} · ${engine}`);
     put(second, app.contexts.length > 1 ? "One sentence" : "Two sentences");
     theme.value = app.theme;
   };
   return { element, update };
+}
+
+// src/in_sight.js
+function summary({ study }) {
+  const element = make("div", { class: "summary" });
+  const update = () => {
+    const { translation } = study;
+    if (!translation) return put(element);
+    const { source, text, score, baseline } = translation;
+    const words2 = groupText(source, source.slice(0, -1).map((_, i) => i));
+    element.classList.toggle("stale", study.busy);
+    return put(
+      element,
+      make("p", { class: "quiet" }, isolated(words2)),
+      baseline ? diffLine(baseline.text, text) : make("p", { class: "diff", dir: "auto" }, isolated(text)),
+      baseline && make("p", { class: "facts" }, text === baseline.text ? "The translation stays the same. " : "", `score ${number(baseline.score)} → ${number(score)} (${signed(score - baseline.score)})`)
+    );
+  };
+  return { element, update };
+}
+function keptInSight(contexts, section) {
+  const parts = contexts.map(summary);
+  const bar = make("div", { class: "bar", hidden: true, role: "status", "aria-label": "The translation now" }, ...parts.map((part) => part.element));
+  const element = make("div", { class: "in-sight" }, bar);
+  section.after(element);
+  const watch = new IntersectionObserver((changes) => {
+    const { intersectionRatio, boundingClientRect } = changes[changes.length - 1];
+    bar.hidden = intersectionRatio === 1 || boundingClientRect.top > 0;
+  }, { threshold: [0, 1] });
+  watch.observe(
+    /** @type {Element} */
+    section.querySelector(".side")
+  );
+  const update = () => parts.forEach((part) => part.update());
+  update();
+  return { update, close: () => watch.disconnect() };
 }
 
 // src/lens.js
@@ -1904,6 +1980,39 @@ function lensPart({ study, palette }) {
         error.message
       ));
     }
+  };
+  return { element, update };
+}
+
+// src/parts.js
+function partsPart({ study }) {
+  const words2 = make("p", { class: "quiet" });
+  const list = make("ol", { class: "parts" });
+  const element = make("nav", { class: "whole-text", "aria-label": "Parts of the text" }, words2, list);
+  const item = (translation, text, number2) => {
+    const here = number2 === study.shown.part;
+    const found = here ? translation.text : study.partTexts.get(number2);
+    const show = () => study.change(withPart(study.state, number2), `part ${number2 + 1}`);
+    return make(
+      "li",
+      {},
+      make(
+        "button",
+        { type: "button", onclick: show, "aria-current": here ? "true" : void 0, "aria-label": `Part ${number2 + 1}: ${text}` },
+        make("span", { class: "figure" }, String(number2 + 1)),
+        isolated(text),
+        isolated(found ?? "…", "quiet")
+      )
+    );
+  };
+  const update = () => {
+    const { translation } = study;
+    const parts = translation?.parts ?? [];
+    element.hidden = parts.length < 2;
+    if (!translation || element.hidden) return;
+    put(words2, `This text is translated in ${parts.length} parts, as `, make("code", {}, "allyouneed translate"), ` splits it. Everything below shows part ${study.shown.part + 1}; click another part to see it.`);
+    put(list, ...parts.map((text, number2) => item(translation, text, number2)));
+    void study.translateParts();
   };
   return { element, update };
 }
@@ -1981,9 +2090,9 @@ function positionsPart({ model, palette, study }) {
   const table2 = make("canvas", { class: "pe-table", role: "img", "aria-label": "The encoding of every position, dimensions from top to bottom" });
   const check = make("p", { class: "said", "aria-live": "polite" });
   const measured = make("p", { class: "quiet" });
-  const legend = make("p", { class: "quiet" }, "every position (across) and dimension (down: the sines 0, 2, 4 …, then the cosines 1, 3, 5 …); blue: above zero, orange: below");
+  const legend2 = make("p", { class: "quiet" }, "every position (across) and dimension (down: the sines 0, 2, 4 …, then the cosines 1, 3, 5 …); blue: above zero, orange: below");
   const sliders = make("div", { class: "sliders" });
-  const element = make("div", { class: "positions" }, sliders, make("div", { class: "two-views" }, make("figure", {}, curves), make("figure", {}, table2, legend)), check, measured);
+  const element = make("div", { class: "positions" }, sliders, make("div", { class: "two-views" }, make("figure", {}, curves), make("figure", {}, table2, legend2)), check, measured);
   const draw = () => {
     const size = Math.max(260, curves.parentElement?.clientWidth ?? 0);
     paint(curves, curvesScene(settings, size, palette()));
@@ -2023,7 +2132,7 @@ function positionsPart({ model, palette, study }) {
 var NeedsLiveModel = class extends Error {
   needsLiveModel = true;
   constructor() {
-    super("This needs the live model: it was not computed when the page was saved.");
+    super("This saved page does not hold this view.");
   }
 };
 function lookCommand(text) {
@@ -2121,7 +2230,13 @@ function place(holder, panel) {
 
 // src/sentence.js
 var TYPING = 350;
-function sentenceInput({ study, about }) {
+function savedText({ study }) {
+  const element = make("p", { class: "text saved-text", dir: "auto" });
+  return { element, update: () => put(element, isolated(study.state.text)) };
+}
+function sentenceInput(context) {
+  if (!context.about.live) return savedText(context);
+  const { study, about } = context;
   let timer = 0;
   const text = make("textarea", {
     class: "text",
@@ -2178,7 +2293,16 @@ function sentenceInput({ study, about }) {
   };
   return { element, update };
 }
-function tokenRows({ study, view }) {
+function legend() {
+  const sample = (share, text) => make("span", { class: "sample", style: `--p:${share}` }, text);
+  return make(
+    "p",
+    { class: "legend", "aria-label": "Legend" },
+    make("span", {}, sample("0.6", "word"), " bar: the token's probability, here 60 %; the tint is deeper for less probable tokens"),
+    make("span", {}, sample("1", "wo"), make("span", { class: "sample more" }, "rd"), " dotted line: pieces of one word")
+  );
+}
+function tokenRows({ about, study, view }) {
   const source = make("div", { class: "tokens source", role: "group", "aria-label": "Source tokens" });
   const target = make("div", { class: "tokens target", role: "group", "aria-label": "Translation" });
   const facts = make("p", { class: "facts" });
@@ -2188,7 +2312,8 @@ function tokenRows({ study, view }) {
     { class: "both" },
     make("div", { class: "side" }, make("span", { class: "side-name" }, "source"), source),
     make("div", { class: "side" }, make("span", { class: "side-name" }, "translation"), target),
-    make("div", { class: "row" }, facts, joined2)
+    make("div", { class: "row" }, facts, joined2),
+    legend()
   );
   let drawn = null;
   let words2 = false;
@@ -2199,8 +2324,8 @@ function tokenRows({ study, view }) {
     drawn = translation;
     words2 = view.look.words;
     joined2.firstChild.checked = words2;
-    keepingFocus(source, () => put(source, ...sourceTokens(study, translation, words2)));
-    keepingFocus(target, () => put(target, ...targetTokens(study, translation, words2)));
+    keepingFocus(source, () => put(source, ...sourceTokens(study, translation, words2, about.live)));
+    keepingFocus(target, () => put(target, ...targetTokens(study, translation, words2, about.live)));
     const seconds = translation.seconds < 1 ? `${Math.round(translation.seconds * 1e3)} ms` : `${number(translation.seconds)} s`;
     put(facts, `log-probability ${number(translation.log_probability)} · score ${number(translation.score)} · ${seconds}`);
   };
@@ -2214,19 +2339,20 @@ function keepingFocus(row, redraw) {
   const next = holders()[Math.min(place2, holders().length - 1)];
   if (next instanceof HTMLElement) next.focus();
 }
-function sourceTokens(study, { source }, words2) {
+function sourceTokens(study, { source }, words2, live) {
   const groups = words2 ? wordGroups(source) : singly(source);
   return groups.map((group) => {
     const at = source[group[0]].index ?? group[0];
     const replaced = group.some((i) => Object.hasOwn(study.shown.replaced, source[i].index ?? i));
     const token = make(
       "button",
-      { type: "button", class: `token${continues(source, group[0]) ? " more" : ""}${replaced ? " changed" : ""}` },
+      { type: "button", class: `token${live ? "" : " still"}${continues(source, group[0]) ? " more" : ""}${replaced ? " changed" : ""}` },
       isolated(groupText(source, group))
     );
-    if (group.length > 1 || group[0] === source.length - 1) {
-      token.disabled = group[0] === source.length - 1;
-      token.title = token.disabled ? "The end of the sentence" : "Show single tokens to replace one";
+    const end = group[0] === source.length - 1;
+    if (!live || group.length > 1 || end) {
+      token.disabled = !live || end;
+      token.title = end ? "The end of the sentence" : live ? "Show single tokens to replace one" : "";
       return token;
     }
     token.title = "Replace this token";
@@ -2238,7 +2364,7 @@ function replacement(study, text, index) {
   const form = make(
     "form",
     { class: "replace" },
-    make("span", { class: "quiet" }, "in its place"),
+    make("span", { class: "quiet" }, "instead"),
     input,
     make("button", { type: "submit", class: "primary" }, "Replace")
   );
@@ -2252,7 +2378,7 @@ function replacement(study, text, index) {
   queueMicrotask(() => input.select());
   return form;
 }
-function targetTokens(study, translation, words2) {
+function targetTokens(study, translation, words2, live) {
   const { target, steps: steps2 } = translation;
   const groups = words2 ? wordGroups(target) : singly(target);
   return groups.map((group) => {
@@ -2268,10 +2394,10 @@ function targetTokens(study, translation, words2) {
       },
       isolated(groupText(target, group))
     );
-    return known ? withPopover(token, () => alternatives(study, translation, group[0])) : token;
+    return known ? withPopover(token, () => alternatives(study, translation, group[0], live)) : token;
   });
 }
-function alternatives(study, { text, target, steps: steps2 }, position) {
+function alternatives(study, { text, target, steps: steps2 }, position, live) {
   const { log_probability: own, alternatives: others } = steps2[position];
   const token = target[position];
   const list = make("ol", { class: "alternatives" });
@@ -2284,18 +2410,10 @@ function alternatives(study, { text, target, steps: steps2 }, position) {
     const force = () => {
       if (prefix !== null) study.change(newState({ ...study.state, prefix }), `“${visible(piece)}” forced`);
     };
-    list.append(
-      make(
-        "li",
-        {},
-        button("", force, { class: `alternative${id === token.id ? " chosen" : ""}`, disabled: why !== "", style: `--p:${share.toFixed(4)}`, title: why || "Go on from here with this token" })
-      )
-    );
-    const last = (
-      /** @type {HTMLElement} */
-      list.lastElementChild?.firstElementChild
-    );
-    put(last, isolated(visible(piece)), make("span", { class: "figure" }, percent(share)));
+    const style = { class: `alternative${id === token.id ? " chosen" : ""}`, style: `--p:${share.toFixed(4)}` };
+    const row = live ? button("", force, { ...style, disabled: why !== "", title: why || "Go on from here with this token" }) : make("span", style);
+    put(row, isolated(visible(piece)), make("span", { class: "figure" }, percent(share)));
+    list.append(make("li", {}, row));
   }
   return make("div", {}, make("p", { class: "quiet" }, `token ${position} · characters ${token.begin}–${token.end}`), list);
 }
@@ -2347,6 +2465,9 @@ var Study = class {
   effectsAsked = 0;
   /** Why not every head could be measured. */
   effectsProblem = "";
+  /** The translations of the other parts of a long text, as far as asked. @type {Map<number, string>} */
+  partTexts = /* @__PURE__ */ new Map();
+  #partsAsked = false;
   /** @type {Map<string, Promise<any>>} */
   #answers = /* @__PURE__ */ new Map();
   /** @type {Set<() => void>} */
@@ -2414,6 +2535,8 @@ var Study = class {
       this.effects.clear();
       this.effectsAsked = 0;
       this.effectsProblem = "";
+      this.partTexts.clear();
+      this.#partsAsked = false;
     } catch (error) {
       if (request !== this.#request) return;
       this.error = /** @type {Error} */
@@ -2466,6 +2589,31 @@ var Study = class {
       ),
       arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, tensor(array)]))
     }));
+  }
+  /** Whether an answer about the translation that is shown can be had at all. @param {string} kind @param {Record<string, unknown>} payload */
+  holds(kind, payload) {
+    return !this.ask.holds || this.ask.holds(kind, { id: this.translation?.id, ...payload });
+  }
+  /**
+   * Translates the other parts of a long text, one after the other, so that other questions get their
+   * turn; ends early when something newer is translated. A saved page may not hold them.
+   */
+  async translateParts() {
+    const count = this.translation?.parts?.length ?? 0;
+    if (this.#partsAsked || this.busy || count < 2) return;
+    this.#partsAsked = true;
+    const request = this.#request;
+    const { id } = (
+      /** @type {Translation} */
+      this.translation
+    );
+    for (let part = 0; part < count; part++) {
+      if (part === this.shown.part || !this.holds("part", { part })) continue;
+      const answer = await this.ask("part", { id, part, request }).catch(() => null);
+      if (request !== this.#request || !answer || answer.json.obsolete) return;
+      this.partTexts.set(part, answer.json.text);
+      this.#tell();
+    }
   }
   /**
    * Measures every head's effect, one after the other, so that other questions get their turn, until
@@ -2522,6 +2670,7 @@ var App = class {
     this.main = make("main");
     element.append(this.root);
     const { saved, problem } = this.#first(options);
+    this.headGiven = Boolean(saved.look.heads || about.only);
     this.view = new ViewState({ ...saved.look, ...about.only && { kind: about.only } });
     this.header = header(this);
     put(this.root, this.header.element, this.status, this.main);
@@ -2584,27 +2733,30 @@ var App = class {
     const { view, about } = this;
     const model = () => about.models[study.state.model] ?? about.models[0];
     const measure = () => void study.measureEffects(model().config);
+    const can = (wanted) => !this.ask.holds || this.ask.holds("translate", { state: wanted });
     study.subscribe(() => this.refresh());
-    return { study, view, about, model, palette: () => this.palette(), switching: () => this.switching, measure };
+    return { study, view, about, model, palette: () => this.palette(), can, switching: () => this.switching, measure };
   }
   palette() {
     const night = this.theme === "dark" || this.theme === "auto" && dark().matches;
     return PALETTES[night ? "dark" : "light"];
   }
   #build() {
-    const { contexts } = this;
+    const { about, contexts } = this;
     const grids = gridControls(contexts, (switching) => this.switching = switching);
     const heads = headControls(contexts);
     this.sections = [
-      new Section("", (context) => joined("sentence", [sentenceInput(context), tokenRows(context), changesPart(context)])),
+      new Section("", (context) => joined("sentence", [sentenceInput(context), partsPart(context), tokenRows(context), changesPart(context)])),
       new Section("Every head", allGrids, { controls: grids.element }),
       this.headSection = new Section("Chosen head", oneHead, { controls: heads.element }),
-      ...this.about.only ? [] : folded(this.about.asks)
+      ...about.only ? [] : folded(about.asks)
     ];
     this.controls = [grids, heads];
     this.main.classList.toggle("two", contexts.length > 1);
     put(this.main, ...this.sections.map(({ element }) => element));
     for (const section of this.sections) section.fill(contexts);
+    this.bar?.close();
+    this.bar = about.only ? null : keptInSight(contexts, this.sections[0].element);
     this.refresh();
   }
   /** Redraws everything, once, however many things have changed. */
@@ -2616,7 +2768,15 @@ var App = class {
       this.#update();
     });
   }
+  /** Opens on the head that aligns best, unless the address names another. */
+  #chooseHead() {
+    const { aligning } = this.contexts[0].study.translation ?? {};
+    if (this.headGiven || !aligning) return;
+    this.headGiven = true;
+    Object.assign(this.view.look, { kind: "cross", heads: [aligning] });
+  }
   #update() {
+    this.#chooseHead();
     this.view.fit(this.contexts[0].model().config);
     this.root.dataset.theme = this.palette().name;
     this.header.update();
@@ -2624,6 +2784,7 @@ var App = class {
     if (title) put(title, chosenWords(this.view.look, this.about.only));
     for (const { update } of this.controls ?? []) update();
     for (const section of this.sections ?? []) section.update();
+    this.bar?.update();
     this.#report();
     if (this.link) window.history.replaceState(window.history.state, "", toHash(this.saved()));
   }
@@ -2635,7 +2796,7 @@ var App = class {
     this.status.dataset.error = "true";
     return void 0;
   }
-  /** Tells the reader something, above everything; "" takes it away. @param {string} words */
+  /** Shows a message above everything; "" removes it. @param {string} words */
   say(words2) {
     delete this.status.dataset.error;
     put(this.status, words2);
@@ -2644,6 +2805,7 @@ var App = class {
     this.media?.removeEventListener("change", this.redraw);
     window.removeEventListener("hashchange", this.follow);
     for (const { study } of this.contexts) study.close();
+    this.bar?.close();
     this.root.remove();
   }
 };
@@ -2720,6 +2882,9 @@ function rowOf({ shape, data }, row) {
   return { shape: shape.slice(1), data: data.slice(row * size, (row + 1) * size) };
 }
 function savedTransport(saved) {
+  let held = {};
+  void saved.then(({ json }) => held = json, () => {
+  });
   const ask = async (kind, payload) => {
     const heads = (
       /** @type {{heads?: string[]}} */
@@ -2733,12 +2898,13 @@ function savedTransport(saved) {
     const key = question(kind, payload);
     if (!Object.hasOwn(json, key)) throw new NeedsLiveModel();
     const places = json[key].arrays;
-    const held = Object.entries(places).map(([name, [place2, row]]) => [
+    const found = Object.entries(places).map(([name, [place2, row]]) => [
       name,
       row === null ? arrays[place2] : rowOf(arrays[place2], row)
     ]);
-    return checked({ json: json[key].json, arrays: Object.fromEntries(held) });
+    return checked({ json: json[key].json, arrays: Object.fromEntries(found) });
   };
+  ask.holds = (kind, payload) => Object.hasOwn(held, question(kind, payload));
   return ask;
 }
 function widgetTransport(model) {
