@@ -54,15 +54,16 @@ clean: ## Remove .venv, builds and caches (runs/ is kept)
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "allyouneed needs Python 3.11 or newer; %s is %s. Name another: make PYTHON=python3.12 ..." % (sys.executable, sys.version.split()[0]))'
 	$(PYTHON) -m venv .venv
 
-# torch comes first and alone, so that an index that cannot be reached costs one try, not one per package.
+# Translating needs no torch, so the demo does not install it.
 $(READY): .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing allyouneed into .venv ..." >&2
-	@$(INSTALL) --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) torch
 	@$(INSTALL) --editable .
 	@touch $@
 
+# torch comes first and alone, so that an index that cannot be reached costs one try, not one per package.
 $(READY_DEV): $(READY)
-	@echo "Installing the development tools into .venv ..." >&2
+	@echo "Installing torch and the development tools into .venv ..." >&2
+	@$(INSTALL) --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) torch
 	@$(INSTALL) --editable '.[dev]'
 	@touch $@
 

@@ -51,7 +51,7 @@ lesson.show(
     figure, "cross", "Heat map: Gestern looks at Yesterday, gesehen at saw, the rest in order"
 )
 
-looks_at = dict(zip(target, (source[place] for place in weights_TS.argmax(dim=1)), strict=True))
+looks_at = dict(zip(target, (source[place] for place in weights_TS.argmax(1)), strict=True))
 print(looks_at)
 assert translation.text == "Gestern habe ich einen großen Hund gesehen."
 assert looks_at[" gesehen"] == " saw"

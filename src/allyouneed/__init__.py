@@ -80,7 +80,10 @@ else:
     def __getattr__(name):
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(_HOME[name]), name)
+        from allyouneed.errors import needs_torch
+
+        with needs_torch(f"allyouneed.{name}"):
+            return getattr(import_module(_HOME[name]), name)
 
     def __dir__():
         return sorted({*globals(), *__all__})

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
-from allyouneed.errors import UsageError
+from allyouneed.errors import UsageError, needs_torch
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History, Turn
 from allyouneed.translation.job import Options
@@ -104,7 +104,8 @@ class Chat:
         Raises:
             UsageError: there is no reply yet.
         """
-        from allyouneed.insight.reasons import reasons
+        with needs_torch("why a reply came about"):
+            from allyouneed.insight.reasons import reasons
 
         if self._last is None:
             raise UsageError("there is no reply yet; say something first")
@@ -163,12 +164,13 @@ class Chat:
 
     def _ids(self, source: list[int]) -> Iterator[int]:
         """The reply's ids as they are found."""
-        import torch
+        with needs_torch("a conversation"):
+            import torch
 
-        from allyouneed.decoding.beam import beam_search
-        from allyouneed.decoding.streaming import stream_ids
-        from allyouneed.decoding.unsaid import Unsaid
-        from allyouneed.engine.selected_vocabulary import for_batch
+            from allyouneed.decoding.beam import beam_search
+            from allyouneed.decoding.streaming import stream_ids
+            from allyouneed.decoding.unsaid import Unsaid
+            from allyouneed.engine.selected_vocabulary import for_batch
 
         road = self.translator.road
         model = Unsaid(for_batch(road.decodable, road.selection, [source]), self._worn_out())

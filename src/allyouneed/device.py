@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from allyouneed.errors import UsageError
+from allyouneed.errors import UsageError, needs_torch
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +26,8 @@ def named_device(name: str) -> "torch.device":
     Raises:
         UsageError: no such device here; it names those that are.
     """
-    import torch
+    with needs_torch(f"device={name!r}"):
+        import torch
 
     try:
         device = torch.device(name)

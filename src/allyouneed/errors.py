@@ -2,7 +2,8 @@
 
 import difflib
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # the whole disk, or the share of it that a user has
 
@@ -45,6 +46,29 @@ class ModelFolderError(AllYouNeedError):
 
 class TrainingError(AllYouNeedError):
     """A run that cannot go on; names the last good checkpoint."""
+
+
+class MissingPackage(AllYouNeedError, ImportError):
+    """A package that an extra brings is not installed; the text has the command to install it."""
+
+
+@contextmanager
+def needs_torch(deed: str) -> Iterator[None]:
+    """Around work that imports torch: where torch is not installed, one line says what needs it
+    and how to install it.
+
+    Raises:
+        MissingPackage: torch is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingPackage(
+            f"{deed} needs torch, which is not installed; install it with: "
+            "pip install 'allyouneed[torch]', or in a checkout: pip install '.[torch]'"
+        ) from error
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

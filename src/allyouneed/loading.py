@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, overload
 
 from allyouneed.engine.choice import check_engine, choose
-from allyouneed.errors import UsageError
+from allyouneed.errors import UsageError, needs_torch
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 from allyouneed.translation.translator import Translator
 
@@ -86,7 +86,8 @@ def load(
         folder.check_translates()
     elif folder.heads is None:
         raise UsageError(f"{folder.path} holds a translation model; leave kind={kind!r} out")
-    from allyouneed.encoder_only.model import EncoderModel
+    with needs_torch("a model without a decoder"):
+        from allyouneed.encoder_only.model import EncoderModel
 
     if engine not in ("auto", "core") or vocabulary_selection:
         raise UsageError(
@@ -108,8 +109,9 @@ def load_ensemble(
         ModelFolderError: as `load`.
         UsageError: no model was given, or the models' tokenizers differ.
     """
-    from allyouneed.decoding.ensemble import Ensemble
-    from allyouneed.engine.torch_engine import TorchEngine
+    with needs_torch("an ensemble"):
+        from allyouneed.decoding.ensemble import Ensemble
+        from allyouneed.engine.torch_engine import TorchEngine
 
     if not models:
         raise UsageError("an ensemble needs at least one model")
@@ -166,7 +168,6 @@ def _translator(
         language=folder.languages[1],
         history=folder.history,
         alignment_heads=folder.alignment_heads,
-        speaks=folder.speaks,
     )
     translator.notes += [*chosen.notes, *chosen.engine.notes]
     chosen.engine.notes.clear()

@@ -31,7 +31,7 @@ from allyouneed.cli.tokenize import tokenize
 from allyouneed.cli.train import train
 from allyouneed.cli.translate import translate
 from allyouneed.cli.where import where
-from allyouneed.errors import DISK_FULL, AllYouNeedError, UsageError
+from allyouneed.errors import DISK_FULL, AllYouNeedError, UsageError, needs_torch
 from allyouneed.pipeline import at_work
 
 INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if "stdout" in closed:
             raise UsageError("standard output is closed; leave it open, or redirect it into a file")
-        code = run(list(sys.argv[1:] if arguments is None else arguments), settings)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        with needs_torch(f"`allyouneed {given[0] if given else ''}`"):
+            code = run(given, settings)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

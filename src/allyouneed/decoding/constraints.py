@@ -48,7 +48,7 @@ def constraints_for(
     if prefixes is None:
         return parts
     check_prefixes(prefixes, source_BS.size(0), config)
-    return [ForcedPrefix(prefixes, parts, source_BS.device, options.given)]
+    return [ForcedPrefix(prefixes, parts, source_BS.device)]
 
 
 class NeverProduced:
@@ -146,14 +146,13 @@ class LoopGuard:
 class ForcedPrefix:
     """Each sentence's hypotheses begin with its prefix; within it no other part has a say.
 
-    Prefixes may differ in length; an empty one leaves its sentence free. The first `given` of their
-    tokens are certain: their log-probability is 0.
+    Prefixes may differ in length; an empty one leaves its sentence free.
     """
 
     def __init__(
-        self, prefixes: Prefixes, free: Sequence[Constraint], device: torch.device, given: int = 0
+        self, prefixes: Prefixes, free: Sequence[Constraint], device: torch.device
     ) -> None:
-        self.free, self.given = free, given
+        self.free = free
         longest = max(map(len, prefixes), default=0)
         padded = [[*prefix, *[-1] * (longest - len(prefix))] for prefix in prefixes]
         self.prefixes_BP = torch.tensor(padded, dtype=torch.long, device=device)
@@ -170,7 +169,7 @@ class ForcedPrefix:
             part(log_p_BNV, tokens_BNT, sentences_B)
         if inside:
             log_p_BNV[rows] = NEVER
-            log_p_BNV[rows, :, ids] = 0.0 if position < self.given else truth
+            log_p_BNV[rows, :, ids] = truth
 
 
 def ban(log_p_BNV: Tensor, ids_BNX: Tensor, banned_BNX: Tensor, pad: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from allyouneed.device import check_threads, usable_device
 from allyouneed.engine.engine import Engine
-from allyouneed.errors import UsageError
+from allyouneed.errors import UsageError, needs_torch
 from allyouneed.model_folder.folder import ModelFolder
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def choose(
     if reason is None:
         return Chosen(_native(folder, hoped, threads), core, place)
     why = f"the native engine cannot run ({reason})"
+    with needs_torch(f"{why}; what runs in its place"):
+        import torch  # noqa: F401 - whether it is there
     wanted = name == "cpu-int8"  # "auto" does without: with torch int8 is slower than float32
     if wanted and not _int8_with_torch():
         why += ", and torch has no exact int8 products on this processor"
@@ -89,9 +91,15 @@ def _why_not(name: str, folder: ModelFolder) -> str | None:
     """Why this machine cannot run the model with the engine of this name; None: it can."""
     if name == "cpu-float32":
         return _why_not_native(folder)
+    if name in ("core", "cuda"):
+        try:
+            import torch
+        except ModuleNotFoundError:
+            return (
+                "torch is not installed; install it with: pip install 'allyouneed[torch]', or in "
+                "a checkout: pip install '.[torch]'"
+            )
     if name == "cuda":
-        import torch
-
         if not torch.cuda.is_available():
             return "torch finds no CUDA device"
         return _why_no_graphs(folder)
@@ -118,7 +126,8 @@ def _core_model(
 ) -> "Callable[[], Transformer]":
     @cache
     def core() -> "Transformer":
-        import torch
+        with needs_torch("the core model"):
+            import torch
 
         if threads is not None:
             torch.set_num_threads(threads)

@@ -9,6 +9,9 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from allyouneed.decoding.protocol import Decodable
     from allyouneed.engine.vocabulary_selection import VocabularySelection
 
@@ -75,6 +78,16 @@ class Engine(Protocol):
 
         Raises:
             UsageError, ShapeError, AllYouNeedError: as `search`; or it cannot be streamed.
+        """
+
+    def attention(
+        self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
+    ) -> "NDArray[np.float32] | None":
+        """How much each id of a given target looks at each id of the source, TS, the mean of the
+        heads; None where the core model has to tell.
+
+        Raises:
+            ShapeError: ids that do not fit into the model's positions.
         """
 
     @property

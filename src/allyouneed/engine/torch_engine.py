@@ -100,6 +100,11 @@ class TorchEngine:
         source_BS = torch.tensor([list(source)], device=self.device)
         return stream_ids(model, source_BS, options, prefix, number)
 
+    def attention(
+        self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
+    ) -> None:
+        """As `Engine.attention`; the core model has to tell."""
+
     def _search_batch(
         self,
         sources: Sequence[Sequence[int]],

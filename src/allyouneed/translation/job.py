@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
-from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Segment, Segmenter, put_together
@@ -16,18 +15,11 @@ Options = BeamOptions | SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """How to translate: the search, what every text begins with, whether words are aligned, from
-    which language into which. `options` are as asked for; `searched` count the target's mark."""
+    """How to translate: the search, what every text begins with, whether words are aligned."""
 
     options: Options
     prefix: str = ""
     alignments: bool = False
-    direction: Direction = UNNAMED
-
-    @property
-    def searched(self) -> Options:
-        """The options of the search itself, in which the mark of the target's language is given."""
-        return self.options.after(len(self.direction.target_mark))
 
 
 def ids_of_prefix(tokenizer: AnyTokenizer, prefix: str) -> list[int]:
@@ -54,7 +46,6 @@ class Job:
         tokenizer = segmenter.tokenizer
         prefix, said = clean(wishes.prefix)
         prefix_ids = ids_of_prefix(tokenizer, prefix)
-        mark = wishes.direction.target_mark
         prefixes: list[list[int]] = []
         for segments, notes in job.cut:
             notes += [f"in the prefix, {one}" for one in said]
@@ -62,10 +53,9 @@ class Job:
                 segment.alignment = "" if wishes.alignments else None
             not_blank = [segment for segment in segments if segment.text]
             job.to_do += not_blank
-            prefixes += [[*mark, *([] if n else prefix_ids)] for n in range(len(not_blank))]
-        job.prefixes = prefixes if prefix_ids or mark else None
-        ids = tokenizer.encode_ids([segment.code + segment.seen for segment in job.to_do])
-        job.ids = [[*wishes.direction.source_mark, *one] for one in ids]
+            prefixes += [[] if n else prefix_ids for n in range(len(not_blank))]
+        job.prefixes = prefixes if prefix_ids else None
+        job.ids = tokenizer.encode_ids([segment.code + segment.seen for segment in job.to_do])
         return job
 
     def numbers(self) -> list[int]:
@@ -76,13 +66,7 @@ class Job:
         """The texts' translations, when the hypotheses of all segments are found."""
         return [
             put_together(
-                text,
-                segments,
-                notes,
-                segmenter,
-                self.wishes.searched,
-                self.wishes.prefix.lstrip(),
-                self.wishes.direction.target,
+                text, segments, notes, segmenter, self.wishes.options, self.wishes.prefix.lstrip()
             )
             for text, (segments, notes) in zip(self.texts, self.cut, strict=True)
         ]

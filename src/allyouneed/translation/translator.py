@@ -9,11 +9,10 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.options import BeamOptions, check_streamable
 from allyouneed.engine.engine import Engine
-from allyouneed.errors import UsageError
+from allyouneed.errors import UsageError, needs_torch
 from allyouneed.pipeline import ahead
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History
-from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.job import Job, Options, Wishes
@@ -21,7 +20,8 @@ from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.segments import CUT_OFF, Segmenter
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    import numpy as np
+    from numpy.typing import NDArray
 
     from allyouneed.core.transformer import Transformer
 
@@ -51,20 +51,17 @@ class Translator:
         normaliser: str | None = None,
         language: str = "",
         alignment_heads: AlignmentHeads | None = None,
-        speaks: Languages | None = None,
     ) -> None:
         """`core` gives the core model, on `device`; `trained_length` is the source length, in
         tokens, that training covered well; `history` how a model that replies sees a conversation
         (`Chat` is for that); `normaliser` names how texts are written for the model (None: as they
-        are typed), and `language` is that of translations, whose quotes they get, where `speaks`,
-        the languages that can be asked for, do not say it; `alignment_heads` are those that
-        alignments are read from (None: all of the last layer)."""
+        are typed), and `language` is that of translations, whose quotes they get;
+        `alignment_heads` are those that alignments are read from (None: all of the last layer)."""
         self.alignment_heads = alignment_heads or AlignmentHeads()
         self.engine = engine
         self.tokenizer = tokenizer
         self.device = device
         self.history = history
-        self.speaks = speaks or Languages()
         self.notes: list[str] = []
         self._load_model = core
         self._model: Transformer | None = None
@@ -88,7 +85,8 @@ class Translator:
         language: str = "",
     ) -> "Translator":
         """Translates with a model in memory, by the core engine, on the device that it is on."""
-        from allyouneed.engine.torch_engine import core_engine
+        with needs_torch("a model in torch"):
+            from allyouneed.engine.torch_engine import core_engine
 
         engine = core_engine(model.eval())
         return cls(
@@ -115,17 +113,6 @@ class Translator:
         return self.engine.config
 
     @property
-    def languages(self) -> tuple[str, ...]:
-        """The codes of the languages that `source` and `target` can name; none where the model's
-        folder names none."""
-        return self.speaks.codes
-
-    @property
-    def directions(self) -> tuple[tuple[str, str], ...]:
-        """All (source, target) that can be asked for."""
-        return tuple(self.speaks.directions())
-
-    @property
     def known_length(self) -> int:
         """A line of more tokens than this is translated in parts."""
         return self.segmenter.known_length
@@ -140,8 +127,6 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
     ) -> Translation: ...
 
     @overload
@@ -154,8 +139,6 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
     ) -> list[Translation]: ...
 
     def __call__(
@@ -167,24 +150,20 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
     ) -> Translation | list[Translation]:
         """Translates a text, or a list of them in batches of like length, in order.
 
         The beam is `beam` wide, and at least `n_best`; `options` say everything about the search
         instead of these two. `prefix` is what every translation has to begin with; `alignments`
-        also fills `alignment`; `source` and `target` name the languages, where the model has more
-        than one direction (`directions`). White space around a text and its line ends stay as they
-        are. Each line is translated by itself, and one longer than the model knows in parts, with a
-        note. A sample follows from the seed and the text alone.
+        also fills `alignment`. White space around a text and its line ends stay as they are. Each
+        line is translated by itself, and one longer than the model knows in parts, with a note.
+        A sample follows from the seed and the text alone.
 
         Raises:
-            UsageError: options, a prefix or languages that cannot be used.
+            UsageError: options or a prefix that cannot be used.
             AllYouNeedError: memory too short for a single sentence.
         """
-        direction = self.speaks.direction(source, target)
-        wishes = Wishes(_options(beam, n_best, options), prefix, alignments, direction)
+        wishes = Wishes(_options(beam, n_best, options), prefix, alignments)
         texts = [text] if isinstance(text, str) else list(text)
         for one in (*texts, prefix):
             if not isinstance(one, str):
@@ -202,8 +181,6 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
         read_ahead: int = READ_AHEAD,
     ) -> Iterator[Translation]:
         """Translates lines as they come, in order, `read_ahead` of them together; no more than
@@ -212,17 +189,14 @@ class Translator:
         Lines are read and tokenised, decoded, and given out at the same time, in threads.
 
         Raises:
-            UsageError: options, a prefix, languages or a `read_ahead` that cannot be used; a single
-                text.
+            UsageError: options, a prefix or a `read_ahead` that cannot be used; a single text.
         """
         _check_many("translate_lines", lines)
         if read_ahead < 1:
             raise UsageError(f"read_ahead={read_ahead} must be at least 1")
         options, remaining = _options(beam, n_best, options), iter(lines)
         chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
-        found = self.translate_chunks(
-            chunks, options, prefix=prefix, alignments=alignments, source=source, target=target
-        )
+        found = self.translate_chunks(chunks, options, prefix=prefix, alignments=alignments)
         return (translation for chunk in found for translation in chunk)
 
     def translate_chunks(
@@ -232,35 +206,17 @@ class Translator:
         *,
         prefix: str = "",
         alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
     ) -> Iterator[list[Translation]]:
         """As `translate_lines`, for lines that come in chunks: each is translated together, and
-        given out as soon as it is done.
-
-        Raises:
-            UsageError: as `translate_lines`.
-        """
-        direction = self.speaks.direction(source, target)
-        wishes = Wishes(options or BeamOptions(), prefix, alignments, direction)
-        return self._chunks(chunks, wishes)
-
-    def _chunks(
-        self, chunks: Iterable[Sequence[str]], wishes: Wishes
-    ) -> Iterator[list[Translation]]:
+        given out as soon as it is done."""
+        wishes = Wishes(options or BeamOptions(), prefix, alignments)
         jobs = (Job.of(chunk, wishes, self.segmenter) for chunk in chunks)
         with closing(ahead(self.searched(job) for job in ahead(jobs))) as searched:
             for job in searched:
                 yield job.translations(self.segmenter)
 
     def stream(
-        self,
-        text: str,
-        options: Options | None = None,
-        *,
-        prefix: str = "",
-        source: str | None = None,
-        target: str | None = None,
+        self, text: str, options: Options | None = None, *, prefix: str = ""
     ) -> Iterator[str]:
         """Translates a text and gives it out as it grows, whole characters only; joined, the
         pieces are `translator(text, options=options).text`.
@@ -268,50 +224,39 @@ class Translator:
         `options` are a beam of one, which is greedy (None), or one sample.
 
         Raises:
-            UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
+            UsageError: a search that cannot be streamed, or a prefix that does not fit.
         """
-        direction = self.speaks.direction(source, target)
-        wishes = Wishes(options or BeamOptions(beam=1), prefix, direction=direction)
+        wishes = Wishes(options or BeamOptions(beam=1), prefix)
         check_streamable(wishes.options)
         return self._streamed(Job.of([text], wishes, self.segmenter))
 
-    def score(
-        self,
-        sources: Sequence[str],
-        targets: Sequence[str],
-        *,
-        source: str | None = None,
-        target: str | None = None,
-    ) -> list[Score]:
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Score]:
         """Log-probabilities of given translations under the core model, in order; white space
-        around texts is left out. `source` and `target` name the languages.
+        around texts is left out.
 
         Raises:
-            UsageError: lists of different lengths; single texts; languages that cannot be used.
+            UsageError: lists of different lengths; single texts.
             DataError: a pair that does not fit into the model's positions, by its number.
         """
-        from allyouneed.translation.teacher_forcing import token_scores
+        with needs_torch("scoring given translations"):
+            from allyouneed.translation.teacher_forcing import token_scores
 
         _check_many("score", sources, targets)
         if len(sources) != len(targets):
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
             )
-        direction = self.speaks.direction(source, target)
-        given = len(direction.target_mark)
-        source_ids = self._ids(self.tokenizer, sources, direction.source_mark)
-        target_ids = self._ids(self.tokenizer.target, targets, direction.target_mark)
-        found = token_scores(self.model, source_ids, target_ids)
+        target_ids = self._ids(self.tokenizer.target, targets)
+        found = token_scores(self.model, self._ids(self.tokenizer, sources), target_ids)
         return [
-            Score(
-                tokens=_pieces(self.tokenizer.target, ids[given:]),
-                token_log_probabilities=scores[given:],
-            )
+            Score(tokens=_pieces(self.tokenizer.target, ids), token_log_probabilities=scores)
             for ids, scores in zip(target_ids, found, strict=True)
         ]
 
-    def attention(self, source: str, target: str) -> "tuple[list[str], list[str], Tensor]":
-        """Cross-attention of a finished translation, found by teacher forcing the core model.
+    def attention(
+        self, source: str, target: str
+    ) -> "tuple[list[str], list[str], NDArray[np.float32]]":
+        """Cross-attention of a finished translation, found by teacher forcing.
 
         Returns the source's pieces, the target's pieces and the weights TS of the model's
         alignment heads, averaged; white space around the texts is left out.
@@ -319,21 +264,20 @@ class Translator:
         Raises:
             ShapeError: a text that does not fit into the model's positions.
         """
-        from allyouneed.translation.teacher_forcing import attention_map
-
         [source_ids] = self._ids(self.tokenizer, [source])
         [target_ids] = self._ids(self.tokenizer.target, [target])
-        weights_TS = attention_map(self.model, source_ids, target_ids, self.alignment_heads)
+        weights_TS = self.road.attention(source_ids, target_ids, self.alignment_heads)
+        if weights_TS is None:
+            from allyouneed.translation.teacher_forcing import attention_map
+
+            map_TS = attention_map(self.model, source_ids, target_ids, self.alignment_heads)
+            weights_TS = map_TS.numpy(force=True)
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
-    def _ids(
-        self, tokenizer: AnyTokenizer, texts: Sequence[str], mark: Sequence[int] = ()
-    ) -> list[list[int]]:
-        """Ids of each text behind the mark of its language."""
+    def _ids(self, tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
         plain = self.segmenter.normaliser.plain
-        found = tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
-        return [[*mark, *ids] for ids in found]
+        return tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
 
     def searched(self, job: Job) -> Job:
         """The job, its segments' hypotheses and alignments found.
@@ -341,7 +285,7 @@ class Translator:
         A job may be made of sentences of several others that have the same wishes: whoever serves
         many at once translates them together so.
         """
-        engine, options = self._road(job), job.wishes.searched
+        engine, options = self._road(job), job.wishes.options
         heads = self.alignment_heads if job.wishes.alignments else None
         found = engine.search(job.ids, options, job.prefixes, job.numbers(), heads)
         while engine.notes:
@@ -386,18 +330,15 @@ class Translator:
         engine = self._road(job)
         sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
         [text], [(segments, notes)] = job.texts, job.cut
-        wishes, options = job.wishes, job.wishes.searched
         self.notes += notes
-        target = wishes.direction.target
-        dresser = self.segmenter.dresser(text, wishes.prefix.lstrip(), target)
+        dresser = self.segmenter.dresser(text, job.wishes.prefix.lstrip())
         cut_off = False
         for segment in segments:
             yield segment.before
             if segment.text:
                 ids, prefix, number = next(sentences)
                 growing, newest = self.tokenizer.target.growing(), -1
-                found = engine.stream(ids, options, prefix, number)
-                for newest in islice(found, options.given, None):
+                for newest in engine.stream(ids, job.wishes.options, prefix, number):
                     yield dresser.add(growing.add(newest))
                 yield dresser.add(growing.end())
                 yield dresser.end()

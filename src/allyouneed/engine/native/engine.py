@@ -24,6 +24,9 @@ from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.pipeline import processors
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from allyouneed.engine.native.decodable import NativeDecodable
     from allyouneed.engine.vocabulary_selection import VocabularySelection
 
@@ -133,6 +136,18 @@ class NativeEngine:
         worker = self._worker(self.threads)
         yield from worker.stream(source, options, prefix, rows[0], number)
         self._idle.setdefault((os.getpid(), self.threads), []).append(worker)
+
+    def attention(
+        self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
+    ) -> "NDArray[np.float32] | None":
+        """As `Engine.attention`: the target is forced, and its last step is not looked at."""
+        if len(target) > self.config.max_positions:
+            raise ShapeError(
+                f"{len(target)} tokens do not fit into max_positions={self.config.max_positions}"
+            )
+        options = BeamOptions(beam=1, min_length=0, max_length=len(target))
+        [[found]] = self.search([source], options, [target[:-1]], heads=heads)
+        return found.attention_TS
 
     def _check(
         self,

@@ -50,11 +50,11 @@ struct Chunk {
              float* states) {
     const int d = config.d_model;
     each(count, [&](int row) {
-      if (ids[row] < 0 || ids[row] >= embeddings.tokens->outputs)
+      if (ids[row] < 0 || ids[row] >= embeddings.tokens.outputs)
         throw std::invalid_argument("id " + std::to_string(ids[row]) + " is not in a vocabulary of " +
-                                    std::to_string(embeddings.tokens->outputs));
+                                    std::to_string(embeddings.tokens.outputs));
       float* to = states + size_t(row) * d;
-      embeddings.tokens->row(ids[row], to);
+      embeddings.tokens.row(ids[row], to);
       for (int i = 0; i < d; ++i) to[i] *= config.embedding_scale;
       if (!embeddings.positions.empty())
         add(to, embeddings.positions.data() + size_t(first + row * apart) * d, d);

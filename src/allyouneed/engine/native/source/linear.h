@@ -153,6 +153,8 @@ struct Int8 {
     float *scale_ = nullptr, *bias_ = nullptr;
     int32_t* total_ = nullptr;  // of a column's weights
   };
+
+  using Tokens = Linear;  // embeddings: output v is the embedding of id v
 };
 
 // The same in float32, the plain road.
@@ -197,11 +199,6 @@ struct Float32 {
       }
     }
 
-    void row(int output, float* weights) const {
-      const float* from = place(output, 0);
-      for (int k = 0; k < inputs; ++k) weights[k] = from[size_t(k) * kPanel];
-    }
-
     void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
       for (int panel = first; panel < last; ++panel, y += kPanel) {
         const float* w = weight_ + size_t(panel) * inputs * kPanel;
@@ -225,6 +222,25 @@ struct Float32 {
     }
 
     float *weight_ = nullptr, *bias_ = nullptr;
+  };
+
+  // Embeddings, row by row: a row of a packed map lies too far apart to be read as fast.
+  class Tokens {
+   public:
+    void pack(Arena& arena, const Matrix& from) {
+      inputs = from.inputs;
+      outputs = from.outputs;
+      rows_ = arena.take<float>(size_t(inputs) * outputs);
+      for (int id = 0; id < outputs; ++id) from.row(id, rows_ + size_t(id) * inputs);
+    }
+    void row(int id, float* to) const {
+      std::memcpy(to, rows_ + size_t(id) * inputs, inputs * sizeof(float));
+    }
+
+    int inputs = 0, outputs = 0;
+
+   private:
+    float* rows_ = nullptr;
   };
 };
 

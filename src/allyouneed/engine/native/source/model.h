@@ -25,8 +25,8 @@ struct OwnedNorm {
 
 template <class P>
 struct Embeddings {
-  const typename P::Linear* tokens = nullptr;  // output v of this map is the embedding of id v
-  std::vector<float> positions;                // [position][d_model], or empty
+  typename P::Tokens tokens;
+  std::vector<float> positions;  // [position][d_model], or empty
   OwnedNorm norm;
 };
 
@@ -82,7 +82,7 @@ struct Model {
 
   explicit Model(const aya_config& config)
       : config((check_config(config), config)), head(int(round_up(config.head_width, kPanel))) {}
-  Model(const Model&) = delete;  // embeddings point to its own maps
+  Model(const Model&) = delete;  // its maps are views of its arena
   Model& operator=(const Model&) = delete;
 
   int width() const { return config.heads * head; }  // of all heads' queries, keys or values
@@ -97,8 +97,7 @@ struct Model {
   std::vector<Linear> memory;  // each decoder layer's keys and values of the source
   OwnedNorm encoder_norm, decoder_norm;
   Linear output;
-  Linear source_tokens, target_tokens;  // embeddings that are tied to no other map
-  Screen screen;                        // over `output`, where that is int8
-  std::vector<float> cosines, sines;    // of rotary positions, [position][head_width / 2]
+  Screen screen;                      // over `output`, where that is int8
+  std::vector<float> cosines, sines;  // of rotary positions, [position][head_width / 2]
   Arena arena;
 };

@@ -86,20 +86,23 @@ class Packing {
     return norm;
   }
 
-  // Tied embeddings are read from the map that they are tied to and take no memory of their own.
+  // Int8 embeddings that are tied to the output layer are read from it and take no memory.
   void embed() {
-    model_.target.tokens = &model_.output;
-    if (!config_.tied_output) {
-      pack_plain(model_.target_tokens, "decoder.embeddings.tokens.", config_.vocabulary,
-                 config_.d_model);
-      model_.target.tokens = &model_.target_tokens;
+    const auto pack_tokens = [&](typename P::Tokens& tokens, const char* at, int vocabulary) {
+      pack_beside(tokens, maps({at}, vocabulary, config_.d_model, false), 1, vocabulary,
+                  config_.d_model);
+    };
+    bool packed = false;
+    if constexpr (std::is_same_v<typename P::Tokens, Linear>) {
+      packed = config_.tied_output;
+      if (packed) model_.target.tokens = model_.output;
     }
-    model_.source.tokens = model_.target.tokens;
-    if (!config_.tied_source) {
-      pack_plain(model_.source_tokens, "encoder.embeddings.tokens.", config_.source_vocabulary,
-                 config_.d_model);
-      model_.source.tokens = &model_.source_tokens;
-    }
+    if (!packed)
+      pack_tokens(model_.target.tokens, "decoder.embeddings.tokens.", config_.vocabulary);
+    if (config_.tied_source)
+      model_.source.tokens = model_.target.tokens;
+    else
+      pack_tokens(model_.source.tokens, "encoder.embeddings.tokens.", config_.source_vocabulary);
     complete(model_.source, "encoder.embeddings.");
     complete(model_.target, "decoder.embeddings.");
   }
@@ -163,7 +166,8 @@ class Packing {
     pack_beside(map, maps({at}, outputs, inputs, tensors_.has(at + "bias")), 1, outputs, inputs);
   }
 
-  void pack_beside(Linear& map, const Maps& from, int count, int outputs, int inputs) {
+  template <class Map>
+  void pack_beside(Map& map, const Maps& from, int count, int outputs, int inputs) {
     map.pack(model_.arena, {inputs, count * outputs, [&](int output, float* row) {
                               return from.copy(output / outputs, output % outputs, inputs, row);
                             }});
