@@ -104,7 +104,7 @@ class Carrier:
             sentence.target, sentence.done, sentence.recalled = known, True, True
             sentence.links = tuple(diagonal(sentence.text, known))
             words_there = [sentence.text[slice(*span)] for _, span in sentence.literals]
-            places = stand_ins.found(words_there, known)
+            places = stand_ins.places_of(words_there, known)
             sentence.places = {
                 literal: place
                 for (literal, _), place in zip(sentence.literals, places, strict=True)
@@ -141,11 +141,15 @@ def _words(sentence: _Sentence, number: int) -> Sequence[str]:
 
 
 def _take(sentence: _Sentence, asked: stand_ins.Asked, translation: Translation) -> None:
-    """Gives a sentence the translation if it holds more literals than the one before."""
+    """Gives a sentence the translation if it holds more literals than the one before; where they
+    were not replaced, only if it holds all, as what is left of the others would stay in it."""
     text = translation.text
-    places = stand_ins.found(asked.words, text)
+    places = stand_ins.found(asked, text)
     survived = sum(place is not None for place in places)
-    if sentence.target and survived <= len(sentence.places):
+    as_they_are = [sentence.text[slice(*span)] for _, span in sentence.literals]
+    if survived < len(places) and list(asked.words) == as_they_are:
+        return
+    if sentence.translation is not None and survived <= len(sentence.places):
         return
     restored = Rewriting(
         text,

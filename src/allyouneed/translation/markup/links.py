@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -41,9 +42,15 @@ class Atom:
         return self.text[0].isalnum() or self.text[0] == "_"
 
 
-def atoms(text: str) -> list[Atom]:
-    """The atoms of a text, in order; white space is between them."""
-    return [Atom(*match.span(), match[0]) for match in _ATOM.finditer(text)]
+def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:
+    """The atoms of a text, in order; white space is between them. None goes across one of the
+    places `cuts`."""
+    edges = sorted({0, *cuts, len(text)})
+    return [
+        Atom(*match.span(), match[0])
+        for begin, end in pairwise(edges)
+        for match in _ATOM.finditer(text, begin, end)
+    ]
 
 
 def links_of_words(source: str, target: str, pharaoh: str) -> list[Link]:

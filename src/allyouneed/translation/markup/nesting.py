@@ -1,6 +1,6 @@
 """Tags in the order in which they stand in a text, as nodes that nest."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Void, tidy
@@ -23,42 +23,68 @@ class Closing:
 
 
 Token = str | Void | Kept | Opening | Closing
-DEEPEST = 100  # elements within each other; tags that open further ones stand as they are
+DEEPEST = 60  # elements within each other, and tags without partner; further ones stand alone
 
 
 def nested(tokens: Iterable[Token]) -> tuple[Node, ...]:
-    """The tokens as nodes. A tag without its partner, in broken markup or where the partner is
-    outside the passage, becomes a `Void`: it stays where it is and carries nothing."""
+    """The tokens as nodes.
+
+    A tag without its partner, in broken markup or where the partner is outside the passage, holds
+    all that is before it, or after it: so tags never cross each other in the end.
+    """
     levels: list[tuple[Opening | None, list[Node]]] = [(None, [])]
+    alone = 0
     for token in tokens:
+        inside = levels[-1][1]
         if isinstance(token, Opening):
             if len(levels) > DEEPEST:
-                levels[-1][1].append(Void(token.raw))
+                inside.append(Void(token.raw))
             else:
                 levels.append((token, []))
         elif isinstance(token, Closing):
-            _close(levels, token)
+            if any(opening and opening.name == token.name for opening, _ in levels):
+                _close(levels, token)
+            elif alone < DEEPEST:
+                alone += 1
+                inside[:] = [Around((), tidy(inside), token.raw)]
+            else:
+                inside.append(Void(token.raw))
         else:
-            levels[-1][1].append(token)
+            inside.append(token)
     while len(levels) > 1:
-        _dissolve(levels)
+        _end(levels)
     return tidy(levels[0][1])
 
 
+def first_of_both_kinds(tokens: Sequence[Token]) -> int | None:
+    """The number of the first tag that is not closed where one before it was not opened; None if
+    there is none. In a translation the two could cross."""
+    open_tags: list[tuple[str, int]] = []
+    first_closing = None
+    for number, token in enumerate(tokens):
+        if isinstance(token, Opening):
+            open_tags.append((token.name, number))
+        elif isinstance(token, Closing):
+            names = [name for name, _ in open_tags]
+            if token.name in names:
+                del open_tags[len(names) - 1 - names[::-1].index(token.name) :]
+            elif first_closing is None:
+                first_closing = number
+    if first_closing is None:
+        return None
+    return next((number for _, number in open_tags if number > first_closing), None)
+
+
 def _close(levels: list[tuple[Opening | None, list[Node]]], token: Closing) -> None:
-    open_names = [opening.name for opening, _ in levels if opening is not None]
-    if token.name not in open_names:
-        levels[-1][1].append(Void(token.raw))
-        return
     while (opening := levels[-1][0]) is not None and opening.name != token.name:
-        _dissolve(levels)
+        _end(levels)
     opening, inside = levels.pop()
     assert opening is not None
     levels[-1][1].append(Around(opening.raw, tidy(inside), token.raw))
 
 
-def _dissolve(levels: list[tuple[Opening | None, list[Node]]]) -> None:
-    """The innermost element that is still open has no end: its tag stands alone."""
+def _end(levels: list[tuple[Opening | None, list[Node]]]) -> None:
+    """Ends the innermost element that is still open, where no tag ends it."""
     opening, inside = levels.pop()
     assert opening is not None
-    levels[-1][1].extend([Void(opening.raw), *inside])
+    levels[-1][1].append(Around(opening.raw, tidy(inside), ()))

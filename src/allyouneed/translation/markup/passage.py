@@ -63,8 +63,23 @@ def escaped(nodes: Nodes, escape: Escape) -> str:
 
 
 def passages(parts: Iterable[Part]) -> Iterator[Passage]:
-    """The passages among the parts of a file, those within tags of other passages too."""
+    """The passages with words among the parts of a file, those within tags of others too."""
     for part in parts:
         if isinstance(part, Passage):
-            yield from passages(part.original)
-            yield part
+            yield from passages(_tags(part.nodes))
+            if has_words(part.text):
+                yield part
+
+
+def _tags(nodes: Nodes) -> Iterator[Part]:
+    """The parts that markup is made of."""
+    for node in nodes:
+        if isinstance(node, Void):
+            yield from node.raw
+        elif isinstance(node, Around):
+            yield from (*node.opening, *_tags(node.inside), *node.closing)
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to translate."""
+    return any(map(str.isalpha, text))

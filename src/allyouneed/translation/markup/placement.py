@@ -25,13 +25,16 @@ class Transfer:
     literals: Mapping[Literal, Range] | None = None
 
 
-def placed(source: Nodes, transfer: Transfer) -> tuple[Node, ...]:
+def placed(
+    source: Nodes, transfer: Transfer, ranges: Mapping[Around, Range] | None = None
+) -> tuple[Node, ...]:
     """The nodes of the source around the translation: the same tree, every node once.
 
     A literal of the transfer takes the place of its characters. One that is missing there is put
-    in by alignment, as markup without text is.
+    in by alignment, as markup without text is. `ranges` says where outermost nodes have to stand,
+    in characters of the translation, apart from each other.
     """
-    return _Placement(source, transfer).nodes()
+    return _Placement(source, transfer, ranges or {}).nodes()
 
 
 @dataclass(slots=True, eq=False)
@@ -63,11 +66,12 @@ class _Area:
 class _Placement:
     """One passage on its way. Numbers of atoms are called s in the source, t in the translation."""
 
-    def __init__(self, source: Nodes, transfer: Transfer) -> None:
-        self.source, self.text = source, transfer.text
+    def __init__(self, source: Nodes, transfer: Transfer, ranges: Mapping[Around, Range]) -> None:
+        self.source, self.text, self.ranges = source, transfer.text, ranges
         self.plain = plain(source)
-        self.s_atoms, self.t_atoms = atoms(self.plain), atoms(self.text)
         self.literals = dict(transfer.literals or {})
+        self.s_atoms = atoms(self.plain, (begin for _, begin, _ in leaves(source)))
+        self.t_atoms = atoms(self.text, (n for span in self.literals.values() for n in span))
         self.origin = origins(self.s_atoms, self.t_atoms, transfer.links)
         self.dropped: list[Range] = []
         for node, begin, end in leaves(source):
@@ -166,12 +170,14 @@ class _Placement:
         taken: list[Range] = []  # in atoms
         placed: list[_Item] = []
         for item in items:
-            if self._found_literally(item, area, placed):
+            if self._is_given(item) or self._found_literally(item, area, placed):
                 taken.append(atoms_within(self.t_atoms, item.place))
                 placed.append(item)
         tags = [item for item in items if isinstance(item.node, Around) and item.has_words]
         s_area = atoms_within(self.s_atoms, span)
         for item in sorted(tags, key=self._evidence, reverse=True):
+            if item in placed:
+                continue
             found = self._range(item, s_area, area, taken)
             if found is not None:
                 taken.append(found)
@@ -181,6 +187,13 @@ class _Placement:
             if item not in placed:
                 point = _outside(item, self._point(item, span, area), placed)
                 item.place = point, point
+
+    def _is_given(self, item: _Item) -> bool:
+        """Whether it was said where the item has to stand."""
+        if not isinstance(item.node, Around) or item.node not in self.ranges:
+            return False
+        item.place = self.ranges[item.node]
+        return True
 
     def _found_literally(self, item: _Item, area: _Area, placed: Sequence[_Item]) -> bool:
         """Whether the item is a literal that stands in the area; one elsewhere loses its place."""

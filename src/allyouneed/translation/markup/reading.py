@@ -9,9 +9,15 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
+from allyouneed.translation.markup.nesting import (
+    Closing,
+    Opening,
+    Token,
+    first_of_both_kinds,
+    nested,
+)
 from allyouneed.translation.markup.nodes import Kept, Part, Void
-from allyouneed.translation.markup.passage import Passage
+from allyouneed.translation.markup.passage import Passage, has_words
 
 LONGEST = 2000  # pieces of an element that is carried over within a sentence
 MOST_TAGS = 300  # in one passage; a paragraph with more of them is translated in several
@@ -26,7 +32,7 @@ _TAG = re.compile(
 )
 _OTHER = re.compile(
     r"<!--(?:>|->|[\s\S]*?(?:--!?>|\Z))|<!\[CDATA\[[\s\S]*?(?:\]\]>|\Z)|<\?[\s\S]*?(?:\?>|\Z)"
-    r"|<![^\[\]<>]*+(?:\[[\s\S]*?\]\s*+)?+>|</?+[^>]*+>"
+    r"|<!\w[^\[\]<>]*+\[[^\]]*+\]\s*+>|<![^>]*+>|</[^>]*+>"
 )
 _ATTRIBUTE = re.compile(
     r"""(?<=[\s"'/])([^\s/>="']++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>][^\s>]*+)"""
@@ -80,7 +86,7 @@ def _cuts(text: str, rules: Rules, line: int) -> Iterator[_Cut]:
             yield _Cut(text[place:], "text", line=line)
             return
         match = _TAG.match(text, begin) or _OTHER.match(text, begin)
-        if match is None or match.end() == begin + 2:  # a sign of its own, as in "a < b" or "<>"
+        if match is None:  # a sign of its own, as in "a < b"
             after = text.find("<", begin + 1)
             begin = after if after >= 0 else len(text)
             yield _Cut(text[place:begin], "text", line=line)
@@ -224,7 +230,7 @@ class _Reader:
         for match in _ATTRIBUTE.finditer(cut.raw):
             name = match[1].lower() if self.rules.lower_case else match[1]
             text = html.unescape(_unquoted(match[2]))
-            if name in names and any(map(str.isalpha, text)):
+            if name in names and has_words(text):
                 begin, end = match.span(2)
                 where = f"line {cut.line}, {match[1]} of <{cut.name}>"
                 parts.append(cut.raw[place:begin])
@@ -233,8 +239,18 @@ class _Reader:
         return (*parts, cut.raw[place:])
 
     def _flush(self) -> None:
-        """Makes a passage of the run, without what stands around its words."""
+        """Makes a passage of the run, or several where tags could cross in a translation."""
         run, self._run = self._run, []
+        cut = first_of_both_kinds([token for token, _ in run])
+        while cut is not None:
+            self._add_passage(run[:cut])
+            run = run[cut:]
+            cut = first_of_both_kinds([token for token, _ in run])
+        self._add_passage(run)
+        self._spelt, self._tags = {}, 0
+
+    def _add_passage(self, run: Sequence[tuple[Token, tuple[Part, ...]]]) -> None:
+        """Makes a passage of the run, without what stands around its words."""
         begin, end = 0, len(run)
         while begin < end and _is_edge(run[begin][0]):
             begin += 1
@@ -243,14 +259,13 @@ class _Reader:
         inner = run[begin:end]
         original = tuple(part for _, raw in inner for part in raw)
         self.parts += [part for _, raw in run[:begin] for part in raw]
-        if any(isinstance(token, str) and any(map(str.isalpha, token)) for token, _ in inner):
+        if any(isinstance(token, str) and has_words(token) for token, _ in inner):
             nodes = nested(token for token, _ in inner)
             escape = _escape(self._spelt)
             self.parts.append(Passage(nodes, original, escape, f"line {self._line}"))
         else:
             self.parts += original
         self.parts += [part for _, raw in run[end:] for part in raw]
-        self._spelt, self._tags = {}, 0
 
 
 def _is_edge(token: Token) -> bool:

@@ -13,15 +13,20 @@ Span = tuple[int, int]
 NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", "Maria", "Max")
 NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
+_TOUCH = re.compile(r"\w\w")
 TRIES = (NAMES, NUMBERS, AS_IT_IS)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A sentence as the model sees it, and what stands in it for each literal, in order."""
+    """A sentence as the model sees it, and what stands in it for each literal, in order.
+
+    `apart` says whether a space was put before or after a word that would touch another one.
+    """
 
     rewriting: Rewriting
     words: tuple[str, ...]
+    apart: tuple[tuple[bool, bool], ...]
 
     @property
     def text(self) -> str:
@@ -41,13 +46,31 @@ def asked(sentence: str, literals: Sequence[Span], words: Sequence[str]) -> Aske
         for span in (match.span() for match in re.finditer(r"\s+", sentence))
         if sentence[slice(*span)] != " " and not any(b <= span[0] < e for b, e in literals)
     ]
-    changes += [(*span, word) for span, word in zip(literals, standing, strict=True)]
-    return Asked(Rewriting(sentence, sorted(changes)), standing)
+    apart = []
+    for (begin, end), word in zip(literals, standing, strict=True):
+        before = bool(_TOUCH.match(sentence[max(begin - 1, 0) : begin] + word[:1]))
+        after = bool(_TOUCH.match(word[-1:] + sentence[end : end + 1]))
+        changes.append((begin, end, " " * before + word + " " * after))
+        apart.append((before, after))
+    return Asked(Rewriting(sentence, sorted(changes)), standing, tuple(apart))
 
 
-def found(words: Sequence[str], translation: str) -> list[Span | None]:
+def found(asked: Asked, translation: str) -> list[Span | None]:
     """Where each of the words stands in a translation: None for one that is not there as often as
-    it should be. An ending that a name takes ("Toms") belongs to it."""
+    it should be. An ending that a name takes ("Toms") belongs to it, as do spaces that were put
+    around it."""
+    places = places_of(asked.words, translation)
+    for n, (place, (before, after)) in enumerate(zip(places, asked.apart, strict=True)):
+        if place is not None:
+            begin, end = place
+            begin -= before and translation[max(begin - 1, 0) : begin].isspace()
+            end += after and translation[end : end + 1].isspace()
+            places[n] = begin, end
+    return places
+
+
+def places_of(words: Sequence[str], translation: str) -> list[Span | None]:
+    """Where each of the words stands, apart from other words, if it is there often enough."""
     places: dict[str, list[Span]] = {}
     for word in set(words):
         ending = r"(?:['’]?s)?" if word in NAMES else ""

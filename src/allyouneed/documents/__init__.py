@@ -1,0 +1,1 @@
+"""Files that people have, and the same files with their text translated."""

@@ -1,0 +1,143 @@
+"""Sentences that run over several cues of subtitles: translated whole, parted at the same cues."""
+
+from collections.abc import Sequence
+
+from allyouneed.documents.wrapping import balanced
+from allyouneed.translation.markup.carrying import Carried
+from allyouneed.translation.markup.links import atoms, origins
+from allyouneed.translation.markup.nodes import Around, Node, Nodes, plain
+from allyouneed.translation.markup.passage import Escape, Passage, escaped
+from allyouneed.translation.markup.placement import placed
+
+WIDTH = 42  # characters of a line, the usual limit
+EVEN = 8.0  # what a cue's share of the text that is not as in the source costs, beside votes
+NOTHING = "…"  # what is shown in a cue that the translation has no word for
+
+
+class Cues(Passage):
+    """The text of neighbouring cues, as one passage. Each cue is one of its outermost nodes."""
+
+    __slots__ = ("shapes",)
+
+    def __init__(
+        self,
+        cues: Sequence[Nodes],
+        originals: Sequence[str],
+        escape: Escape,
+        where: str,
+    ) -> None:
+        nodes: list[Node] = []
+        for cue in cues:
+            nodes += [Around((), tuple(cue), ()), " "]
+        super().__init__(tuple(nodes[:-1]), tuple(originals), escape, where)
+        lines = [original.splitlines() or [""] for original in originals]
+        widest = max(len(plain(cue)) // len(own) for cue, own in zip(cues, lines, strict=True))
+        self.shapes = [(len(own), max(widest, WIDTH)) for own in lines]
+
+    def take(self, carried: Carried) -> None:
+        """Sets the translation, each cue with its share of it."""
+        cues = [node for node in carried.nodes if isinstance(node, Around)]
+        places = parted(carried)
+        self.target = placed(carried.nodes, carried.transfer, dict(zip(cues, places, strict=True)))
+        self.pairs, self.notes = carried.pairs, carried.notes
+
+    def cue(self, number: int) -> str:
+        """The text of a cue as it stands in the file."""
+        if self.target is None:
+            return str(self.original[number])
+        cues = [node for node in self.target if isinstance(node, Around)]
+        text = escaped(cues[number].inside, self.escape).strip()
+        lines, width = self.shapes[number]
+        return balanced(text, max(lines, 2), width) or NOTHING
+
+
+class Cue:
+    """One cue of `Cues`, to be written at its place of the file."""
+
+    def __init__(self, cues: Cues, number: int) -> None:
+        self.cues, self.number = cues, number
+
+    def written(self) -> str:
+        """The text of the cue."""
+        return self.cues.cue(self.number)
+
+
+def parted(carried: Carried) -> list[tuple[int, int]]:
+    """For each cue its characters of the translation, in order, no cue without words as long as
+    there are enough.
+
+    Of all ways to part the words at their spaces this is the one where most words are in the cue
+    that they come from, and the cues' shares of the text are like those of the source.
+    """
+    text = carried.transfer.text
+    sources = [plain([node]) for node in carried.nodes if isinstance(node, Around)]
+    words = _words(text)
+    whole = sum(map(len, sources)) or 1
+    source_atoms = atoms(plain(carried.nodes))
+    target_atoms = atoms(text)
+    origin = origins(source_atoms, target_atoms, carried.transfer.links)
+    ends, end = [], 0
+    for source in sources:
+        end += len(source) + 1
+        ends.append(end)
+    cue_of_atom = [sum(atom.begin >= end for end in ends) for atom in source_atoms]
+    votes: list[list[int]] = []
+    for begin, end in words:
+        found = [
+            cue_of_atom[s]
+            for atom, s in zip(target_atoms, origin, strict=True)
+            if begin <= atom.begin < end and s >= 0 and atom.is_word
+        ]
+        votes.append(
+            [found.count(cue) - (len(found) - found.count(cue)) for cue in range(len(ends))]
+        )
+    shares = [len(source) / whole for source in sources]
+    cuts = _best_cuts(words, votes, shares, max(len(text), 1))
+    places = []
+    for first, last in cuts:
+        if first == last:
+            place = words[first - 1][1] if first else 0
+            places.append((place, place))
+        else:
+            places.append((words[first][0], words[last - 1][1]))
+    return places
+
+
+def _words(text: str) -> list[tuple[int, int]]:
+    spans, begin = [], 0
+    for word in text.split():
+        begin = text.index(word, begin)
+        spans.append((begin, begin + len(word)))
+        begin += len(word)
+    return spans
+
+
+def _best_cuts(
+    words: Sequence[tuple[int, int]],
+    votes: Sequence[Sequence[int]],
+    shares: Sequence[float],
+    length: int,
+) -> list[tuple[int, int]]:
+    """For each cue the numbers (begin, end) of its words."""
+    count, cues = len(words), len(shares)
+    least = 1 if count >= cues else 0
+    best: list[tuple[float, list[tuple[int, int]]] | None] = [(0.0, []), *[None] * count]
+    for cue in range(cues):
+        sums = [0]
+        for vote in votes:
+            sums.append(sums[-1] + vote[cue])
+        after: list[tuple[float, list[tuple[int, int]]] | None] = [None] * (count + 1)
+        for begin, before in enumerate(best):
+            if before is None:
+                continue
+            for end in range(begin + least, count + 1):
+                size = words[end - 1][1] - words[begin][0] if end > begin else 0
+                uneven = (size / length - shares[cue]) ** 2 * EVEN * count
+                score = before[0] + sums[end] - sums[begin] - uneven
+                known = after[end]
+                if known is None or score > known[0]:
+                    after[end] = (score, [*before[1], (begin, end)])
+        best = after
+    last = best[count]
+    assert last is not None
+    return last[1]

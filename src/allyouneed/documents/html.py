@@ -1,0 +1,17 @@
+"""Web pages."""
+
+import re
+
+from allyouneed.documents.document import Document, decoded
+from allyouneed.translation.markup.html import html_rules
+from allyouneed.translation.markup.reading import read_markup
+
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
+_LOOKED_AT = 4096  # bytes at the beginning, in which a page says its encoding
+
+
+def read_html(data: bytes) -> Document:
+    """The document of an HTML file: its text and attributes that hold text."""
+    declared = _CHARSET.search(data[:_LOOKED_AT])
+    encoded = decoded(data, declared[1].decode() if declared else None)
+    return encoded.document(read_markup(encoded.text, html_rules()))

@@ -1,0 +1,312 @@
+"""Markdown: prose is translated; front matter, code, math, HTML, links' targets and tables stay.
+
+markdown-it-py finds the blocks and says which lines they are on. The signs of a block's text are
+then found again in the file, one after the other, so that all else stays byte for byte. A block
+whose signs are not found as expected is left as it is, with a note.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.wrapping import BREAK, wrapped
+from allyouneed.errors import UsageError
+from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
+from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Part, Void, joined
+from allyouneed.translation.markup.passage import Passage, has_words
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token as MarkdownToken
+
+PROTECTED = (
+    r"\$\$[^$]+\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$(?!\d)",  # math
+    r"^\[\^[^\]\s]+\]:",  # footnotes
+    r"\{#[\w-]+\}|\{[.:][^{}\n]*\}|\{[\w:-]+\}(?=`)",  # attributes and roles
+    r"^:{3,}.*$|^\[[ xX]\](?=\s)|^\[!\w+\]",  # containers, tasks, alerts
+)
+_FRONT_MATTER = re.compile(
+    r"\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?^\1[ \t]*(?:\r?\n|\Z)", re.MULTILINE
+)
+_MATH_BLOCK = re.compile(r"\s*(?:\$\$[\s\S]*\$\$|\\\[[\s\S]*\\\])\s*")
+_LINK_TAIL = re.compile(
+    r"""\]\( \s* (?: <[^<>\n]*> | (?: [^\s()\\] | \\. | \( [^\s()]* \) )* )
+        (?: \s+ (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | \((?:[^()\\]|\\.)*\) ) )? \s* \)
+      | \]\[[^\[\]]*\] | \]""",
+    re.VERBOSE,
+)
+_BREAK = re.compile(r"(?: {2,}|\\)\n[ \t]*")
+_NOTE = re.compile(r"(?<=\S)\[\^[^\]\s]+\]")
+_SPECIAL = "\\`*[]<"
+_BLOCK_START = re.compile(r"\s*(?:[-+*>#|=~]|\d+[.)])")
+_AUTOLINK = re.compile(r"<[^<>\s]*>|\S+")
+LONGEST = 20_000  # characters of one block
+
+
+class _Unexpected(Exception):
+    """The signs of a block are not where they should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The text of a paragraph, a heading or a cell: its lines' places (begin, end) in the file."""
+
+    token: "MarkdownToken"
+    lines: Sequence[tuple[int, int]]
+    line: int
+    is_cell: bool
+
+
+def read_markdown(data: bytes) -> Document:
+    """The document of a Markdown file.
+
+    Raises:
+        UsageError: the library that reads Markdown is not installed.
+    """
+    encoded = decoded(data)
+    text = encoded.text
+    front = _FRONT_MATTER.match(text)
+    skipped = front.end() if front else 0
+    places: list[tuple[int, int, Part]] = []
+    notes: list[str] = []
+    parser = _parser()
+    for block in _blocks(parser, text, skipped):
+        begin, end = block.lines[0][0], block.lines[-1][1]
+        if _MATH_BLOCK.fullmatch(text, begin, end):
+            continue
+        content = "\n".join(text[b:e] for b, e in block.lines)
+        where = f"line {block.line}"
+        spelt: dict[str, str] = {}
+        try:
+            if len(content) > LONGEST:
+                raise _Unexpected
+            nodes = _nodes(block, content, spelt)
+        except _Unexpected:
+            notes.append(f"{where}: left as it is, its Markdown is not understood")
+            continue
+        if any(has_words(node) for node in _texts(nodes)):
+            escape = _escape("".join(_texts(nodes)), spelt, block.is_cell)
+            write = _writer(text, block)
+            passage = Passage(nodes, (text[begin:end],), escape, where, write)
+            places.append((begin, end, passage))
+        elif len(nodes) == 1 and isinstance(nodes[0], Void) and len(block.lines) == 1:  # a picture
+            places.append((begin, end, Passage(nodes, nodes[0].raw, str, where)))
+    return encoded.document(spliced(text, places), notes, PROTECTED)
+
+
+def _parser() -> "MarkdownIt":
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError as error:
+        raise UsageError(
+            "Markdown needs markdown-it-py; install it: pip install 'allyouneed[documents]'"
+        ) from error
+    parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"])
+    return parser.disable("text_join")
+
+
+def _blocks(parser: "MarkdownIt", text: str, skipped: int) -> Iterator[_Block]:
+    """The blocks that hold text, in order."""
+    begins = [0, *(match.end() for match in re.finditer(r"\r\n|\n|\r", text))]
+    shown = "\n" * sum(0 < begin <= skipped for begin in begins)
+    shown += re.sub(r"\r\n|\r", "\n", text[skipped:])
+    cursor = 0
+    inside_cell = False
+    for token in parser.parse(shown):
+        if token.type in ("td_open", "th_open"):
+            inside_cell = True
+        elif token.type in ("td_close", "th_close"):
+            inside_cell = False
+        if token.type != "inline" or not token.map or not token.content:
+            continue
+        first = token.map[0]
+        cursor = max(cursor, begins[first])
+        lines: list[tuple[int, int]] = []
+        for n, line in enumerate(token.content.split("\n")):
+            number = first + n
+            line = line.strip(" \t")
+            if number >= len(begins):
+                break
+            here = max(cursor, begins[number])
+            limit = begins[number + 1] if number + 1 < len(begins) else len(text)
+            place = text.find(line, here, limit)
+            if place < 0:
+                break
+            lines.append((place, place + len(line)))
+            cursor = place + len(line)
+        else:
+            yield _Block(token, lines, first + 1, inside_cell)
+
+
+def _nodes(block: _Block, content: str, spelt: dict[str, str]) -> tuple[Node, ...]:
+    """The text of a block as nodes; `spelt` gets the signs that are written as entities, or with a
+    backslash."""
+    tokens: list[Token] = []
+    cursor = 0
+    in_address = False
+    for child in block.token.children or []:
+        if in_address:  # its text was taken with its beginning
+            in_address = child.type != "link_close"
+            continue
+        match child.type:
+            case "text":
+                cursor = _expect(content, cursor, child.content)
+                tokens += _with_notes(child.content)
+            case "text_special":
+                cursor = _expect(content, cursor, child.markup)
+                tokens.append(child.content)
+                spelt[child.content] = child.markup
+            case "softbreak":
+                cursor = _expect(content, cursor, "\n")
+                tokens.append("\n")
+            case "hardbreak":
+                found = _BREAK.match(content, cursor)
+                if not found:
+                    raise _Unexpected
+                tokens.append(Void((found[0],), " "))
+                cursor = found.end()
+            case "code_inline":
+                end = cursor + len(child.markup)
+                close = re.compile(rf"(?<!`){child.markup}(?!`)").search(content, end)
+                if not close or content[cursor:end] != child.markup:
+                    raise _Unexpected
+                raw = content[cursor : close.end()]
+                tokens.append(Void((raw,), child.content.strip() or " "))
+                cursor = close.end()
+            case "html_inline":
+                cursor = _expect(content, cursor, child.content)
+                tokens.append(_html(child.content))
+            case "link_open" if child.markup in ("autolink", "linkify"):
+                found = _AUTOLINK.match(content, cursor)
+                if not found:
+                    raise _Unexpected
+                tokens.append(Void((found[0],), found[0].strip("<>")))
+                cursor, in_address = found.end(), True
+            case "link_open":
+                cursor = _expect(content, cursor, "[")
+                tokens.append(Opening("link", ("[",)))
+            case "link_close":
+                tail = _LINK_TAIL.match(content, cursor)
+                if not tail:
+                    raise _Unexpected
+                tokens.append(Closing("link", (tail[0],)))
+                cursor = tail.end()
+            case "image":
+                cursor = _image(content, cursor, child, tokens)
+            case kind if kind.endswith("_open"):
+                cursor = _expect(content, cursor, child.markup)
+                tokens.append(Opening(kind[:-5], (child.markup,)))
+            case kind if kind.endswith("_close"):
+                cursor = _expect(content, cursor, child.markup)
+                tokens.append(Closing(kind[:-6], (child.markup,)))
+            case _:
+                raise _Unexpected
+    if content[cursor:].strip():
+        raise _Unexpected
+    return nested(tokens)
+
+
+def _with_notes(text: str) -> Iterator[Token]:
+    """Text with the signs of footnotes in it: they stay at their words."""
+    place = 0
+    for match in _NOTE.finditer(text):
+        yield text[place : match.start()]
+        yield Void((match[0],))
+        place = match.end()
+    yield text[place:]
+
+
+def _expect(content: str, cursor: int, wanted: str) -> int:
+    """The place after `wanted`; white space at the edges of lines may be gone."""
+    if content.startswith(wanted, cursor):
+        return cursor + len(wanted)
+    spaces = len(content) - len(content[cursor:].lstrip(" \t")) if wanted == "\n" else cursor
+    if spaces != cursor and content.startswith(wanted, spaces):
+        return spaces + len(wanted)
+    raise _Unexpected
+
+
+def _image(content: str, cursor: int, image: "MarkdownToken", tokens: list[Token]) -> int:
+    """Takes a picture: its description is translated beside the sentence that it stands in."""
+    begin = _expect(content, cursor, "![")
+    end = content.find("]", begin)
+    while end >= 0 and content[begin:end].count("[") > content[begin:end].count("]"):
+        end = content.find("]", end + 1)
+    tail = _LINK_TAIL.match(content, end) if end >= 0 else None
+    if not tail:
+        raise _Unexpected
+    alt = content[begin:end]
+    middle: Part = alt
+    if has_words(alt) and not re.search(r"[*_`\[\]<\\&]", alt):
+        middle = Passage((alt,), (alt,), _escape(alt, {}, is_cell=False), "text of a picture")
+    tokens.append(Void(("![", middle, tail[0])))
+    return tail.end()
+
+
+def _html(raw: str) -> Token:
+    name = re.match(r"</?([\w-]+)", raw)
+    if raw.endswith("/>") or not name or name[1].lower() in ("br", "img", "hr", "wbr", "input"):
+        return Void((raw,), " " if raw.lower().startswith("<br") else "")
+    return (Closing if raw.startswith("</") else Opening)(f"<{name[1].lower()}", (raw,))
+
+
+def _texts(nodes: Nodes) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, str):
+            yield node
+        elif isinstance(node, Around):
+            yield from _texts(node.inside)
+
+
+def _escape(source: str, spelt: Mapping[str, str], is_cell: bool) -> Callable[[str], str]:
+    """Writes text so that it stays text: signs that the source does not have are escaped, others
+    are written as it has them."""
+    special = {sign: f"\\{sign}" for sign in _SPECIAL if sign not in source}
+    special |= {sign: raw for sign, raw in spelt.items() if len(sign) == 1 and not sign.isspace()}
+    if is_cell:
+        special["|"] = "\\|"
+    table = str.maketrans(special)
+    return lambda text: re.sub(r"\s+", " ", text).translate(table)
+
+
+def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
+    """Writes a block on as many lines as its width asks for; each begins as its lines did."""
+    (begin, end), last = block.lines[0], block.lines[-1]
+    several = len(block.lines) > 1 and not block.is_cell
+    line_begin = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
+    newline, later = "\n", ""
+    if several:
+        between = text[end : block.lines[1][0]]
+        newline = re.search(r"\r\n|\n|\r", between)[0]  # type: ignore[index]
+        later = between[between.index(newline) + len(newline) :]
+    ends = [end - line_begin, *(e - b + len(later) for b, e in block.lines[1:])]
+    width = max(ends) if several else 1 << 30
+
+    def write(passage: Passage) -> str:
+        written = _written(passage.target or (), passage.escape)
+        if _BLOCK_START.match(written) and not _BLOCK_START.match(text, begin, last[1]):
+            written = re.sub(r"([-+*>#|=~.)])", r"\\\1", written, count=1)
+        first = " " * (begin - line_begin)
+        lines = wrapped(written, width, first, " " * len(later))
+        lines = [line if n == 0 else later + line.lstrip(" ") for n, line in enumerate(lines)]
+        return newline.join(lines).removeprefix(first)
+
+    return write
+
+
+def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:
+    """Nodes as Markdown; spaces of text are places where a line may end."""
+    parts: list[str] = []
+    for node in nodes:
+        match node:
+            case str():
+                parts.append(escape(node).replace(" ", BREAK))
+            case Kept(text=literal):
+                parts.append(escape(literal))
+            case Void(raw=raw):
+                parts.append(re.sub(r"\n[ \t>]*", "\n", joined(raw)))
+            case Around(opening=opening, inside=inside, closing=closing):
+                parts += [joined(opening), _written(inside, escape), joined(closing)]
+    return "".join(parts)

@@ -1,0 +1,271 @@
+"""Text, Markdown, web pages and subtitles: what is text changes, all else stays byte for byte."""
+
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allyouneed.documents.document import Document
+from allyouneed.documents.html import read_html
+from allyouneed.documents.markdown import read_markdown
+from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
+from allyouneed.documents.text import read_text
+from allyouneed.errors import AllYouNeedError, DataError
+
+Read = Callable[[bytes], Document]
+Through = Callable[[Read, bytes], bytes]
+
+LETTER = """\
+Dear Anna,
+
+this letter was written on an old machine that ends its lines at a
+width of its own, so that a sentence goes on where the line before it
+has ended. We join them.
+
+- one thing
+- another thing that is in a list
+
+> quoted words
+"""
+
+
+def test_text(aloud: Through) -> None:
+    found = aloud(read_text, LETTER.encode()).decode()
+    assert found.startswith("DEAR ANNA,\n\nTHIS LETTER WAS")
+    assert "- ONE THING\n- ANOTHER THING THAT IS IN A LIST\n\n> QUOTED WORDS\n" in found
+    assert max(map(len, found.split("\n"))) <= 69
+
+
+def test_lines_broken_at_a_width_are_one_sentence(turned: Through) -> None:
+    wrapped = "a sentence of which the end is not on the line where it began\nbut on another one."
+    assert turned(read_text, wrapped.encode()).decode() == (
+        "one. another on but began it where line the on not is end the\nwhich of sentence a"
+    )
+
+
+def test_lines_that_end_where_they_want_to_stay_lines(aloud: Through) -> None:
+    poem = "Two roads diverged\r\n  in a yellow wood,\r\nand sorry\t\r\n\r\n\r\n---\r\n12\r\n"
+    assert aloud(read_text, poem.encode()) == (
+        b"TWO ROADS DIVERGED\r\n  IN A YELLOW WOOD,\r\nAND SORRY\t\r\n\r\n\r\n---\r\n12\r\n"
+    )
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "cp1252", "latin-1"])
+def test_encodings(aloud: Through, codec: str) -> None:
+    assert aloud(read_text, "schöne Grüße\n".encode(codec)) == "SCHÖNE GRÜSSE\n".encode(codec)
+
+
+MARKDOWN = dedent(
+    """\
+    ---
+    title: "not this: it is data"
+    ---
+    # The first heading #
+
+    A paragraph with **bold words**, `code here`, a [link](http://a.b/c_d "T"),
+    and math $a_1 * b$ in its second line. ![a picture](x.png)
+
+    ```python
+    print("no")
+    ```
+
+        indented code
+
+    $$
+    x = y
+    $$
+
+    * an item with <b>html</b>
+    * [ ] a task  \\
+      with a break
+      1. a number
+
+    > quoted text that
+    > has two lines
+
+    | head one | `x` |
+    |----------|:---:|
+    | a cell   | **b** |
+
+    <div>html block</div>
+
+    See [the reference][ref], <http://x.y> and a footnote.[^1]
+
+    [ref]: http://a.b/c
+    [^1]: the note is text
+
+    Setext heading
+    ==============
+    """
+)
+
+
+def test_markdown(aloud: Through) -> None:
+    found = aloud(read_markdown, MARKDOWN.encode()).decode()
+    for same in (
+        '---\ntitle: "not this: it is data"\n---\n',
+        '```python\nprint("no")\n```\n\n    indented code\n\n$$\nx = y\n$$\n',
+        "<div>html block</div>",
+        "[ref]: http://a.b/c\n",
+        "|----------|:---:|",
+        "`code here`",
+        "$a_1 * b$",
+        "<http://x.y>",
+        "\n==============\n",
+    ):
+        assert same in found
+    for translated in (
+        "# THE FIRST HEADING #\n",
+        '**BOLD WORDS**, `code here`, A [LINK](http://a.b/c_d "T"),',
+        "![A PICTURE](x.png)",
+        "* AN ITEM WITH <b>HTML</b>\n* [ ] A TASK \\\n  WITH A BREAK\n  1. A NUMBER\n",
+        "> QUOTED TEXT THAT\n> HAS TWO LINES\n",
+        "| HEAD ONE | `x` |",
+        "| A CELL   | **B** |",
+        "[THE REFERENCE][ref]",
+        "A FOOTNOTE.[^1]",
+        "[^1]: THE NOTE IS TEXT",
+        "SETEXT HEADING\n",
+    ):
+        assert translated in found
+
+
+def test_markdown_that_a_model_makes_up_is_text(turned: Through) -> None:
+    assert turned(read_markdown, b"one two - three\n") == b"three - two one\n"
+    assert turned(read_markdown, b"It ends with 1.\n") == b"1\\. with ends It\n"
+    assert turned(read_markdown, b"one *two* three\r\n\r\nend") == b"three *two* one\r\n\r\nend"
+
+
+def test_html_in_the_encoding_that_it_declares(aloud: Through) -> None:
+    page = '<meta charset="iso-8859-1"><p>voilà</p>'
+    assert aloud(read_html, page.encode("latin-1")) == page.replace("voilà", "VOILÀ").encode(
+        "latin-1"
+    )
+
+
+SRT = """\
+1
+00:00:01,000 --> 00:00:03,000
+The sentence that begins <i>here</i>
+
+2
+00:00:03,100 --> 00:00:05,000
+goes on in the next cue and
+ends there.
+
+3
+00:00:06,000 --> 00:00:07,500
+- Who are you?
+- Nobody.
+
+4
+00:00:08,000 --> 00:00:09,000
+♪
+"""
+
+
+def test_a_sentence_over_two_cues_is_parted_at_the_same_words(aloud: Through) -> None:
+    found = aloud(read_srt, SRT.replace("\n", "\r\n").encode()).decode()
+    assert found == (
+        SRT.replace("The sentence that begins <i>here</i>", "THE SENTENCE THAT BEGINS <i>HERE</i>")
+        .replace(
+            "goes on in the next cue and\nends there.", "GOES ON IN THE NEXT CUE AND ENDS THERE."
+        )
+        .replace("Who are you?", "WHO ARE YOU?")
+        .replace("Nobody", "NOBODY")
+        .replace("\n", "\r\n")
+    )
+
+
+def test_cues_of_a_sentence_that_is_turned_round_all_have_words(turned: Through) -> None:
+    found = turned(read_srt, SRT.encode()).decode()
+    first, second = found.split("\n\n")[:2]
+    assert "ends" in first
+    assert "<i>" in first
+    assert "</i>" in first
+    assert len(second.split("\n")) >= 3
+
+
+def test_vtt(aloud: Through) -> None:
+    vtt = "WEBVTT - a title\n\nNOTE not this\n\nSTYLE\n::cue {}\n\nid\n"
+    vtt += "00:01.000 --> 00:02.000 align:left\n"
+    vtt += "<v Anna>one &amp; two</v>\n\n00:03.000 --> 00:04.000\n<00:03.500>three"
+    found = aloud(read_vtt, vtt.encode()).decode()
+    assert found == vtt.replace("one &amp; two", "ONE &amp; TWO").replace("three", "THREE")
+
+
+def test_ass(aloud: Through) -> None:
+    ass = "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, "
+    ass += "Effect, Text\n"
+    ass += "Dialogue: 0,0:00:01.00,0:00:02.00,Top,,0,0,0,,{\\an8}one, two{\\i1}\\Nthree\r\n"
+    ass += "Dialogue: 0,0:00:01.00,0:00:02.00,Top,,0,0,0,,{\\p1}m 0 0 l 1 1\n"
+    found = aloud(read_ass, ass.encode()).decode()
+    assert found == ass.replace("one, two", "ONE, TWO").replace("three", "THREE")
+
+
+def test_files_of_another_kind_are_told() -> None:
+    for read in (read_srt, read_vtt, read_ass):
+        with pytest.raises(DataError):
+            read(b"just text")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(max_size=300) | st.text(max_size=200).map(str.encode),
+    st.sampled_from([read_text, read_markdown, read_html, read_srt, read_vtt, read_ass]),
+)
+def test_any_bytes_are_a_document_or_an_error(data: bytes, read: Read) -> None:
+    try:
+        document = read(data)
+    except AllYouNeedError:
+        return
+    assert document.written() == data
+
+
+MARKS = [
+    "# ",
+    "*",
+    "**",
+    "_",
+    "`",
+    "``",
+    "[",
+    "](x)",
+    "![",
+    "> ",
+    "- ",
+    "1. ",
+    "\n",
+    "\n\n",
+    "| ",
+    "|-|",
+]
+MARKS += [
+    "word",
+    "two words ",
+    "<b>",
+    "&amp;",
+    "\\",
+    "\\*",
+    "  \n",
+    "$",
+    "~~",
+    "---\n",
+    "<http://x>",
+    "\t",
+]
+
+
+@settings(max_examples=400, deadline=None)
+@given(marks=st.lists(st.sampled_from(MARKS), max_size=25).map("".join))
+def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
+    found = aloud(read_markdown, marks.encode()).decode()
+    assert bare(found) == bare(marks)
+
+
+def bare(text: str) -> str:
+    """What has to be the same: backslashes may be added, and spaces at which lines end. Tags and
+    emphasis without a partner may stand elsewhere."""
+    return "".join(sorted("".join(text.lower().replace("\\", "").split())))
