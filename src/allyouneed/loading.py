@@ -168,6 +168,7 @@ def _translator(
         language=folder.languages[1],
         history=folder.history,
         alignment_heads=folder.alignment_heads,
+        speaks=folder.speaks,
     )
     translator.notes += [*chosen.notes, *chosen.engine.notes]
     chosen.engine.notes.clear()

@@ -16,9 +16,11 @@ from allyouneed.cli.options import (
     Debug,
     Device,
     Engine,
+    From,
     Json,
     LengthPenalty,
     Threads,
+    To,
 )
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.pairs import file_lines, file_pairs
@@ -62,6 +64,8 @@ def evaluate(
         str | None,
         typer.Option(help="A model as the baseline to compare with.", metavar="NAME|FOLDER"),
     ] = None,
+    from_: From = None,
+    to: To = None,
     output: Annotated[Path | None, typer.Option(help="Write the translations there.")] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
@@ -111,7 +115,7 @@ def evaluate(
 
     def translated(model: str) -> list[str]:
         translator = opened(model, engine, device, threads, debug)
-        return translate_all(translator, sources, options)
+        return translate_all(translator, sources, options, from_, to)
 
     system = translated(name) if name else ready
     if output:
@@ -150,7 +154,11 @@ def read_test_set(
 
 
 def translate_all(
-    translator: "Translator", sources: Sequence[str], options: "BeamOptions"
+    translator: "Translator",
+    sources: Sequence[str],
+    options: "BeamOptions",
+    source: str | None = None,
+    target: str | None = None,
 ) -> list[str]:
     """A translation of one line for each source, with a word on how far it is and on the notes."""
     texts: list[str] = []
@@ -160,7 +168,7 @@ def translate_all(
         *COLUMNS, console=console, transient=True, disable=not console.is_terminal
     ) as progress:
         for translation in progress.track(
-            translator.translate_lines(sources, options=options),
+            translator.translate_lines(sources, options=options, source=source, target=target),
             len(sources),
             description="translating",
         ):

@@ -48,6 +48,20 @@ Threads = Annotated[
     int | None,
     typer.Option(help="Cores to use; without it all of them.", min=1, rich_help_panel=RUNNING),
 ]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="LANGUAGE",
+        help="The texts' language, for a model of several: de, fr, ...",
+    ),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to", metavar="LANGUAGE", help="The language to translate into, for a model of several."
+    ),
+]
 Engine = Annotated[
     str,
     typer.Option(

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from allyouneed.cli.loading import opened
-from allyouneed.cli.options import DEFAULT_MODEL, Debug, Device, Engine, Json, Model, Threads
+from allyouneed.cli.options import (
+    DEFAULT_MODEL,
+    Debug,
+    Device,
+    Engine,
+    From,
+    Json,
+    Model,
+    Threads,
+    To,
+)
 from allyouneed.cli.output import as_json, result
 from allyouneed.cli.pairs import file_pairs
 from allyouneed.errors import DataError, UsageError
@@ -26,6 +36,8 @@ def score(
     source: Annotated[Path, typer.Option(help="Sentences, one a line; .gz, .xz, .zst too.")],
     target: Annotated[Path, typer.Option(help="Their translations, line by line.")],
     model: Model = DEFAULT_MODEL,
+    from_: From = None,
+    to: To = None,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Also each token with its log-probability.")
     ] = False,
@@ -54,7 +66,8 @@ def score(
     translator = opened(model, "core", device, threads, debug)
     while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
         try:
-            scores = translator.score([p.source for p in chunk], [p.target for p in chunk])
+            texts = [p.source for p in chunk], [p.target for p in chunk]
+            scores = translator.score(*texts, source=from_, target=to)
         except DataError as error:
             place = f"{target}:{chunk[0].line}-{chunk[-1].line}"
             raise DataError(f"{place}: of these lines, {error}") from error

@@ -30,11 +30,17 @@ def check_streamed(beam: int | None, n_best: int, refused: Mapping[str, Any]) ->
 
 
 def show_growing(
-    translator: "Translator", texts: Iterable[str], options: "Options", prefix: str, one_line: bool
+    translator: "Translator",
+    texts: Iterable[str],
+    options: "Options",
+    prefix: str,
+    one_line: bool,
+    source: str | None = None,
+    target: str | None = None,
 ) -> None:
     """Writes each translation piece by piece, and a newline at its end."""
     for text in texts:
-        for piece in translator.stream(text, options, prefix=prefix):
+        for piece in translator.stream(text, options, prefix=prefix, source=source, target=target):
             if piece:
                 sys.stdout.write(piece.replace("\n", " ") if one_line else piece)
                 sys.stdout.flush()

@@ -14,10 +14,12 @@ from allyouneed.cli.options import (
     Debug,
     Device,
     Engine,
+    From,
     Json,
     LengthPenalty,
     Model,
     Threads,
+    To,
 )
 from allyouneed.cli.output import note, result
 from allyouneed.cli.search import beam_options, check_choice, sampling_options
@@ -33,6 +35,8 @@ def translate(
         typer.Argument(help="What to translate, each in quotes. Without it: standard input."),
     ] = None,
     model: Model = DEFAULT_MODEL,
+    from_: From = None,
+    to: To = None,
     beam: Beam = None,
     n_best: Annotated[
         int, typer.Option(min=1, help="Translations of each text.", rich_help_panel=SEARCH)
@@ -141,12 +145,25 @@ def translate(
     chunks = given_or_arriving(texts, note)
     translator = opened(model, engine, device, threads, debug, vocabulary_selection)
     if stream:
-        show_growing(translator, chain.from_iterable(chunks), options, prefix, not texts)
+        show_growing(translator, chain.from_iterable(chunks), options, prefix, not texts, from_, to)
         return
     found = (
-        iter([translator(texts, options=options, prefix=prefix, alignments=alignments)])
+        iter(
+            [
+                translator(
+                    texts,
+                    options=options,
+                    prefix=prefix,
+                    alignments=alignments,
+                    source=from_,
+                    target=to,
+                )
+            ]
+        )
         if texts
-        else translator.translate_chunks(chunks, options, prefix=prefix, alignments=alignments)
+        else translator.translate_chunks(
+            chunks, options, prefix=prefix, alignments=alignments, source=from_, target=to
+        )
     )
     numbers = count(1)
     for translations in found:

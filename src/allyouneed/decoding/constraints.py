@@ -48,7 +48,7 @@ def constraints_for(
     if prefixes is None:
         return parts
     check_prefixes(prefixes, source_BS.size(0), config)
-    return [ForcedPrefix(prefixes, parts, source_BS.device)]
+    return [ForcedPrefix(prefixes, parts, source_BS.device, options.given)]
 
 
 class NeverProduced:
@@ -146,13 +146,14 @@ class LoopGuard:
 class ForcedPrefix:
     """Each sentence's hypotheses begin with its prefix; within it no other part has a say.
 
-    Prefixes may differ in length; an empty one leaves its sentence free.
+    Prefixes may differ in length; an empty one leaves its sentence free. The first `given` of their
+    tokens are certain: their log-probability is 0.
     """
 
     def __init__(
-        self, prefixes: Prefixes, free: Sequence[Constraint], device: torch.device
+        self, prefixes: Prefixes, free: Sequence[Constraint], device: torch.device, given: int = 0
     ) -> None:
-        self.free = free
+        self.free, self.given = free, given
         longest = max(map(len, prefixes), default=0)
         padded = [[*prefix, *[-1] * (longest - len(prefix))] for prefix in prefixes]
         self.prefixes_BP = torch.tensor(padded, dtype=torch.long, device=device)
@@ -169,7 +170,7 @@ class ForcedPrefix:
             part(log_p_BNV, tokens_BNT, sentences_B)
         if inside:
             log_p_BNV[rows] = NEVER
-            log_p_BNV[rows, :, ids] = truth
+            log_p_BNV[rows, :, ids] = 0.0 if position < self.given else truth
 
 
 def ban(log_p_BNV: Tensor, ids_BNX: Tensor, banned_BNX: Tensor, pad: int) -> None:

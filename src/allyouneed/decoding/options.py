@@ -1,8 +1,8 @@
 """What searches can be told."""
 
 import math
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self, get_args
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
@@ -22,7 +22,9 @@ class SearchOptions:
     the most tokens, the end among them; None: those of the source without its end, plus
     `extra_length` (50, as in section 6.1). The model's `max_positions` always limits too.
     `no_repeat_ngram=n` lets no sequence of n tokens occur twice in a hypothesis; 0 lets all.
-    `loop_guard` ends endless repetition, see `constraints.LoopGuard`.
+    `loop_guard` ends endless repetition, see `constraints.LoopGuard`. `given` is how many of the
+    first tokens of a prefix are not counted, as they say to the model which language is meant:
+    they cost nothing and are no part of the translation.
 
     Raises:
         UsageError: a value out of range, with the range.
@@ -33,16 +35,25 @@ class SearchOptions:
     extra_length: int = 50
     no_repeat_ngram: int = 0
     loop_guard: bool = True
+    given: int = 0
 
     def __post_init__(self) -> None:
         at_least("min_length", self.min_length, 0)
         at_least("extra_length", self.extra_length, 1)
         at_least("no_repeat_ngram", self.no_repeat_ngram, 0)
+        at_least("given", self.given, 0)
         if self.max_length is not None and self.max_length <= self.min_length:
             raise UsageError(
                 f"max_length={self.max_length} leaves no room for min_length={self.min_length} "
                 f"tokens and the end; it must be at least {self.min_length + 1}"
             )
+
+    def after(self, given: int) -> Self:
+        """The same search where so many tokens are given: they count for no length."""
+        if not given:
+            return self
+        longest = None if self.max_length is None else self.max_length + given
+        return replace(self, given=given, min_length=self.min_length + given, max_length=longest)
 
     def limit(self, source_tokens: int, config: TransformerConfig) -> int:
         """The most tokens that a hypothesis may have, its end among them, for a source of so many

@@ -10,6 +10,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError, nearest
 from allyouneed.text.conversation import History
+from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import NORMALISERS
 
 FORMAT_VERSION = 1
@@ -23,6 +24,7 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "history": (dict,),
     "heads": (dict,),
     "alignment_heads": (dict,),
+    "languages": (dict,),
     "model": (dict,),
 }
 ALIGNMENT_KEYS: dict[str, tuple[type, ...]] = {"layer": (int,), "heads": (list,)}
@@ -170,6 +172,23 @@ def reply_history(file: Path, document: Mapping[str, Any]) -> History | None:
         return History(turns=values["turns"], marks=tuple(map(str, values["marks"])))  # type: ignore[arg-type]
     except ConfigError as error:
         raise ModelFolderError(f"{file}: {error}") from error
+
+
+def languages_of(
+    file: Path, document: Mapping[str, Any], config: TransformerConfig
+) -> Languages | None:
+    """The languages of a model of several directions, from the key "languages"; None without it.
+
+    Raises:
+        ModelFolderError: a key that is not known, or a value that cannot be used.
+    """
+    if "languages" not in document:
+        return None
+    smaller = min(config.vocabulary, config.source_vocabulary or config.vocabulary)
+    try:
+        return Languages.from_dict(document["languages"], smaller)
+    except ConfigError as error:
+        raise ModelFolderError(f"{file}: languages: {error}") from error
 
 
 def heads_of(file: Path, values: dict[str, Any]) -> Heads:

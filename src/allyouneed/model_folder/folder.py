@@ -22,12 +22,14 @@ from allyouneed.model_folder.config import (
     alignment_heads_of,
     heads_of,
     known_normaliser,
+    languages_of,
     read_config,
     reply_history,
     transformer_config,
     unreadable,
 )
 from allyouneed.text.conversation import History
+from allyouneed.text.languages import Languages
 from allyouneed.text.opening import open_tokenizer
 from allyouneed.text.protocol import AnyTokenizer
 
@@ -57,6 +59,7 @@ class ModelFolder:
     `heads` are those of a model without a decoder; None for one with a decoder.
     `normaliser` is the name of how texts are written for the model; None: as they are typed.
     `alignment_heads` are what alignments are read from; None: all heads of the last layer.
+    `multilingual` says how a model of several directions is told which is meant; None for one.
     """
 
     path: Path
@@ -68,6 +71,12 @@ class ModelFolder:
     heads: Heads | None = None
     normaliser: str | None = None
     alignment_heads: AlignmentHeads | None = None
+    multilingual: Languages | None = None
+
+    @property
+    def speaks(self) -> Languages:
+        """The languages that can be asked for, of a model of one direction too."""
+        return self.multilingual or Languages.of_pair(*self.languages)
 
     @needs_torch("a model in torch")
     def load_model(self) -> "Transformer":
@@ -176,8 +185,9 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     length = document.get("trained_length")
     normaliser = known_normaliser(path / CONFIG, document)
     alignment = alignment_heads_of(path / CONFIG, document)
+    many = languages_of(path / CONFIG, document, config)
     return ModelFolder(
-        path, config, tokenizer, languages, length, history, heads, normaliser, alignment
+        path, config, tokenizer, languages, length, history, heads, normaliser, alignment, many
     )
 
 
@@ -189,6 +199,7 @@ def save_model_folder(
     *,
     heads: Heads | None = None,
     languages: tuple[str, str] = ("", ""),
+    multilingual: Languages | None = None,
     trained_length: int | None = None,
     history: History | None = None,
     normaliser: str | None = None,
@@ -230,6 +241,7 @@ def save_model_folder(
         **({} if alignment_heads is None else {"alignment_heads": asdict(alignment_heads)}),
         "model": asdict(model.config),
         **({} if heads is None else {"heads": asdict(heads)}),
+        **({} if multilingual is None else {"languages": multilingual.to_dict()}),
     }
     weights = stored(untied_weights(model), dtype or torch.float32)
     try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.clean import clean
+from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Segment, Segmenter, put_together
@@ -15,11 +16,18 @@ Options = BeamOptions | SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """How to translate: the search, what every text begins with, whether words are aligned."""
+    """How to translate: the search, what every text begins with, whether words are aligned, from
+    which language into which. `options` are as asked for; `searched` count the target's mark."""
 
     options: Options
     prefix: str = ""
     alignments: bool = False
+    direction: Direction = UNNAMED
+
+    @property
+    def searched(self) -> Options:
+        """The options of the search itself, in which the mark of the target's language is given."""
+        return self.options.after(len(self.direction.target_mark))
 
 
 def ids_of_prefix(tokenizer: AnyTokenizer, prefix: str) -> list[int]:
@@ -46,6 +54,7 @@ class Job:
         tokenizer = segmenter.tokenizer
         prefix, said = clean(wishes.prefix)
         prefix_ids = ids_of_prefix(tokenizer, prefix)
+        mark = wishes.direction.target_mark
         prefixes: list[list[int]] = []
         for segments, notes in job.cut:
             notes += [f"in the prefix, {one}" for one in said]
@@ -53,9 +62,10 @@ class Job:
                 segment.alignment = "" if wishes.alignments else None
             not_blank = [segment for segment in segments if segment.text]
             job.to_do += not_blank
-            prefixes += [[] if n else prefix_ids for n in range(len(not_blank))]
-        job.prefixes = prefixes if prefix_ids else None
-        job.ids = tokenizer.encode_ids([segment.code + segment.seen for segment in job.to_do])
+            prefixes += [[*mark, *([] if n else prefix_ids)] for n in range(len(not_blank))]
+        job.prefixes = prefixes if prefix_ids or mark else None
+        ids = tokenizer.encode_ids([segment.code + segment.seen for segment in job.to_do])
+        job.ids = [[*wishes.direction.source_mark, *one] for one in ids]
         return job
 
     def numbers(self) -> list[int]:
@@ -66,7 +76,13 @@ class Job:
         """The texts' translations, when the hypotheses of all segments are found."""
         return [
             put_together(
-                text, segments, notes, segmenter, self.wishes.options, self.wishes.prefix.lstrip()
+                text,
+                segments,
+                notes,
+                segmenter,
+                self.wishes.searched,
+                self.wishes.prefix.lstrip(),
+                self.wishes.direction.target,
             )
             for text, (segments, notes) in zip(self.texts, self.cut, strict=True)
         ]

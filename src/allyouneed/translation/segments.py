@@ -98,9 +98,10 @@ class Segmenter:
         self.normaliser = normaliser
         self.language = language
 
-    def dresser(self, source: str, prefix: str = "") -> Dresser:
-        """What gives a translation of `source` its marks; `prefix` stays as it is."""
-        return self.normaliser.dresser(source, self.language, prefix)
+    def dresser(self, source: str, prefix: str = "", language: str = "") -> Dresser:
+        """What gives a translation of `source` the marks of its language, the model's own where
+        none is named; `prefix` stays as it is."""
+        return self.normaliser.dresser(source, language or self.language, prefix)
 
     def cut(self, text: str) -> tuple[list[Segment], list[str]]:
         """The parts, which joined are the (clean) text, and notes about what was done to it."""
@@ -146,20 +147,27 @@ def put_together(
     segmenter: Segmenter,
     options: BeamOptions | SamplingOptions,
     prefix: str = "",
+    language: str = "",
 ) -> Translation:
     """The translation of the whole text, with as many alternatives as the search was asked for;
-    each begins with the `prefix`."""
+    each begins with the `prefix`. `language` is what was translated into, where it was named."""
     lists = [segment.hypotheses for segment in segments if segment.text]
     if isinstance(options, BeamOptions):
         wanted, ways = options.n_best, best_combinations(lists, options.n_best)
     else:  # sample n of the text is sample n of each of its parts
         wanted, ways = options.samples, list(zip(*lists, strict=True)) or [()]
-    found = [_one_way(source, segments, way, notes, segmenter, prefix) for way in ways]
+    tokenizer = segmenter.tokenizer
+
+    def one_way(way: Sequence[Hypothesis]) -> Translation:
+        dresser = segmenter.dresser(source, prefix, language)
+        return _one_way(source, segments, way, notes, tokenizer, dresser, options.given)
+
+    found = [one_way(way) for way in ways]
     aligned = [segment for segment in segments if segment.alignment is not None]
     return replace(
         found[0],
         alternatives=tuple(found) if wanted > 1 else (),
-        alignment=joined_alignment(segments, segmenter.tokenizer) if aligned else None,
+        alignment=joined_alignment(segments, tokenizer) if aligned else None,
     )
 
 
@@ -168,25 +176,28 @@ def _one_way(
     segments: Sequence[Segment],
     way: Sequence[Hypothesis],
     notes: Sequence[str],
-    segmenter: Segmenter,
-    prefix: str,
+    tokenizer: AnyTokenizer,
+    dresser: Dresser,
+    given: int,
 ) -> Translation:
-    """The translation that takes these hypotheses, one for each part that is not blank."""
-    hypotheses, tokenizer = iter(way), segmenter.tokenizer
-    dresser = segmenter.dresser(source, prefix)
+    """The translation that takes these hypotheses, one for each part that is not blank, without the
+    `given` tokens that each begins with."""
+    hypotheses = iter(way)
     texts: list[str] = []
     for segment in segments:
         text = ""
         if segment.text:
-            text = dresser.whole(tokenizer.target.decode(next(hypotheses).ids).strip())
+            text = dresser.whole(tokenizer.target.decode(next(hypotheses).ids[given:]).strip())
         texts += (segment.before, text, segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     return Translation(
         source=source,
         text="".join(texts),
-        tokens=tuple(tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids),
+        tokens=tuple(
+            tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids[given:]
+        ),
         token_log_probabilities=tuple(
-            log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities
+            log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
         notes=(*notes, *cut_off),
     )

@@ -13,6 +13,7 @@ from allyouneed.errors import UsageError, needs_torch
 from allyouneed.pipeline import ahead
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History
+from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.job import Job, Options, Wishes
@@ -51,17 +52,20 @@ class Translator:
         normaliser: str | None = None,
         language: str = "",
         alignment_heads: AlignmentHeads | None = None,
+        speaks: Languages | None = None,
     ) -> None:
         """`core` gives the core model, on `device`; `trained_length` is the source length, in
         tokens, that training covered well; `history` how a model that replies sees a conversation
         (`Chat` is for that); `normaliser` names how texts are written for the model (None: as they
-        are typed), and `language` is that of translations, whose quotes they get;
-        `alignment_heads` are those that alignments are read from (None: all of the last layer)."""
+        are typed), and `language` is that of translations, whose quotes they get, where `speaks`,
+        the languages that can be asked for, do not say it; `alignment_heads` are those that
+        alignments are read from (None: all of the last layer)."""
         self.alignment_heads = alignment_heads or AlignmentHeads()
         self.engine = engine
         self.tokenizer = tokenizer
         self.device = device
         self.history = history
+        self.speaks = speaks or Languages()
         self.notes: list[str] = []
         self._load_model = core
         self._model: Transformer | None = None
@@ -113,6 +117,17 @@ class Translator:
         return self.engine.config
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages that `source` and `target` can name; none where the model's
+        folder names none."""
+        return self.speaks.codes
+
+    @property
+    def directions(self) -> tuple[tuple[str, str], ...]:
+        """All (source, target) that can be asked for."""
+        return tuple(self.speaks.directions())
+
+    @property
     def known_length(self) -> int:
         """A line of more tokens than this is translated in parts."""
         return self.segmenter.known_length
@@ -127,6 +142,8 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
+        source: str | None = None,
+        target: str | None = None,
     ) -> Translation: ...
 
     @overload
@@ -139,6 +156,8 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
+        source: str | None = None,
+        target: str | None = None,
     ) -> list[Translation]: ...
 
     def __call__(
@@ -150,20 +169,24 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
+        source: str | None = None,
+        target: str | None = None,
     ) -> Translation | list[Translation]:
         """Translates a text, or a list of them in batches of like length, in order.
 
         The beam is `beam` wide, and at least `n_best`; `options` say everything about the search
         instead of these two. `prefix` is what every translation has to begin with; `alignments`
-        also fills `alignment`. White space around a text and its line ends stay as they are. Each
-        line is translated by itself, and one longer than the model knows in parts, with a note.
-        A sample follows from the seed and the text alone.
+        also fills `alignment`; `source` and `target` name the languages, where the model has more
+        than one direction (`directions`). White space around a text and its line ends stay as they
+        are. Each line is translated by itself, and one longer than the model knows in parts, with a
+        note. A sample follows from the seed and the text alone.
 
         Raises:
-            UsageError: options or a prefix that cannot be used.
+            UsageError: options, a prefix or languages that cannot be used.
             AllYouNeedError: memory too short for a single sentence.
         """
-        wishes = Wishes(_options(beam, n_best, options), prefix, alignments)
+        direction = self.speaks.direction(source, target)
+        wishes = Wishes(_options(beam, n_best, options), prefix, alignments, direction)
         texts = [text] if isinstance(text, str) else list(text)
         for one in (*texts, prefix):
             if not isinstance(one, str):
@@ -181,6 +204,8 @@ class Translator:
         options: Options | None = None,
         prefix: str = "",
         alignments: bool = False,
+        source: str | None = None,
+        target: str | None = None,
         read_ahead: int = READ_AHEAD,
     ) -> Iterator[Translation]:
         """Translates lines as they come, in order, `read_ahead` of them together; no more than
@@ -189,14 +214,17 @@ class Translator:
         Lines are read and tokenised, decoded, and given out at the same time, in threads.
 
         Raises:
-            UsageError: options, a prefix or a `read_ahead` that cannot be used; a single text.
+            UsageError: options, a prefix, languages or a `read_ahead` that cannot be used; a single
+                text.
         """
         _check_many("translate_lines", lines)
         if read_ahead < 1:
             raise UsageError(f"read_ahead={read_ahead} must be at least 1")
         options, remaining = _options(beam, n_best, options), iter(lines)
         chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
-        found = self.translate_chunks(chunks, options, prefix=prefix, alignments=alignments)
+        found = self.translate_chunks(
+            chunks, options, prefix=prefix, alignments=alignments, source=source, target=target
+        )
         return (translation for chunk in found for translation in chunk)
 
     def translate_chunks(
@@ -206,17 +234,35 @@ class Translator:
         *,
         prefix: str = "",
         alignments: bool = False,
+        source: str | None = None,
+        target: str | None = None,
     ) -> Iterator[list[Translation]]:
         """As `translate_lines`, for lines that come in chunks: each is translated together, and
-        given out as soon as it is done."""
-        wishes = Wishes(options or BeamOptions(), prefix, alignments)
+        given out as soon as it is done.
+
+        Raises:
+            UsageError: as `translate_lines`.
+        """
+        direction = self.speaks.direction(source, target)
+        wishes = Wishes(options or BeamOptions(), prefix, alignments, direction)
+        return self._chunks(chunks, wishes)
+
+    def _chunks(
+        self, chunks: Iterable[Sequence[str]], wishes: Wishes
+    ) -> Iterator[list[Translation]]:
         jobs = (Job.of(chunk, wishes, self.segmenter) for chunk in chunks)
         with closing(ahead(self.searched(job) for job in ahead(jobs))) as searched:
             for job in searched:
                 yield job.translations(self.segmenter)
 
     def stream(
-        self, text: str, options: Options | None = None, *, prefix: str = ""
+        self,
+        text: str,
+        options: Options | None = None,
+        *,
+        prefix: str = "",
+        source: str | None = None,
+        target: str | None = None,
     ) -> Iterator[str]:
         """Translates a text and gives it out as it grows, whole characters only; joined, the
         pieces are `translator(text, options=options).text`.
@@ -224,18 +270,26 @@ class Translator:
         `options` are a beam of one, which is greedy (None), or one sample.
 
         Raises:
-            UsageError: a search that cannot be streamed, or a prefix that does not fit.
+            UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
-        wishes = Wishes(options or BeamOptions(beam=1), prefix)
+        direction = self.speaks.direction(source, target)
+        wishes = Wishes(options or BeamOptions(beam=1), prefix, direction=direction)
         check_streamable(wishes.options)
         return self._streamed(Job.of([text], wishes, self.segmenter))
 
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[Score]:
+    def score(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        source: str | None = None,
+        target: str | None = None,
+    ) -> list[Score]:
         """Log-probabilities of given translations under the core model, in order; white space
-        around texts is left out.
+        around texts is left out. `source` and `target` name the languages.
 
         Raises:
-            UsageError: lists of different lengths; single texts.
+            UsageError: lists of different lengths; single texts; languages that cannot be used.
             DataError: a pair that does not fit into the model's positions, by its number.
         """
         with needs_torch("scoring given translations"):
@@ -246,10 +300,16 @@ class Translator:
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
             )
-        target_ids = self._ids(self.tokenizer.target, targets)
-        found = token_scores(self.model, self._ids(self.tokenizer, sources), target_ids)
+        direction = self.speaks.direction(source, target)
+        given = len(direction.target_mark)
+        source_ids = self._ids(self.tokenizer, sources, direction.source_mark)
+        target_ids = self._ids(self.tokenizer.target, targets, direction.target_mark)
+        found = token_scores(self.model, source_ids, target_ids)
         return [
-            Score(tokens=_pieces(self.tokenizer.target, ids), token_log_probabilities=scores)
+            Score(
+                tokens=_pieces(self.tokenizer.target, ids[given:]),
+                token_log_probabilities=scores[given:],
+            )
             for ids, scores in zip(target_ids, found, strict=True)
         ]
 
@@ -275,9 +335,13 @@ class Translator:
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
-    def _ids(self, tokenizer: AnyTokenizer, texts: Sequence[str]) -> list[list[int]]:
+    def _ids(
+        self, tokenizer: AnyTokenizer, texts: Sequence[str], mark: Sequence[int] = ()
+    ) -> list[list[int]]:
+        """Ids of each text behind the mark of its language."""
         plain = self.segmenter.normaliser.plain
-        return tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
+        found = tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
+        return [[*mark, *ids] for ids in found]
 
     def searched(self, job: Job) -> Job:
         """The job, its segments' hypotheses and alignments found.
@@ -285,7 +349,7 @@ class Translator:
         A job may be made of sentences of several others that have the same wishes: whoever serves
         many at once translates them together so.
         """
-        engine, options = self._road(job), job.wishes.options
+        engine, options = self._road(job), job.wishes.searched
         heads = self.alignment_heads if job.wishes.alignments else None
         found = engine.search(job.ids, options, job.prefixes, job.numbers(), heads)
         while engine.notes:
@@ -330,15 +394,18 @@ class Translator:
         engine = self._road(job)
         sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
         [text], [(segments, notes)] = job.texts, job.cut
+        wishes, options = job.wishes, job.wishes.searched
         self.notes += notes
-        dresser = self.segmenter.dresser(text, job.wishes.prefix.lstrip())
+        target = wishes.direction.target
+        dresser = self.segmenter.dresser(text, wishes.prefix.lstrip(), target)
         cut_off = False
         for segment in segments:
             yield segment.before
             if segment.text:
                 ids, prefix, number = next(sentences)
                 growing, newest = self.tokenizer.target.growing(), -1
-                for newest in engine.stream(ids, job.wishes.options, prefix, number):
+                found = engine.stream(ids, options, prefix, number)
+                for newest in islice(found, options.given, None):
                     yield dresser.add(growing.add(newest))
                 yield dresser.add(growing.end())
                 yield dresser.end()

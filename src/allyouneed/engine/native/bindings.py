@@ -79,6 +79,7 @@ class Options(Structure):
         ("stop_exact", c_int32),
         ("stop_first", c_int32),
         ("penalty_count", c_int32),
+        ("given", c_int32),
         ("penalties", Doubles),
         ("samples", c_int32),
         ("top_k", c_int32),

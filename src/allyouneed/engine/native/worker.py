@@ -227,6 +227,7 @@ class _Asked:
             min_length=options.min_length,
             no_repeat_ngram=options.no_repeat_ngram,
             loop_guard=options.loop_guard,
+            given=options.given,
             top_p=1.0,
             temperature=1.0,
         )

@@ -77,7 +77,8 @@ class Greedy {
       if (!std::isfinite(log_sum)) throw NotFinite(0);
       const bool watched = rules.forced(first + i) || !best[i].count;
       const int32_t right = watched ? best[i].watched_id : best[i].ids[0];
-      h_.log_p.push_back((watched ? best[i].watched_logit : best[i].logits[0]) - log_sum);
+      const float logit = watched ? best[i].watched_logit : best[i].logits[0];
+      h_.log_p.push_back(rules.given(first + i) ? 0.0f : logit - log_sum);
       if (right == h_.ids[first + i]) continue;
       all_right = false;
       h_.ids.resize(first + i);

@@ -60,6 +60,7 @@ typedef struct {
   int32_t stop_exact;
   int32_t stop_first;
   int32_t penalty_count;
+  int32_t given;           /* of a prefix: as many tokens at its beginning cost nothing */
   const double* penalties; /* [penalty_count]: penalties[n] is lp(Y) for |Y| = n */
   int32_t samples;         /* 0: beam search */
   int32_t top_k;           /* 0: all */

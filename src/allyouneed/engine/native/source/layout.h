@@ -47,6 +47,7 @@ inline std::string layout() {
   FIELD(aya_options, stop_exact);
   FIELD(aya_options, stop_first);
   FIELD(aya_options, penalty_count);
+  FIELD(aya_options, given);
   FIELD(aya_options, penalties);
   FIELD(aya_options, samples);
   FIELD(aya_options, top_k);

@@ -88,6 +88,7 @@ class Request {
     demand(options.beam >= 1 && options.beam <= kWidest, "the beam is not in 1 ... 65536");
     demand(options.n_best >= 1 && options.n_best <= kWidest, "n_best is not in 1 ... 65536");
     demand(options.min_length >= 0 && options.no_repeat_ngram >= 0, "a length is negative");
+    demand(options.given >= 0, "a number of given tokens is negative");
     demand(options.samples >= 0 && options.samples <= kWidest, "samples are not in 0 ... 65536");
     if (options.samples) {
       demand(options.top_k >= 0, "top_k is negative");

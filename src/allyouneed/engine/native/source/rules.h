@@ -136,6 +136,11 @@ class Rules {
 
   bool forced(size_t position) const { return position < prefix_.size(); }
 
+  // Of a prefix: whether the token there costs nothing, as it says which language is meant.
+  bool given(size_t position) const {
+    return forced(position) && position < size_t(options_->given);
+  }
+
   // Writes to `banned` what must not follow `ids`. Returns an id whose logit is needed in any case,
   // or -1.
   int32_t next(const std::vector<int32_t>& ids, Banned& banned) const {

@@ -140,8 +140,9 @@ class Search {
         const float log_p = logit - log_sum;
         all.push_back({before + log_p, log_p, id, row});
       };
-      if (sentence.rules.forced(alive_[row].ids.size())) {
-        add(best.watched_logit, best.watched_id);
+      const size_t position = alive_[row].ids.size();
+      if (sentence.rules.forced(position)) {
+        add(sentence.rules.given(position) ? log_sum : best.watched_logit, best.watched_id);
       } else {
         for (int i = 0; i < best.count; ++i)
           if (best.logits[i] > kNever) add(best.logits[i], best.ids[i]);

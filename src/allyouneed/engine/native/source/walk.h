@@ -103,7 +103,8 @@ class Walk {
     }
     if (column < 0) throw std::invalid_argument("nothing may come next in a hypothesis");
     const float logit = column_is(column, watched) ? watched_logit : logits[column];
-    path.h.extend(id_of(column), logit - log_sum, row);
+    const bool given = rules.given(path.h.ids.size());
+    path.h.extend(id_of(column), given ? 0.0f : logit - log_sum, row);
     if (!std::isfinite(path.h.total)) throw NotFinite(path.sentence);
   }
 

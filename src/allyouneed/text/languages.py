@@ -1,0 +1,211 @@
+"""The languages of a model, and how a text says which two are meant.
+
+A language has a code, such as "de" or "pt-BR". A model of one direction needs nothing more. A model
+of several is told by marks, ids that stand for a language. The source begins with the mark of the
+target's language (Johnson et al. 2017) or of its own; the translation begins with the mark of its
+language, which the decoder is given for nothing. A mark is no part of a text: its piece has no
+spelling. config.json has the marks under the key "languages":
+
+    "languages": {
+        "sources": ["de", "en"], "targets": ["de", "en", "fr"],
+        "marks": {"de": [5], "en": [6], "fr": [7]},
+        "source_begins_with": "target",
+        "translation_begins_with": "nothing"
+    }
+
+"directions", a list of pairs, limits them to those that there are; without it every source goes
+into every other target. "also" gives further names of codes, such as {"deu_Latn": "de"}.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from allyouneed.errors import ConfigError, UsageError, nearest
+
+NOTHING, SOURCE, TARGET = "nothing", "source", "target"
+KEYS = (
+    "sources",
+    "targets",
+    "marks",
+    "source_begins_with",
+    "translation_begins_with",
+    "directions",
+    "also",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """From which language into which ("" where nobody said and the model need not know), and the
+    ids that the source and the translation begin with."""
+
+    source: str = ""
+    target: str = ""
+    source_mark: tuple[int, ...] = ()
+    target_mark: tuple[int, ...] = ()
+
+
+UNNAMED = Direction()  # of a model that need not be told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Languages:
+    """What a model can be asked for; see the head of this file for each field.
+
+    Raises:
+        ConfigError: codes without marks that need one, or a direction of languages that are not
+            there.
+    """
+
+    sources: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    marks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    source_begins_with: str = NOTHING
+    translation_begins_with: str = NOTHING
+    only: frozenset[tuple[str, str]] | None = None
+    also: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("source_begins_with", (NOTHING, SOURCE, TARGET)),
+            ("translation_begins_with", (NOTHING, TARGET)),
+        ):
+            if getattr(self, name) not in choices:
+                known = ", ".join(map(repr, choices))
+                raise ConfigError(f"{name}={getattr(self, name)!r} is not one of {known}")
+        marked = {SOURCE: self.sources, TARGET: self.targets, NOTHING: ()}
+        for begins in (self.source_begins_with, self.translation_begins_with):
+            for code in marked[begins]:
+                if not self.marks.get(code):
+                    raise ConfigError(f"the language {code!r} has no mark")
+        for source, target in self.only or ():
+            if source not in self.sources or target not in self.targets:
+                raise ConfigError(f"the direction {source}-{target} has a language not listed")
+
+    @classmethod
+    def of_pair(cls, source: str, target: str) -> "Languages":
+        """Those of a model of one direction; "" for a language that is not known."""
+        return cls(sources=(source,) if source else (), targets=(target,) if target else ())
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """All codes, sorted."""
+        return tuple(sorted({*self.sources, *self.targets}))
+
+    def directions(self) -> Iterator[tuple[str, str]]:
+        """All pairs of a source and a target that can be asked for."""
+        for source in self.sources:
+            yield from ((source, target) for target in self._targets_of(source))
+
+    def direction(self, source: str | None = None, target: str | None = None) -> Direction:
+        """What these two names ask for. Either may be left out where only one language is possible,
+        the source also where the model is not told it.
+
+        Raises:
+            UsageError: a language or a direction that the model has not, or one that has to be
+                named; it lists those that there are.
+        """
+        if not self.codes:
+            if source or target:
+                raise UsageError(
+                    "this model's folder names no languages; leave source and target "
+                    "(--from, --to) out"
+                )
+            return UNNAMED
+        from_ = self._code(source, self.sources, "from", "source") if source else ""
+        if not from_ and len(self.sources) == 1:
+            [from_] = self.sources
+        targets = self._targets_of(from_) if from_ else self.targets
+        if target:
+            into = self._code(target, self.targets, "into", "target")
+            if targets and into not in targets:
+                raise UsageError(
+                    f"this model translates from {from_} into {', '.join(targets)}, not into {into}"
+                )
+        elif len(targets) > 1:
+            raise UsageError(
+                f"this model translates into {', '.join(targets)}; name one: "
+                f"target={targets[0]!r} (--to {targets[0]})"
+            )
+        else:
+            into = targets[0] if targets else ""
+        if not from_ and self.source_begins_with == SOURCE:
+            sources = [code for code in self.sources if into in self._targets_of(code)]
+            if len(sources) > 1:
+                raise UsageError(
+                    f"this model translates from {', '.join(sources)}; name one: "
+                    f"source={sources[0]!r} (--from {sources[0]})"
+                )
+            from_ = sources[0]
+        begins = {NOTHING: (), SOURCE: self.marks.get(from_, ()), TARGET: self.marks.get(into, ())}
+        return Direction(
+            from_, into, begins[self.source_begins_with], begins[self.translation_begins_with]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As config.json has it."""
+        found: dict[str, Any] = {
+            "sources": list(self.sources),
+            "targets": list(self.targets),
+            "marks": {code: list(ids) for code, ids in self.marks.items()},
+            "source_begins_with": self.source_begins_with,
+            "translation_begins_with": self.translation_begins_with,
+        }
+        if self.only is not None:
+            found["directions"] = sorted(map(list, self.only))
+        return found | ({"also": dict(self.also)} if self.also else {})
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], vocabulary: int) -> "Languages":
+        """What `to_dict` gave, for a model with so many pieces.
+
+        Raises:
+            ConfigError: a key or a value that cannot be used.
+        """
+        for key in values:
+            if key not in KEYS:
+                guess = nearest(key, KEYS)
+                raise ConfigError(
+                    f"unknown key {key}" + (f"; did you mean {guess}?" if guess else "")
+                )
+        try:
+            marks = {str(code): tuple(ids) for code, ids in dict(values.get("marks", {})).items()}
+            only = values.get("directions")
+            found = cls(
+                sources=tuple(map(str, values["sources"])),
+                targets=tuple(map(str, values["targets"])),
+                marks=marks,
+                source_begins_with=values.get("source_begins_with", NOTHING),
+                translation_begins_with=values.get("translation_begins_with", NOTHING),
+                only=None if only is None else frozenset((str(one), str(two)) for one, two in only),
+                also={str(name): str(code) for name, code in dict(values.get("also", {})).items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError(f"a value that cannot be read ({error!r})") from error
+        for code, ids in marks.items():
+            if not all(type(id) is int and 0 <= id < vocabulary for id in ids):
+                raise ConfigError(f"marks.{code}={list(ids)} are no ids below {vocabulary}")
+        return found
+
+    def _targets_of(self, source: str) -> tuple[str, ...]:
+        if self.only is None:
+            return tuple(target for target in self.targets if target != source) or self.targets
+        return tuple(target for target in self.targets if (source, target) in self.only)
+
+    def _code(self, name: str, codes: Iterable[str], way: str, argument: str) -> str:
+        """The code that a name stands for: itself, in other letters, or another name of it."""
+        known = list(codes)
+        lower = {code.lower(): code for code in known}
+        lower |= {one.lower(): code for one, code in self.also.items() if code in known}
+        found = lower.get(str(name).lower().replace("_", "-")) or lower.get(str(name).lower())
+        if found:
+            return found
+        guess = nearest(str(name), known)
+        raise UsageError(
+            f"this model does not translate {way} {argument}={name!r}"
+            + (f"; did you mean {guess!r}?" if guess else "")
+            + f" It has: {', '.join(sorted(known)) or 'none'}"
+        )
