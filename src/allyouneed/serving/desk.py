@@ -13,7 +13,7 @@ from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Queue
 from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
-from allyouneed.serving.shelf import Shelf
+from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.serving.visit import Visit
 from allyouneed.translation.job import Wishes
 from allyouneed.translation.result import Translation
@@ -63,6 +63,21 @@ class Desk:
             Refused: there is no model for it.
         """
         return self._known(code)
+
+    def model(self, source: str, target: str) -> ShelvedModel:
+        """The model of these languages.
+
+        Raises:
+            Refused: there is none.
+        """
+        found = self.shelf.models.get((source, target))
+        if found is None:
+            raise Refused(
+                400,
+                f"{name_of(target)} ({target}) is not available as a target language from "
+                f"{name_of(source)} ({source})",
+            )
+        return found
 
     def _known(self, code: str) -> str:
         found = match(code, self.shelf.codes)
@@ -115,7 +130,9 @@ class Desk:
         by_language: dict[str, list[int]] = {}
         for number, language in enumerate(languages):
             by_language.setdefault(language, []).append(number)
-        self._check_languages([*by_language], source, target)
+        for language in by_language:
+            if language != target:
+                self.model(language, target)
         ordered: list[tuple[list[int], Order, asyncio.Future[None]]] = []
         stage = "late"
         try:
@@ -155,7 +172,6 @@ class Desk:
             yield text
             yield Found(_copied(text), language, detected)
             return
-        self._check_languages([language], source, target)
         grown = asyncio.Event()
         order, answer = await self._order([text], language, target, wishes, visit, grown)
         try:
@@ -195,7 +211,7 @@ class Desk:
             if grown is not None:
                 loop.call_soon_threadsafe(grown.set)
 
-        translator = self.shelf.models[source, target].translator
+        translator = self.model(source, target).translator
         hear = on_found if grown is not None else None
         arguments = (translator, texts, wishes, visit.client, on_end, hear)
         try:
@@ -208,15 +224,6 @@ class Desk:
         self._check_queue(order.tokens, visit)
         self.queue.put(order)
         return order, answer
-
-    def _check_languages(self, sources: list[str], asked: str, target: str) -> None:
-        for source in sources:
-            if source != target and (source, target) not in self.shelf.models:
-                raise Refused(
-                    400,
-                    f"{name_of(target)} ({target}) is not available as a target language from "
-                    f"{name_of(source)} ({source})",
-                )
 
     def _check_queue(self, tokens: int, visit: Visit) -> None:
         """Raises Refused at once for what could not be done in time."""

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.serving.alternatives import ways_to_go_on
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Operation, json_answer
@@ -62,6 +63,32 @@ class TranslateAnswer(BaseModel):
     translations: list[OneTranslation]
 
 
+class AlternativesBody(BaseModel):
+    """What /v1/alternatives takes: a text of one line, and how its translation begins."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    source: str
+    target: str
+    prefix: str = ""
+    most: int = Field(8, ge=1, le=16)
+
+
+class WayToGoOn(BaseModel):
+    """A word that may follow the prefix, its probability, and the whole translation with it."""
+
+    word: str
+    probability: float
+    text: str
+
+
+class AlternativesAnswer(BaseModel):
+    """What /v1/alternatives gives, the most probable first."""
+
+    alternatives: list[WayToGoOn]
+
+
 class Own:
     """The endpoints."""
 
@@ -78,6 +105,14 @@ class Own:
                 summary="Translate, with all that is known about each translation",
                 body=TranslateBody,
                 answer=TranslateAnswer,
+            ),
+            Operation(
+                method="POST",
+                path="/v1/alternatives",
+                handler=self.alternatives,
+                summary="Say which words may follow the beginning of a translation",
+                body=AlternativesBody,
+                answer=AlternativesAnswer,
             ),
             Operation(
                 method="GET",
@@ -99,6 +134,30 @@ class Own:
                 }
                 for model in self.desk.shelf.models.values()
             ]
+        )
+
+    async def alternatives(self, request: Request) -> Response:
+        """POST /v1/alternatives"""
+        values = await read_values(request)
+        visit = self.guard.admit(request)
+        body = checked(AlternativesBody, values)
+        self.desk.check_size([body.text], visit)
+        if "\n" in body.text.strip():
+            raise Refused(400, "alternatives are for a text of one line")
+        source, target = self.desk.target(body.source), self.desk.target(body.target)
+        self.guard.charge(visit)
+        ways = await ways_to_go_on(
+            self.desk, body.text, source, target, body.prefix, body.most, visit
+        )
+        return json_answer(
+            AlternativesAnswer(
+                alternatives=[
+                    WayToGoOn(
+                        word=way.word, probability=way.probability, text=way.translation.text
+                    )
+                    for way in ways
+                ]
+            )
         )
 
     async def translate(self, request: Request) -> Response:
