@@ -134,8 +134,7 @@ class Service:
         except AllYouNeedError as error:
             LOG.error("the models stay as they were: %s", error)
         else:
-            detector = await asyncio.to_thread(Detector, shelf.sources)
-            self.desk.shelf, self.desk.detector = shelf, detector
+            self.desk.shelf, self.desk.detector = shelf, Detector(shelf.sources)
             self._count_models()
             LOG.info("models loaded anew")
         await asyncio.to_thread(self._save)

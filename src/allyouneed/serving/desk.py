@@ -5,8 +5,9 @@ import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import AllYouNeedError, UsageError
-from allyouneed.serving.detection import MISSING, Detector, Guess
+from allyouneed.serving.detection import MISSING, Detector, Guess, decided, unsure
 from allyouneed.serving.languages import match, name_of
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.order import Order
@@ -19,6 +20,7 @@ from allyouneed.translation.job import Wishes
 from allyouneed.translation.result import Translation
 
 AUTO = "auto"
+GREEDY = Wishes(BeamOptions(beam=1))
 MANY_CHARACTERS = 20_000  # are cut in a thread, so that others are answered meanwhile
 CHARACTERS_A_TOKEN = 4  # about, to judge a text before it is cut
 
@@ -102,8 +104,29 @@ class Desk:
                 )
 
     async def detect(self, text: str, visit: Visit) -> list[Guess]:
-        """Languages that the text may be in, the likeliest first."""
-        return self.detector.rank(text)
+        """Languages that the text may be in, the likeliest first.
+
+        A few words are decided by the translation models too: whichever knows best what they mean.
+        """
+        if self.detector.loaded:
+            guesses = self.detector.rank(text)
+        else:
+            guesses = await asyncio.to_thread(self.detector.rank, text)
+        close = unsure(text, guesses) if text.strip() else []
+        if len(close) < 2:
+            return guesses
+        targets = dict(self.shelf.models.keys())  # one for each source
+        tried = await asyncio.gather(
+            *(
+                self.translate([text], one.language, targets[one.language], GREEDY, visit)
+                for one in close
+            )
+        )
+        likelihoods = {
+            one.language: found.translation.average_log_likelihood
+            for one, [found] in zip(close, tried, strict=True)
+        }
+        return decided(close, likelihoods)
 
     async def translate(
         self, texts: Sequence[str], source: str, target: str, wishes: Wishes, visit: Visit

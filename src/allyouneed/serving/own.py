@@ -152,9 +152,7 @@ class Own:
         return json_answer(
             AlternativesAnswer(
                 alternatives=[
-                    WayToGoOn(
-                        word=way.word, probability=way.probability, text=way.translation.text
-                    )
+                    WayToGoOn(word=way.word, probability=way.probability, text=way.translation.text)
                     for way in ways
                 ]
             )

@@ -1,0 +1,102 @@
+"""DeepL's API: its official client works, and what is not there is refused by name."""
+
+from typing import Any
+
+import pytest
+
+from allyouneed.serving.keys import KeyFile
+
+Running = Any  # see conftest
+Start = Any
+
+deepl = pytest.importorskip("deepl")
+
+
+@pytest.fixture
+def translator(served: Running) -> Any:
+    return deepl.Translator("any-key", server_url=served.address)
+
+
+def test_the_official_client_translates(translator: Any) -> None:
+    found = translator.translate_text(["Hello.", "The dog sleeps."], target_lang="DE")
+    assert [one.text for one in found] == ["Hello.", "The dog sleeps."]
+    assert [one.detected_source_lang for one in found] == ["EN", "EN"]
+    assert [one.billed_characters for one in found] == [6, 15]
+    one = translator.translate_text("Hallo.", source_lang="DE", target_lang="EN-US")
+    assert one.text == "Hallo."
+
+
+def test_the_official_client_lists_languages(translator: Any) -> None:
+    assert [one.code for one in translator.get_source_languages()] == ["DE", "EN"]
+    targets = translator.get_target_languages()
+    assert [one.code for one in targets] == ["DE", "EN-GB", "EN-US"]
+    assert {one.supports_formality for one in targets} == {False}
+    assert translator.get_glossary_languages() == []
+    assert translator.list_glossaries() == []
+
+
+def test_weblates_way_to_ask_for_targets(served: Running) -> None:
+    found = served.get("/v2/languages", params={"type": "target"}).json()
+    assert "DE" in [one["language"] for one in found]
+    answer = served.get("/v2/languages", params={"type": "x"})
+    assert answer.status_code == 400
+    assert "'type'" in answer.json()["message"]
+
+
+def test_form_bodies_are_read_too(served: Running) -> None:
+    answer = served.post(
+        "/v2/translate",
+        data={"text": ["Hello.", "dog"], "source_lang": "EN", "target_lang": "DE"},
+    )
+    assert [one["text"] for one in answer.json()["translations"]] == ["Hello.", "dog"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"target_lang": "ZZ"}, "Value for 'target_lang' not supported"),
+        ({"source_lang": "ZZ"}, "Value for 'source_lang' not supported"),
+        ({"formality": "more"}, "does not support formality"),
+        ({"split_sentences": "invalid"}, "split_sentences"),
+        ({"tag_handling": "xml"}, "tag_handling is not supported yet"),
+        ({"glossary_id": "x"}, "glossary_id is not supported yet"),
+        ({"text": []}, "text"),
+        ({"text": ["a"] * 51}, "Too many texts: 51"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    served: Running, values: dict[str, Any], message: str
+) -> None:
+    body = {"text": ["Hello."], "source_lang": "EN", "target_lang": "DE", **values}
+    answer = served.post("/v2/translate", json=body)
+    assert answer.status_code == 400
+    assert message in answer.json()["message"]
+
+
+def test_newlines_are_no_ends_where_that_is_asked(served: Running) -> None:
+    body = {
+        "text": ["The dog\nsleeps."],
+        "source_lang": "EN",
+        "target_lang": "DE",
+        "split_sentences": "nonewlines",
+    }
+    answer = served.post("/v2/translate", json=body)
+    assert answer.json()["translations"][0]["text"] == "The dog sleeps."
+
+
+def test_keys_usage_and_quota(start: Start, tmp_path: Any) -> None:
+    key = KeyFile(tmp_path / "keys.sqlite").add("me", characters=10)
+    with start() as one:
+        with pytest.raises(deepl.AuthorizationException):
+            deepl.Translator("invalid", server_url=one.address).get_usage()
+        client = deepl.Translator(key, server_url=one.address)
+        client.translate_text("Hello.", source_lang="EN", target_lang="DE")
+        usage = client.get_usage()
+        assert (usage.character.count, usage.character.limit) == (6, 10)
+        with pytest.raises(deepl.QuotaExceededException):
+            client.translate_text("Hello.", source_lang="EN", target_lang="DE")
+
+
+def test_omegat(served: Running) -> None:
+    values = {"source": "en-US", "target": "de-DE", "text": "Hello."}
+    assert served.get("/omegat", params=values).json() == {"translation": "Hello."}

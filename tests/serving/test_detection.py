@@ -1,0 +1,59 @@
+"""Languages are told apart by letters, and a few words with the help of the translation models."""
+
+import pytest
+
+from allyouneed.serving.detection import Detector, Guess, decided, unsure
+
+pytest.importorskip("py3langid")
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    return Detector(["en", "de"])
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("hello handsome", "en"),
+        ("The dog sleeps under the table.", "en"),
+        ("Der Hund schläft unter dem Tisch.", "de"),
+        ("DER HUND SCHLÄFT UNTER DEM TISCH.", "de"),
+    ],
+)
+def test_sentences_are_told_by_their_letters(detector: Detector, text: str, language: str) -> None:
+    assert detector.rank(text)[0].language == language
+    assert sum(guess.confidence for guess in detector.rank(text)) == pytest.approx(1)
+
+
+def test_only_the_models_languages_are_guessed(detector: Detector) -> None:
+    found = detector.rank("Questa è una frase in italiano, che nessuno traduce qui.")
+    assert {guess.language for guess in found} == {"en", "de"}
+
+
+def test_a_region_belongs_to_its_language() -> None:
+    found = Detector(["pt-BR", "de"]).rank("Eu não sei onde fica a estação de comboios.")
+    assert found[0].language == "pt-BR"
+
+
+def test_one_language_needs_no_detector() -> None:
+    assert Detector(["en"]).rank("Der Hund schläft.") == [Guess("en", 1.0)]
+
+
+def test_blank_text_may_be_anything(detector: Detector) -> None:
+    assert {guess.confidence for guess in detector.rank(" \n")} == {0.5}
+
+
+def test_the_models_are_asked_about_few_words_only() -> None:
+    even = [Guess("en", 0.55), Guess("de", 0.45)]
+    assert unsure("dog", even) == even
+    assert unsure("one two three four", even) == []
+    assert unsure("dog", [Guess("en", 0.999), Guess("de", 0.001)]) == []
+
+
+def test_the_model_that_knows_the_word_decides() -> None:
+    even = [Guess("en", 0.5), Guess("de", 0.5)]
+    assert decided(even, {"en": -0.9, "de": -0.1})[0].language == "de"
+    assert decided(even, {"en": -0.1, "de": -0.9})[0].language == "en"
+    leaning = [Guess("en", 0.9), Guess("de", 0.1)]
+    assert decided(leaning, {"en": -0.5, "de": -0.4})[0].language == "en"

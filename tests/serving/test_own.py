@@ -1,0 +1,99 @@
+"""The service's own API: everything about a translation, and translations as they grow."""
+
+import json
+from typing import Any
+
+import pytest
+
+from allyouneed.translation.translator import Translator
+
+Running = Any  # see conftest
+
+
+def ask(served: Running, **values: Any) -> Any:
+    answer = served.post("/v1/translate", json={"target": "de", "source": "en", **values})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["translations"]
+
+
+def test_a_translation_is_that_of_the_library(served: Running, copier: Translator) -> None:
+    text = "Hello.\nThe dog sleeps."
+    [found] = ask(served, text=text, n_best=3, alignments=True, tokens=True)
+    expected = copier(text, beam=4, n_best=3, alignments=True)
+    assert found["text"] == expected.text
+    assert found["score"] == pytest.approx(expected.average_log_likelihood)
+    assert [one["text"] for one in found["alternatives"]] == [
+        one.text for one in expected.alternatives
+    ]
+    assert " ".join(f"{i}-{j}" for i, j in found["alignment"]) == expected.alignment
+    assert found["tokens"] == list(expected.tokens)
+
+
+def test_what_was_not_asked_for_is_left_out(served: Running) -> None:
+    [found] = ask(served, text="Hello.")
+    assert set(found) == {"text", "score", "source"}
+
+
+def test_neighbours_change_nothing(served: Running) -> None:
+    texts = ["Hello.", "The dog sleeps.", "Ein Mann fährt Fahrrad.", "x"]
+    together = ask(served, text=texts)
+    assert together == [ask(served, text=text)[0] for text in texts]
+
+
+def test_a_prefix_begins_the_translation(served: Running) -> None:
+    [found] = ask(served, text="Hello.", prefix="Hallo")
+    assert found["text"].startswith("Hallo")
+
+
+def test_notes_say_what_was_done(served: Running) -> None:
+    [found] = ask(served, text="The dog sleeps. " * 12)
+    assert "translated in" in " ".join(found["notes"])
+
+
+def events(served: Running, **values: Any) -> list[tuple[str, Any]]:
+    with served.client.stream(
+        "POST", "/v1/translate", json={"source": "en", "target": "de", "stream": True, **values}
+    ) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        blocks = "".join(answer.iter_text()).strip().split("\n\n")
+    found = []
+    for block in blocks:
+        event, data = block.split("\n", 1)
+        found.append((event.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+    return found
+
+
+def test_a_stream_grows_into_the_whole(served: Running) -> None:
+    text = "\n".join(f"Hello {n}." for n in range(80))
+    found = events(served, text=text)
+    *pieces, (last, whole) = found
+    assert last == "done"
+    assert {name for name, _ in pieces} == {"piece"}
+    assert len(pieces) > 1
+    assert "".join(piece["text"] for _, piece in pieces) == whole["text"]
+    assert whole["text"] == ask(served, text=text)[0]["text"]
+
+
+def test_a_stream_that_cannot_begin_has_a_status(served: Running) -> None:
+    values = {"text": ["a", "b"], "source": "en", "target": "de", "stream": True}
+    assert served.post("/v1/translate", json=values).status_code == 400
+    answer = served.post("/v1/translate", json={**values, "text": "a", "target": "zz"})
+    assert (answer.status_code, answer.json()) == (400, {"error": "zz is not supported"})
+
+
+def test_unknown_names_are_refused(served: Running) -> None:
+    answer = served.post("/v1/translate", json={"text": "a", "target": "de", "bem": 3})
+    assert answer.status_code == 400
+    assert "bem" in answer.json()["error"]
+
+
+def test_words_that_may_follow(served: Running) -> None:
+    body = {"text": "Hello.", "source": "en", "target": "de", "prefix": ""}
+    found = served.post("/v1/alternatives", json=body).json()["alternatives"]
+    assert found[0]["word"] == "Hello."
+    assert [one["probability"] for one in found] == sorted(
+        (one["probability"] for one in found), reverse=True
+    )
+    assert all(one["text"].startswith(one["word"]) for one in found)
+    answer = served.post("/v1/alternatives", json={**body, "text": "a\nb"})
+    assert answer.json() == {"error": "alternatives are for a text of one line"}
