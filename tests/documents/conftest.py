@@ -32,11 +32,11 @@ def backwards(texts: list[str], alignments: bool) -> Sequence[Translation]:
 
 def _made(text: str, target: str, reverse: bool) -> Translation:
     count = len(text.split())
-    links = tuple((count - n - 1 if reverse else n, n) for n in range(count))
+    links = [f"{count - n - 1 if reverse else n}-{n}" for n in range(count)]
     return Translation(
         source=text,
         text=target,
-        alignment=links,
+        alignment=" ".join(links),
         tokens=(),
         token_log_probabilities=(),
     )

@@ -9,10 +9,10 @@ import torch
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
-from allyouneed.engine.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import VOCABULARY_SELECTION, save_model_folder
+from allyouneed.model_folder.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.translator import Translator
 

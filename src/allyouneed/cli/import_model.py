@@ -17,7 +17,8 @@ def import_model(
         str | None,
         typer.Option(
             "--from",
-            help="The format; without it, told by what SOURCE is: marian, fairseq or bert.",
+            help="The format; without it, told by what SOURCE is: marian, marian-files, fairseq or "
+            "bert.",
         ),
     ] = None,
     dictionaries: Annotated[
@@ -36,11 +37,17 @@ def import_model(
 
     - `allyouneed import opus-mt-en-fr --into en-fr`
     - `allyouneed translate --model ./en-fr "A man rides a bike."`
+    - `allyouneed import firefox/ende --into en-de-firefox`
     - `allyouneed import wmt14.en-fr/model.pt --into big-en-fr`
     - `allyouneed import JoC_Transformer.pt --dictionaries data --codes data/code --into joc`
 
     marian is a folder as `MarianMTModel.save_pretrained` writes it and OPUS-MT is handed out:
     config.json, the weights, vocab.json, source.spm, target.spm.
+
+    marian-files are those of Marian itself: a folder as Firefox keeps a model (model.*.bin,
+    vocab.*.spm, lex.*.bin, gzipped or not), or as a zip of OPUS-MT holds it (*.npz, source.spm,
+    target.spm, *.vocab.yml, decoder.yml). A shortlist is used with translate
+    --vocabulary-selection.
 
     fairseq is a checkpoint of fairseq or of NVIDIA's Transformer, with its dictionaries and codes.
     Its text follows Moses' rules, which need the extra: pip install 'allyouneed[moses]'.

@@ -8,7 +8,6 @@ from allyouneed.errors import UsageError
 if TYPE_CHECKING:
     from allyouneed.chat import Chat
     from allyouneed.encoder_only.model import EncoderModel
-    from allyouneed.translation.stream import Stream
     from allyouneed.translation.translator import Translator
 
 
@@ -43,10 +42,10 @@ def opened(
     return translator
 
 
-def tell(told: "Translator | Chat | Stream") -> None:
-    """Says what there is to know about a translator, a reply or a streamed translation."""
-    for text in told.notes:
-        note(text)
+def tell(told: "Translator | Chat") -> None:
+    """Says what the translator, or the chat, has to say, once."""
+    while told.notes:
+        note(told.notes.pop(0))
 
 
 def opened_encoder(

@@ -8,7 +8,7 @@ from allyouneed.cli.loading import tell
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.translation.request import Options
+    from allyouneed.translation.job import Options
     from allyouneed.translation.translator import Translator
 
 
@@ -40,11 +40,10 @@ def show_growing(
 ) -> None:
     """Writes each translation piece by piece, and a newline at its end."""
     for text in texts:
-        stream = translator.stream(text, options, prefix=prefix, source=source, target=target)
-        for piece in stream:
+        for piece in translator.stream(text, options, prefix=prefix, source=source, target=target):
             if piece:
                 sys.stdout.write(piece.replace("\n", " ") if one_line else piece)
                 sys.stdout.flush()
         sys.stdout.write("\n")
         sys.stdout.flush()
-        tell(stream)
+        tell(translator)

@@ -90,7 +90,8 @@ def _command(answered: Answer, line: str, json: bool) -> None:
 def _reply(chat: "Chat", line: str, json: bool) -> None:
     text = chat.reply(line) if line.strip() else ""
     if json:
-        result(as_json({"turn": line, "reply": text, "notes": [*chat.notes]}))
+        result(as_json({"turn": line, "reply": text, "notes": chat.notes}))
+        chat.notes.clear()
     else:
         tell(chat)
         result(text)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from allyouneed.cli.lines import given_or_arriving
-from allyouneed.cli.loading import opened
+from allyouneed.cli.loading import opened, tell
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
     SEARCH,
@@ -167,6 +167,7 @@ def translate(
     )
     numbers = count(1)
     for translations in found:
+        tell(translator)
         for translation, number in zip(translations, numbers, strict=False):
             for text in translation.notes:
                 note(f"{'text' if texts else 'line'} {number}: {text}")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from allyouneed.cli.output import as_json, note
 from allyouneed.cli.picture import attention_picture
-from allyouneed.decoding.links import pharaoh
 from allyouneed.errors import AllYouNeedError
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Form:
         text = translation.text
         columns.append(text.replace("\n", " ") if self.one_line else text)
         if self.alignments:
-            columns.append(pharaoh(translation.alignment or ()))
+            columns.append(translation.alignment or "")
         return "\t".join(columns)
 
 

@@ -3,18 +3,13 @@
 B batch · S source length · T target length · H heads
 """
 
-from copy import copy
-from typing import TypeVar
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from allyouneed.core.attention import MultiHeadAttention, Site
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.scoring import teacher_input
-
-Module = TypeVar("Module", bound=nn.Module)
 
 
 @torch.inference_mode()
@@ -34,9 +29,9 @@ def cross_attention_map(
         ShapeError: source and target that are not BS and BT with the same B.
     """
     chosen = chosen or AlignmentHeads()
-    chosen.check(len(model.decoder.layers), model.config.heads)
-    model = _twin(model)  # so that threads that share the model do not see each other's probes
-    attention = model.decoder.layers[chosen.layer].cross_attention
+    layers = model.decoder.layers
+    chosen.check(len(layers), model.config.heads)
+    attention = layers[chosen.layer].cross_attention
     heads = list(chosen.heads or range(model.config.heads))
     assert isinstance(attention, MultiHeadAttention)
     seen: list[Tensor] = []
@@ -46,14 +41,8 @@ def cross_attention_map(
         return weights_BHTS
 
     attention.probes.append(watch)
-    model(source_BS, teacher_input(model, source_BS, target_BT))
+    try:
+        model(source_BS, teacher_input(model, source_BS, target_BT))
+    finally:
+        attention.probes.remove(watch)
     return seen[0]
-
-
-def _twin(module: Module) -> Module:
-    """The module again, with the same weights but lists of probes of its own."""
-    twin = copy(module)
-    twin._modules = {name: child and _twin(child) for name, child in module._modules.items()}
-    if isinstance(twin, MultiHeadAttention):
-        twin.probes = [*twin.probes]
-    return twin

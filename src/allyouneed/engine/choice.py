@@ -61,16 +61,15 @@ def choose(
         return Chosen(_cuda(core, place), core, place)
     reason = _why_not_native(folder)
     if reason is None:
-        engine, notes = _native(folder, hoped, threads)
-        return Chosen(engine, core, place, notes)
+        return Chosen(_native(folder, hoped, threads), core, place)
     why = f"the native engine cannot run ({reason})"
     with needs_torch(f"{why}; what runs in its place"):
         import torch  # noqa: F401 - whether it is there
     wanted = name == "cpu-int8"  # "auto" does without: with torch int8 is slower than float32
     if wanted and not _int8_with_torch():
         why += ", and torch has no exact int8 products on this processor"
-    instead = _torch_int8(core) if wanted and _int8_with_torch() else _core(core)
-    return Chosen(instead, core, place, (f"{why}; {instead.name} runs instead, with torch",))
+    engine = _torch_int8(core) if wanted and _int8_with_torch() else _core(core)
+    return Chosen(engine, core, place, (f"{why}; {engine.name} runs instead, with torch",))
 
 
 def check_engine(name: str, device: str | None, threads: int | None) -> None:
@@ -137,11 +136,10 @@ def _core_model(
     return core
 
 
-def _native(folder: ModelFolder, name: str, threads: int | None) -> tuple[Engine, tuple[str, ...]]:
+def _native(folder: ModelFolder, name: str, threads: int | None) -> Engine:
     from allyouneed.engine.native.engine import NativeEngine
 
-    engine = NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", threads)
-    return engine, (engine.library.note,) if engine.library.note else ()
+    return NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", threads)
 
 
 def _core(core: "Callable[[], Transformer]") -> Engine:

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.protocol import Decodable, DecodingCache
-from allyouneed.engine.vocabulary_selection import VocabularySelection
 from allyouneed.errors import ShapeError
+from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 
 
 def for_batch(

@@ -15,8 +15,8 @@ from allyouneed.engine.lexical_translation import (
     TokenPair,
     learn_lexical_translation,
 )
-from allyouneed.engine.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.errors import DataError
+from allyouneed.model_folder.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.text.tokenizer import Tokenizer
 
 CANDIDATES = 100

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from allyouneed.errors import UsageError
 from allyouneed.interop.families import is_model_folder, model_type, set_apart
+from allyouneed.interop.marian.folder import is_marian
 from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.model_folder.weights.file import PICKLE_STARTS
 
@@ -30,6 +31,12 @@ def _read_marian(source: Path, into: Path, *, note: Note) -> ModelFolder:
     return import_marian(source, into, note=note)
 
 
+def _read_marian_files(source: Path, into: Path, *, note: Note) -> ModelFolder:
+    from allyouneed.interop.marian.importing import import_marian_files
+
+    return import_marian_files(source, into, note=note)
+
+
 def _read_fairseq(
     source: Path, into: Path, *, note: Note, dictionaries: Path | None, codes: Path | None
 ) -> ModelFolder:
@@ -49,6 +56,11 @@ FORMATS: dict[str, Format] = {
         "a folder of Hugging Face's MarianMTModel, as OPUS-MT has them",
         lambda path: model_type(path) == "marian",
         _read_marian,
+    ),
+    "marian-files": Format(
+        "Marian's own files as Firefox and OPUS-MT's zips have them: .npz or .bin, .spm",
+        is_marian,
+        _read_marian_files,
     ),
     "fairseq": Format(
         "a checkpoint of fairseq or of NVIDIA's Transformer, such as model.pt",

@@ -2,12 +2,10 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from allyouneed.translation.assembly import Found
-from allyouneed.translation.job import Job
-from allyouneed.translation.request import TranslationRequest
+from allyouneed.translation.job import Job, Wishes
 from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator
 
@@ -24,15 +22,15 @@ class Order:
         self,
         translator: Translator,
         texts: Sequence[str],
-        asked: TranslationRequest,
+        wishes: Wishes,
         client: str,
         on_end: "Callable[[Order], None]",
         on_found: "Callable[[Order], None] | None" = None,
     ) -> None:
         self.translator = translator
-        self.job = Job.of(texts, asked, translator.segmenter)
+        self.job = Job.of(texts, wishes, translator.segmenter)
         self.client = client
-        self.lane = (translator, replace(asked, prefix=""))
+        self.lane = (translator, replace(wishes, prefix=""))
         self.lengths = [len(ids) for ids in self.job.ids]
         self.tokens = sum(self.lengths)
         self.translations: list[Translation] = []
@@ -40,11 +38,11 @@ class Order:
         self.cancelled = False
         self._on_end, self._on_found = on_end, on_found
         self._lock = threading.Lock()
-        self._found: dict[int, Found] = {}
+        self._unfound = len(self.lengths)
         self._waiting = sorted(range(len(self.lengths)), key=self.lengths.__getitem__)
         self._taken = [False] * len(self.lengths)
         self._first = 0
-        self._shown = self._shown_sentences = 0
+        self._shown = 0
 
     @property
     def exhausted(self) -> bool:
@@ -84,11 +82,11 @@ class Order:
         self.tokens -= self.lengths[number]
         return number
 
-    def receive(self, found: Mapping[int, Found]) -> None:
-        """Takes what was found for sentences, by their numbers."""
+    def found(self, count: int) -> None:
+        """Says that so many sentences more have their hypotheses."""
         with self._lock:
-            self._found.update(found)
-            last = len(self._found) == len(self.lengths)
+            self._unfound -= count
+            last = not self._unfound
         if self.cancelled or self.error:
             return
         if last:
@@ -100,13 +98,10 @@ class Order:
         """What has been translated of the first text from its beginning on, since the last call."""
         texts: list[str] = []
         decode = self.translator.tokenizer.target.decode
-        for segment in self.job.cuts[0].segments[self._shown :]:
-            middle = ""
-            if segment.text:
-                if (one := self._found.get(self._shown_sentences)) is None:
-                    break
-                middle = decode(one.hypotheses[0].ids).strip()
-                self._shown_sentences += 1
+        for segment in self.job.cut[0][0][self._shown :]:
+            if segment.text and not segment.hypotheses:
+                break
+            middle = decode(segment.hypotheses[0].ids).strip() if segment.text else ""
             texts += (segment.before, middle, segment.after)
             self._shown += 1
         return "".join(texts)
@@ -114,8 +109,7 @@ class Order:
     def end(self) -> None:
         """Puts the translations together; every sentence has been found."""
         try:
-            found = [self._found[number] for number in range(len(self.lengths))]
-            self.translations = self.job.translations(found, self.translator.segmenter)
+            self.translations = self.job.translations(self.translator.segmenter)
         except Exception as error:
             self.error = error
         self._on_end(self)

@@ -52,6 +52,7 @@ class MarianTokenizer(Spelt):
             self._ids[special[name]] for name in ("pad", "end", "unknown")
         )
         self.START = self.PAD  # Marian's targets begin with it
+        self._codes = bool(contents.get("language_codes", True))
         self.target = self if side == "target" else MarianTokenizer(contents, "target")
 
     @classmethod
@@ -62,9 +63,11 @@ class MarianTokenizer(Spelt):
         vocabulary: Mapping[str, int],
         target_vocabulary: Mapping[str, int] | None,
         special: Mapping[str, str],
+        language_codes: bool = True,
     ) -> "MarianTokenizer":
         """The tokenizer of these two `.spm` files; without a `target_vocabulary` both sides have
-        the same ids. `special` says how "pad", "end" and "unknown" are spelt.
+        the same ids. `special` says how "pad", "end" and "unknown" are spelt. Without
+        `language_codes`, what looks like one at the beginning of a text is text.
 
         Raises:
             ValueError: a table that does not fit; it says which, and why.
@@ -74,6 +77,7 @@ class MarianTokenizer(Spelt):
             {
                 "kind": KIND,
                 "special": dict(special),
+                **({} if language_codes else {"language_codes": False}),
                 "source": base64.b64encode(source).decode(),
                 "target": base64.b64encode(target).decode(),
                 "vocabulary": dict(vocabulary),
@@ -99,6 +103,17 @@ class MarianTokenizer(Spelt):
         except ValueError as error:
             raise ModelFolderError(f"{self._side}.spm: {error}") from error
 
+    @property
+    def ids(self) -> Mapping[str, int]:
+        """The id of each piece of this side, by its spelling."""
+        return self._ids
+
+    @property
+    def target_vocabulary(self) -> Mapping[str, int] | None:
+        """The ids of the target side, where it has a vocabulary of its own."""
+        found: Mapping[str, int] | None = self._contents["target_vocabulary"]
+        return found
+
     def __len__(self) -> int:
         return len(self._ids)
 
@@ -118,7 +133,7 @@ class MarianTokenizer(Spelt):
 
     def code(self, text: str) -> str:
         """The language that a text asks for at its beginning, such as ">>fra<<"; or nothing."""
-        found = LANGUAGE_CODE.match(text)
+        found = LANGUAGE_CODE.match(text) if self._codes else None
         return found[0] if found else ""
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:

@@ -12,7 +12,6 @@ from torch import Tensor
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment import cross_attention_map
 from allyouneed.decoding.alignment_heads import AlignmentHeads
-from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
@@ -69,20 +68,18 @@ def attention_map(
 def align(
     model: Transformer,
     tokenizer: AnyTokenizer,
-    segments: Sequence[Segment],
     sources: Ids,
-    targets: Ids,
+    segments: Sequence[Segment],
     heads: AlignmentHeads,
-) -> list[Alignment]:
-    """The word alignment of each segment, given the ids of its source and of its translation."""
-    found: dict[int, Alignment] = {}
+) -> None:
+    """Sets the alignment of each segment, whose first hypothesis is found already."""
+    targets = [segment.hypotheses[0].ids for segment in segments]
     for chosen in batches_of_like_length([len(source) for source in sources]):
         source_BS = _padded(model, [sources[n] for n in chosen])
         target_BT = _padded(model, [targets[n] for n in chosen])
         weights_BTS = cross_attention_map(model, source_BS, target_BT, heads)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
-            found[n] = segments[n].alignment(weights_TS, sources[n], targets[n], tokenizer)
-    return [found[n] for n in range(len(segments))]
+            segments[n].align(weights_TS, sources[n], tokenizer)
 
 
 def _padded(model: Transformer, rows: Ids) -> Tensor:

@@ -11,13 +11,13 @@ from safetensors.numpy import load_file, save_file
 
 from allyouneed.engine.lexical_translation import TokenPair, learn_lexical_translation
 from allyouneed.engine.selection_learning import Coverage, coverage, likeliest
-from allyouneed.engine.vocabulary_selection import (
+from allyouneed.errors import DataError, ModelFolderError, UsageError
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION, open_model_folder
+from allyouneed.model_folder.vocabulary_selection import (
     VocabularySelection,
     indispensable,
     open_vocabulary_selection,
 )
-from allyouneed.errors import DataError, ModelFolderError, UsageError
-from allyouneed.model_folder.folder import VOCABULARY_SELECTION, open_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 
 PAIRS = [

@@ -22,7 +22,7 @@ from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.files import whole_file
 from allyouneed.model_folder.folder import VOCABULARY_SELECTION, ModelFolder
 from allyouneed.model_folder.weights.file import reading
-from allyouneed.text.opening import own_tokenizer
+from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.text.tokenizer import Tokenizer
 
 FORMAT = "allyouneed vocabulary selection"
@@ -46,12 +46,13 @@ class VocabularySelection:
 
     @property
     def vocabulary(self) -> int:
-        """How many ids there are."""
+        """How many source ids there are."""
         return len(self.offsets) - 1
 
     @cached_property
     def _always_V(self) -> NDArray[np.bool_]:
-        always_V = np.zeros(self.vocabulary, bool)
+        highest = max(self.ids_C.max(initial=0), self.always_A.max(initial=0))
+        always_V = np.zeros(highest + 1, bool)
         always_V[self.always_A] = True
         return always_V
 
@@ -86,7 +87,7 @@ class VocabularySelection:
             for row, prefix in zip(rows, prefixes, strict=True)
         ]
 
-    def save(self, path: Path, tokenizer: Tokenizer) -> None:
+    def save(self, path: Path, tokenizer: AnyTokenizer) -> None:
         """Writes the file beside `path` and renames it into place.
 
         Raises:
@@ -113,7 +114,7 @@ class VocabularySelection:
             beside.unlink(missing_ok=True)
 
     @classmethod
-    def load(cls, path: Path, tokenizer: Tokenizer) -> "VocabularySelection":
+    def load(cls, path: Path, tokenizer: AnyTokenizer) -> "VocabularySelection":
         """Reads what `save` wrote for this tokenizer.
 
         Raises:
@@ -144,15 +145,19 @@ def open_vocabulary_selection(folder: ModelFolder) -> VocabularySelection:
             f"{folder.path} has no {VOCABULARY_SELECTION}; learn it from pairs of sentences with "
             "allyouneed select-vocabulary, or translate without vocabulary selection"
         )
-    return VocabularySelection.load(path, own_tokenizer(folder.tokenizer, "vocabulary selection"))
+    return VocabularySelection.load(path, folder.tokenizer)
 
 
-def indispensable(tokenizer: Tokenizer) -> Ids:
-    """The special ids and the single bytes: what every piece is merged from."""
-    return np.array(sorted(set(range(len(tokenizer))) - tokenizer.halves().keys()), np.int64)
+def indispensable(tokenizer: AnyTokenizer) -> Ids:
+    """What every sentence's row has to hold: the special ids and, of this project's own tokenizer,
+    the single bytes, which every piece is merged from."""
+    if isinstance(tokenizer, Tokenizer):
+        return np.array(sorted(set(range(len(tokenizer))) - tokenizer.halves().keys()), np.int64)
+    target = tokenizer.target
+    return np.unique([target.PAD, target.START, target.END])
 
 
-def _check_description(path: Path, description: dict[str, str], tokenizer: Tokenizer) -> None:
+def _check_description(path: Path, description: dict[str, str], tokenizer: AnyTokenizer) -> None:
     if description.get("format") != FORMAT:
         raise _damaged(path, "it does not say that it is one")
     version = description.get("format_version", "")
@@ -174,7 +179,7 @@ def _check_arrays(
     offsets: NDArray[np.int64],
     ids_C: NDArray[np.int32],
     always_A: NDArray[np.int32],
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
 ) -> None:
     if {offsets.ndim, ids_C.ndim, always_A.ndim} != {1}:
         raise _damaged(path, "its arrays have more than one axis")
@@ -182,12 +187,11 @@ def _check_arrays(
         raise _damaged(path, f"its offsets do not part {len(ids_C)} ids by {len(tokenizer)} pieces")
     if (np.diff(offsets) < 0).any():
         raise _damaged(path, "its offsets go back")
+    targets = len(tokenizer.target)
     for name, ids in (("ids", ids_C), ("always", always_A)):
-        wrong = ids[(ids < 0) | (ids >= len(tokenizer))]
+        wrong = ids[(ids < 0) | (ids >= targets)]
         if len(wrong):
-            raise _damaged(
-                path, f"{name} holds {wrong[0]}, which is none of 0 … {len(tokenizer) - 1}"
-            )
+            raise _damaged(path, f"{name} holds {wrong[0]}, which is none of 0 … {targets - 1}")
     missing = np.setdiff1d(indispensable(tokenizer), always_A)
     if len(missing):
         raise _damaged(

@@ -1,0 +1,80 @@
+"""What Marian calls our weights.
+
+D d_model · F d_ff · V vocabulary
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from allyouneed.core.config import TransformerConfig
+
+PROJECTIONS = {"W_Q": "q", "W_K": "k", "W_V": "v", "W_O": "o"}
+SETTINGS = "special:model.yml"
+WITHOUT_USE = ("_QuantMultA",)  # scales of activations: those here are taken from each row
+
+
+def names(config: TransformerConfig, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Our names, each with Marian's, for a model with these settings.
+
+    The tables of positions are not among them, as Marian computes those.
+    """
+    found = dict(_embeddings(settings))
+    for number in range(config.encoder_layers):
+        ours, theirs = f"encoder.layers.{number}", f"encoder_l{number + 1}"
+        found |= _attention(f"{ours}.self_attention", f"{theirs}_self")
+        found |= _feed_forward(ours, theirs)
+    for number in range(config.decoder_layers):
+        ours, theirs = f"decoder.layers.{number}", f"decoder_l{number + 1}"
+        if config.decoder == "ssru":
+            found |= _recurrence(f"{ours}.recurrence", f"{theirs}_rnn")
+        else:
+            found |= _attention(f"{ours}.self_attention", f"{theirs}_self")
+        found |= _attention(f"{ours}.cross_attention", f"{theirs}_context")
+        found |= _feed_forward(ours, theirs)
+    tied = config.tied_weights()
+    return {name: theirs for name, theirs in found.items() if name not in tied}
+
+
+def is_transposed(name: str) -> bool:
+    """Whether Marian's matrix of our weight `name` lies the other way: DF where ours is FD."""
+    return name.endswith(".weight") and not name.endswith(("norm.weight", "tokens.weight"))
+
+
+def _embeddings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    every = settings.get("tied-embeddings-all") or settings.get("tied-embeddings-src")
+    for side in ("encoder", "decoder"):
+        yield f"{side}.embeddings.tokens.weight", "Wemb" if every else f"{side}_Wemb"
+    yield "output.weight", "decoder_ff_logit_out_W"
+    yield "output.bias", "decoder_ff_logit_out_b"
+
+
+def _attention(ours: str, theirs: str) -> dict[str, str]:
+    found = {
+        f"{ours}.{name}.{kind}": f"{theirs}_{letter_of_kind}{letter}"
+        for name, letter in PROJECTIONS.items()
+        for kind, letter_of_kind in (("weight", "W"), ("bias", "b"))
+    }
+    return found | _norm(f"{ours}_residual.norm", f"{theirs}_Wo")
+
+
+def _recurrence(ours: str, theirs: str) -> dict[str, str]:
+    return {
+        f"{ours}.W.weight": f"{theirs}_W",
+        f"{ours}.W_f.weight": f"{theirs}_Wf",
+        f"{ours}.W_f.bias": f"{theirs}_bf",
+        **_norm(f"{ours}_residual.norm", f"{theirs}_ffn"),
+    }
+
+
+def _feed_forward(ours: str, theirs: str) -> dict[str, str]:
+    return {
+        f"{ours}.feed_forward.W_1.weight": f"{theirs}_ffn_W1",
+        f"{ours}.feed_forward.W_1.bias": f"{theirs}_ffn_b1",
+        f"{ours}.feed_forward.W_2.weight": f"{theirs}_ffn_W2",
+        f"{ours}.feed_forward.W_2.bias": f"{theirs}_ffn_b2",
+        **_norm(f"{ours}.feed_forward_residual.norm", f"{theirs}_ffn_ffn"),
+    }
+
+
+def _norm(ours: str, theirs: str) -> dict[str, str]:
+    return {f"{ours}.weight": f"{theirs}_ln_scale", f"{ours}.bias": f"{theirs}_ln_bias"}

@@ -1,0 +1,77 @@
+"""A Marian model's file as settings and arrays, whichever of the two formats it is in."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.errors import ModelFolderError
+from allyouneed.interop.marian.binary import array_of, read_binary
+from allyouneed.interop.marian.names import SETTINGS, WITHOUT_USE
+from allyouneed.interop.marian.npz import MAGIC, read_npz
+from allyouneed.interop.marian.packed_file import mapped_file
+from allyouneed.interop.marian.yaml_lines import read_yaml
+
+LONGEST_SETTINGS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class MarianModel:
+    """The settings of special:model.yml, and the weights in float32 by Marian's names."""
+
+    settings: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[np.float32]]
+
+
+def read_model(path: Path) -> MarianModel:
+    """The model in a `.npz` or `.bin` file, gzipped or not. Nothing is unpickled.
+
+    Raises:
+        ModelFolderError: it cannot be read, is damaged, or of a kind that is not read.
+    """
+    file = mapped_file(path)
+    try:
+        return _from_npz(file) if file[:4] == MAGIC else _from_binary(file)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise ModelFolderError(f"{path}: {error}; it cannot be imported") from error
+
+
+def _from_binary(file: memoryview) -> MarianModel:
+    settings: Mapping[str, Any] | None = None
+    arrays = {}
+    for item in read_binary(file):
+        if item.name == SETTINGS:
+            settings = _settings(bytes(item.data[:LONGEST_SETTINGS]))
+        elif not item.name.endswith(WITHOUT_USE):
+            arrays[item.name] = array_of(item)
+    return _model(settings, arrays)
+
+
+def _from_npz(file: memoryview) -> MarianModel:
+    settings: Mapping[str, Any] | None = None
+    arrays = {}
+    for name, array in read_npz(io.BytesIO(file), len(file)):
+        if name == SETTINGS:
+            settings = _settings(array.tobytes()[:LONGEST_SETTINGS])
+        elif not name.endswith(WITHOUT_USE):
+            arrays[name] = array.astype(np.float32)
+    return _model(settings, arrays)
+
+
+def _model(
+    settings: Mapping[str, Any] | None, arrays: Mapping[str, NDArray[np.float32]]
+) -> MarianModel:
+    if settings is None:
+        raise ValueError(f"it has no {SETTINGS}, which says what the weights are for")
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds NaN or infinity")
+    return MarianModel(settings, arrays)
+
+
+def _settings(content: bytes) -> Mapping[str, Any]:
+    return read_yaml(content.partition(b"\0")[0].decode())

@@ -1,0 +1,149 @@
+"""What Marian's `special:model.yml` says about a model, as a `TransformerConfig`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from allyouneed.core.config import Activation, Decoder, SharedEmbeddings, TransformerConfig
+from allyouneed.errors import ConfigError
+
+ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu"}
+DECODERS: dict[str, Decoder] = {"self-attention": "self-attention", "rnn": "ssru"}
+EPSILON = 1e-9
+POSITIONS = 1024  # Marian computes its sinusoids for any length; ours are stored for so many tokens
+
+# Keys with the values that they may have here; the first is what Marian does without the key.
+ONLY: dict[str, tuple[Any, ...]] = {
+    "type": ("transformer",),
+    "transformer-preprocess": ("", "d", None),
+    "transformer-postprocess": ("dan", "an", "adn"),
+    "transformer-postprocess-emb": ("d", "", None),
+    "transformer-postprocess-top": ("", "d", None),
+    "transformer-ffn-depth": (2,),
+    "transformer-decoder-ffn-depth": (0, 2),
+    "transformer-no-projection": (False,),
+    "transformer-rnn-projection": (False,),
+    "transformer-pool": (False,),
+    "transformer-tied-layers": ([],),
+    "transformer-train-position-embeddings": (False,),
+    "transformer-train-positions": (False,),
+    "transformer-no-bias": (False,),
+    "transformer-no-affine": (False,),
+    "layer-normalization": (False,),
+    "lemma-dim-emb": (0,),
+    "lemma-dependency": ("", None),
+    "factors-combine": ("sum",),
+    "factors-dim-emb": (0,),
+    "output-omit-bias": (False,),
+    "ulr": (False,),
+    "bert-train-type-embeddings": (True,),
+}
+BECAUSE = {
+    "transformer-preprocess": ", as Marian then normalises queries but neither keys nor values",
+}
+# What matters in training alone, or to a kind of model that `ONLY` refuses.
+WITHOUT_MEANING = (
+    "transformer-aan-",
+    "transformer-dim-aan",
+    "transformer-depth-scaling",
+    "transformer-dropout",
+    "transformer-guided-alignment-layer",
+)
+READ = (
+    "transformer-decoder-autoreg",
+    "transformer-decoder-dim-ffn",
+    "transformer-dim-ffn",
+    "transformer-ffn-activation",
+    "transformer-heads",
+)
+
+
+def misfits(settings: Mapping[str, Any]) -> list[str]:
+    """What these settings ask for that no model here has; empty: there is nothing."""
+    found = [
+        f"{key}={settings[key]!r} (read: {allowed[0]!r}){BECAUSE.get(key, '')}"
+        for key, allowed in ONLY.items()
+        if key in settings and settings[key] not in allowed
+    ]
+    autoreg, cell = _decoder(settings)
+    if autoreg not in DECODERS:
+        known = ", ".join(map(repr, DECODERS))
+        found.append(f"transformer-decoder-autoreg={autoreg!r} (read: {known})")
+    elif autoreg == "rnn" and cell != "ssru":
+        found.append(f"dec-cell={cell!r} (read: 'ssru')")
+    if (activation := settings.get("transformer-ffn-activation", "relu")) not in ACTIVATIONS:
+        known = ", ".join(map(repr, ACTIVATIONS))
+        found.append(f"transformer-ffn-activation={activation!r} (read: {known})")
+    width = settings.get("transformer-dim-ffn")
+    if settings.get("transformer-decoder-dim-ffn", 0) not in (0, width):
+        found.append(
+            f"transformer-decoder-dim-ffn={settings['transformer-decoder-dim-ffn']!r} "
+            f"(read: the encoder's, {width!r})"
+        )
+    kinds = settings.get("input-types") or []
+    if kinds not in ([], ["sequence"], ["sequence", "sequence"]):
+        found.append(f"input-types={kinds!r}")
+    found += [
+        f"{key}={value!r}"
+        for key, value in settings.items()
+        if key.startswith("transformer-")
+        and not (key in ONLY or key in READ or key.startswith(WITHOUT_MEANING))
+        and value not in (False, 0, "", None, [])
+    ]
+    return found
+
+
+def shape_of(
+    settings: Mapping[str, Any], vocabularies: tuple[int, int], pad: int, end: int
+) -> TransformerConfig:
+    """The shape of a model with these settings, source and target vocabularies of these sizes.
+
+    Raises:
+        ConfigError: a number that is missing, or parts that do not fit each other.
+    """
+    source, target = vocabularies
+    sharing = sharing_of(settings)
+    width = _number(settings, "dim-emb")
+    if width % 2 or width < 4:
+        raise ConfigError(f"dim-emb={width} must be even and 4 at least: positions are sinusoids")
+    return TransformerConfig(
+        vocabulary=target,
+        source_vocabulary=None if sharing == "all" else source,
+        d_model=width,
+        heads=_number(settings, "transformer-heads"),
+        d_ff=_number(settings, "transformer-dim-ffn"),
+        encoder_layers=_number(settings, "enc-depth"),
+        decoder_layers=_number(settings, "dec-depth"),
+        max_positions=POSITIONS,
+        residual="post-norm",
+        norm_epsilon=EPSILON,
+        activation=ACTIVATIONS[settings.get("transformer-ffn-activation", "relu")],
+        positions="stored",
+        decoder=DECODERS[_decoder(settings)[0]],
+        shared_embeddings=sharing,
+        output_bias=True,
+        pad=pad,
+        start=pad,
+        end=end,
+    )
+
+
+def sharing_of(settings: Mapping[str, Any]) -> SharedEmbeddings:
+    """Which matrices are one. Where only the two embeddings are, each gets a copy here."""
+    if settings.get("tied-embeddings-all"):
+        return "all"
+    tied = bool(settings.get("tied-embeddings"))
+    if tied and settings.get("tied-embeddings-src"):
+        return "all"
+    return "output" if tied else "none"
+
+
+def _decoder(settings: Mapping[str, Any]) -> tuple[Any, Any]:
+    autoreg = settings.get("transformer-decoder-autoreg", "self-attention")
+    return autoreg, settings.get("dec-cell", "ssru")
+
+
+def _number(settings: Mapping[str, Any], key: str) -> int:
+    value = settings.get(key)
+    if type(value) is not int or not 0 <= value < 1 << 31:
+        raise ConfigError(f"{key}={value!r} is no whole number from 0 on")
+    return value
