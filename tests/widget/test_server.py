@@ -4,7 +4,9 @@ import http.client
 import json
 import socket
 import struct
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from allyouneed.errors import UsageError
+from allyouneed.widget import server as server_module
 from allyouneed.widget.packing import Answer
 from allyouneed.widget.page import Start
 from allyouneed.widget.server import LARGEST_BODY, PageServer
@@ -197,6 +200,28 @@ def test_a_connection_is_kept_for_the_next_question(page: Page) -> None:
         assert response.status == 200
         response.read()
     connection.close()
+
+
+@pytest.mark.parametrize("body", [b"", b"{" * 1000], ids=["silent", "slow"])
+def test_a_request_that_does_not_arrive_in_time_is_left(
+    page: Page, heard: list[Any], monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    """A byte now and then gives no more time."""
+    monkeypatch.setattr(server_module, "SECONDS_FOR_A_REQUEST", 0.5)
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", page.server.port), timeout=10) as connection:
+        head = f"POST {page.root}ask HTTP/1.1\r\nHost: 127.0.0.1:{page.server.port}\r\n"
+        kind = "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+        connection.sendall((head + kind).encode())
+        with suppress(OSError):
+            for byte in body:
+                connection.sendall(bytes([byte]))
+                time.sleep(0.1)
+                if time.monotonic() - began > 5:
+                    break
+            assert connection.recv(1000) == b""
+    assert 0.4 < time.monotonic() - began < 4
+    assert heard == []
 
 
 def test_it_is_quiet(page: Page, capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,13 @@ into the page is ever part of a document.
 import errno
 import json
 import secrets
+import socket
 import socketserver
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
+from io import BufferedReader, RawIOBase
 from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -23,7 +26,7 @@ from allyouneed.widget.page import Start, live_page, start_script, static
 
 LOCALHOST = "127.0.0.1"
 LARGEST_BODY = 1 << 20  # bytes; a state with every cell of a matrix of 256 × 256 in it fits
-SECONDS_OF_PATIENCE = 60  # with a connection that says nothing
+SECONDS_FOR_A_REQUEST = 5  # to arrive whole; a connection that is slower is closed
 
 Ask = Callable[[str, Any, int], Answer]
 """ask(kind, payload, page) → answer; it does not raise for what is asked wrongly."""
@@ -89,6 +92,33 @@ class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         """A browser that hangs up in the middle is no news."""
 
 
+class Arriving(RawIOBase):
+    """The bytes of a connection that arrive by the time `until`.
+
+    A time for each read alone would let a browser send a byte every few seconds, without end.
+
+    Raises:
+        TimeoutError: the time is over.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.until = 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the request came too slowly")
+        self._connection.settimeout(left)
+        try:
+            return self._connection.recv_into(room)
+        finally:
+            self._connection.settimeout(None)
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection of the page."""
 
@@ -96,7 +126,17 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "allyouneed"
     sys_version = ""
-    timeout = SECONDS_OF_PATIENCE
+
+    def setup(self) -> None:
+        """Reads by the clock."""
+        super().setup()
+        self._arriving = Arriving(self.connection)
+        self.rfile = BufferedReader(self._arriving)
+
+    def handle_one_request(self) -> None:
+        """Waits for the next request of this connection, and answers it."""
+        self._arriving.until = time.monotonic() + SECONDS_FOR_A_REQUEST
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         """The page and its parts."""
