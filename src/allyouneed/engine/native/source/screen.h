@@ -19,19 +19,29 @@ class Screen {
     step_ = arena.take<float>(columns);
     doubt_ = arena.take<float>(columns);
     std::memset(codes_, 0, size_t(columns) * depth / 4);
+    std::vector<int32_t> weight(depth, 0), code(depth, 0);
     for (int column = 0; column < columns; ++column) {
-      const auto weight = [&](int k) { return int(exact.place(column, k & ~3)[k & 3]) - 128; };
-      double squares = 0.0, errors = 0.0;
-      for (int k = 0; k < exact.inputs; ++k) squares += weight(k) * weight(k);
-      const double step = std::sqrt(squares / exact.inputs);
+      for (int k = 0; k < depth; k += 4)
+        for (int i = 0; i < 4; ++i) weight[k + i] = int(exact.place(column, k)[i]) - 128;
+      // Integers, so that compilers make vectors of the sums: 127² · inputs fits up to 130,000.
+      int32_t squares = 0, products = 0, halves = 0;
+      for (int k = 0; k < exact.inputs; ++k) squares += weight[k] * weight[k];
+      const double step = std::sqrt(double(squares) / exact.inputs);
+      // Weights from -step on have code 1 or more, from 0 on 2, from step on 3.
+      const int32_t one = -int32_t(std::floor(step)), three = int32_t(std::ceil(step));
       for (int k = 0; k < exact.inputs; ++k) {
-        const int code = step > 0.0 ? std::clamp(int(std::floor(weight(k) / step)) + 2, 0, 3) : 0;
-        const double error = weight(k) - (code - 1.5) * step;
-        errors += error * error;
-        place(column, k) |= uint8_t(code << (k / 4 % 4 * 2));
+        code[k] = squares ? (weight[k] >= one) + (weight[k] >= 0) + (weight[k] >= three) : 0;
+        const int32_t half = 2 * code[k] - 3;  // the code's value in halves of a step
+        products += weight[k] * half;
+        halves += half * half;
       }
+      // Σ (weight - half / 2 · step)²
+      const double errors = squares - step * products + step * step / 4 * halves;
+      for (int k = 0; k < exact.inputs; ++k)
+        place(column, k) |= uint8_t(code[k] << (k / 4 % 4 * 2));
       step_[column] = float(step) * exact.scale_[column];
-      doubt_[column] = float(std::sqrt(errors / exact.inputs)) * exact.scale_[column];
+      doubt_[column] =
+          float(std::sqrt(std::max(0.0, errors) / exact.inputs)) * exact.scale_[column];
     }
   }
 
