@@ -1,6 +1,5 @@
 """The errors a user can meet: one line with the value, the limit, the place and a remedy."""
 
-import difflib
 import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -73,5 +72,7 @@ def needs_torch(deed: str) -> Iterator[None]:
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The known name closest to a mistyped one, or None when nothing is close."""
+    import difflib
+
     matches = difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.5)
     return matches[0] if matches else None

@@ -65,6 +65,16 @@ def test_the_library_alone_imports_no_schema_either() -> None:
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
+def test_the_verb_without_options_sets_up_no_parser() -> None:
+    done = run(
+        "from allyouneed.cli.app import main\n"
+        "try: main(['translate', 'Hello.'])\n"
+        "except SystemExit: pass\n"
+        "assert not {'pydantic', 'rich.console', 'typer', 'concurrent.futures'} & {*sys.modules}"
+    )
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+
+
 def test_the_test_can_fail() -> None:
     done = run(DEEDS["a translation"] + "; allyouneed.load('en-de').model")
     assert done.returncode == 1

@@ -2,9 +2,12 @@
 
 import json
 import math
+import os
+import pty
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -66,6 +69,64 @@ def test_a_line_longer_than_the_model_is_translated_in_parts(call, copier_folder
     done = call("translate", "--model", copier_folder, stdin=line.encode())
     assert done.lines == [line]
     assert "note: line 1: longer than" in done.err
+
+
+def test_a_note_that_many_lines_share_is_told_once_and_counted(call, copier_folder: Path) -> None:
+    long = "A man rides a bike. "
+    lines = [long * 200, "short", *[long * (100 + n) for n in range(12)]]
+    done = call("translate", "--model", copier_folder, stdin="\n".join(lines).encode())
+    assert done.lines == lines
+    first, summary = [line for line in done.err.splitlines() if "line" in line]
+    assert first.startswith("note: line 1: longer than")
+    assert summary == "note: 12 more lines like line 1: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ..."
+
+
+def test_results_go_into_a_file(call, copier_folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.txt"
+    done = call("translate", "--model", copier_folder, "--output", file, stdin="a\n\né\n".encode())
+    assert (done.code, done.out) == (0, "")
+    assert file.read_bytes() == "a\n\né\n".encode()
+
+
+def test_a_file_of_results_is_whole_or_as_it_was(call, copier_folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.txt"
+    file.write_text("before")
+    wrong = ("--prefix", "x" * 10_000)
+    done = call("translate", "--model", copier_folder, *wrong, "--output", file, stdin=b"a\n")
+    assert done.code != 0
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+    nowhere = tmp_path / "no" / "out.txt"
+    done = call("translate", "--model", copier_folder, "--output", nowhere, stdin=b"a\n")
+    assert (done.code, "out.txt" in done.err) == (1, True)
+
+
+def at_a_terminal(tmp_path: Path, *arguments: str) -> str:
+    """What standard error, a terminal, gets while the lines of a file are translated."""
+    ours, theirs = pty.openpty()
+    file = tmp_path / "in.txt"
+    file.write_text("A man.\n" * 40)
+    with file.open("rb") as stdin:
+        done = subprocess.Popen(
+            [*COMMAND, *arguments], stdin=stdin, stdout=subprocess.DEVNULL, stderr=theirs
+        )
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the terminal is closed
+            while more := os.read(ours, 1 << 16):
+                shown += more
+        assert done.wait(60) == 0
+    os.close(ours)
+    return shown.decode()
+
+
+def test_a_file_has_a_bar_at_a_terminal(copier_folder: Path, tmp_path: Path) -> None:
+    shown = at_a_terminal(tmp_path, "--model", str(copier_folder))
+    assert "100 %  40 lines" in shown
+
+
+def test_texts_have_no_bar(copier_folder: Path, tmp_path: Path) -> None:
+    assert at_a_terminal(tmp_path, "--model", str(copier_folder), "A man.") == ""
 
 
 def test_an_answer_comes_before_the_next_line(copier_folder: Path) -> None:

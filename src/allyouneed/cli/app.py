@@ -1,44 +1,56 @@
 """The command `allyouneed`: its verbs, and what happens when one of them fails."""
 
 import codecs
+import gc
 import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from importlib import import_module
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
-
-from allyouneed import __version__
-from allyouneed.cli.chat import chat
-from allyouneed.cli.encode import encode
-from allyouneed.cli.evaluate import evaluate
-from allyouneed.cli.export import export
-from allyouneed.cli.fetch import fetch
-from allyouneed.cli.fill import fill
-from allyouneed.cli.heads import heads
-from allyouneed.cli.import_model import import_model
-from allyouneed.cli.keys import keys_verbs
-from allyouneed.cli.look import look
-from allyouneed.cli.options import Settings
-from allyouneed.cli.predict import predict
-from allyouneed.cli.score import score
-from allyouneed.cli.select_vocabulary import select_vocabulary
-from allyouneed.cli.serve import serve
-from allyouneed.cli.tokenize import tokenize
-from allyouneed.cli.train import train
-from allyouneed.cli.translate import translate
-from allyouneed.cli.where import where
+from allyouneed.cli.settings import Settings
 from allyouneed.errors import DISK_FULL, AllYouNeedError, UsageError, needs_torch
 from allyouneed.pipeline import at_work
 
+if TYPE_CHECKING:
+    import typer
+
 INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
+GARBAGE = 50_000  # objects between two searches for cycles: a start makes as many, and no cycles
+COMPLETION = "_ALLYOUNEED_COMPLETE"  # set by the shell that asks how a command line may go on
+VERBS = (
+    "translate",
+    "look",
+    "heads",
+    "tokenize",
+    "train",
+    "chat",
+    "evaluate",
+    "score",
+    "predict",
+    "fill",
+    "encode",
+    "select-vocabulary",
+    "export",
+    "fetch",
+    "where",
+    "serve",
+    "import",
+    "keys",
+)
+"""The verbs in the order of `--help`. The verb `select-vocabulary` is the function
+`select_vocabulary` of `allyouneed.cli.select_vocabulary`; a Python keyword takes `_model` after its
+name."""
+GROUPS = ("keys",)  # have verbs of their own, which the function `keys_verbs` gives
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 done, 1 the work failed, 2 the call was wrong."""
+    gc.set_threshold(GARBAGE)
     codecs.register_error("as U+FFFD", lambda error: ("\ufffd".encode(), error.end))  # type: ignore[attr-defined]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -57,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # whoever read the output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
         if settings.debug:
@@ -80,40 +92,46 @@ def leave(code: int) -> NoReturn:
 
 def run(arguments: list[str], settings: Settings) -> int:
     """One call of the command line; its exit code. Errors are raised."""
-    command = typer.main.get_command(build())
+    if arguments[:1] == ["translate"] and not any(text.startswith("-") for text in arguments):
+        # Without options there is nothing to parse, and to set up the parser takes longer than to
+        # translate.
+        from allyouneed.cli.translating import translate_all
+
+        translate_all(arguments[1:])
+        return 0
+    import typer
+
+    called = arguments[:1] if arguments and arguments[0] in VERBS else VERBS
+    command = typer.main.get_command(build(called))
+    if COMPLETION in os.environ:
+        command.main(prog_name="allyouneed")
     try:
         with command.make_context("allyouneed", arguments or ["--help"], obj=settings) as context:
             command.invoke(context)
+    except typer.Abort as ended:
+        raise KeyboardInterrupt from ended
     except typer.Exit as ended:
         return ended.exit_code
     return 0
 
 
-def build() -> typer.Typer:
-    """The verbs, ready to be called."""
-    app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+def build(verbs: Iterable[str] = VERBS) -> "typer.Typer":
+    """These verbs, ready to be called. Other verbs are not imported, so a start stays short."""
+    import typer
+
+    from allyouneed.cli.about import allyouneed
+
+    app = typer.Typer(
+        rich_markup_mode="markdown", context_settings={"help_option_names": ["-h", "--help"]}
+    )
     app.callback()(allyouneed)
-    for verb in (
-        translate,
-        look,
-        heads,
-        tokenize,
-        train,
-        chat,
-        evaluate,
-        score,
-        predict,
-        fill,
-        encode,
-        select_vocabulary,
-        export,
-        fetch,
-        where,
-        serve,
-    ):
-        app.command()(verb)
-    app.command("import")(import_model)  # no name of a function
-    app.add_typer(keys_verbs(), name="keys")
+    for verb in verbs:
+        name = verb.replace("-", "_") + ("_model" if iskeyword(verb) else "")
+        module: Any = import_module(f"allyouneed.cli.{name}")
+        if verb in GROUPS:
+            app.add_typer(getattr(module, f"{name}_verbs")(), name=verb)
+        else:
+            app.command(verb)(getattr(module, name))
     return app
 
 
@@ -122,7 +140,7 @@ def explain(error: Exception) -> str:
     if isinstance(error, AllYouNeedError):
         text = str(error)
     elif hasattr(error, "format_message"):  # typer's own, about the call
-        text = f"{error.format_message()} (--help shows what there is)"
+        text = f"{error.format_message()} ({_remedy(error)})"
     elif isinstance(error, OSError) and error.errno in DISK_FULL:
         text = f"{error.filename or 'the output'}: {error.strerror}; make room, then run it again"
     elif isinstance(error, OSError) and error.filename:
@@ -132,27 +150,9 @@ def explain(error: Exception) -> str:
     return " ".join(text.split())
 
 
-def _print_version(value: bool) -> None:
-    if value:
-        typer.echo(f"allyouneed {__version__}")
-        raise typer.Exit
-
-
-def allyouneed(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    """The Transformer of "Attention Is All You Need": translate with it, train it, read it.
-
-    **Examples**
-
-    - `allyouneed translate "A man rides a bike."`
-    - `allyouneed train multi30k`
-    - `allyouneed where "label smoothing"`
-
-    Each verb has examples of its own: `allyouneed VERB --help`
-    """
+def _remedy(error: Exception) -> str:
+    """What to do about a wrong call; a text that begins with a dash was taken for an option."""
+    option = getattr(error, "option_name", None)
+    if isinstance(option, str) and (" " in option or not option.startswith("--")):
+        return 'a text that begins with a dash goes behind two of them: -- "-5 degrees"'
+    return "--help shows what there is"

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 
+DEFAULT_MODEL = "en-de"
+
 if TYPE_CHECKING:
     from allyouneed.chat import Chat
     from allyouneed.encoder_only.model import EncoderModel

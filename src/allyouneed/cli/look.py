@@ -62,6 +62,9 @@ def look(
     from allyouneed.widget.page import Start
     from allyouneed.widget.session import Session
 
+    for text in texts or ():
+        if not text.strip():
+            raise UsageError(f"{text!r} is no sentence to look into; give one in quotes")
     names = [model] if second_model is None else [model, second_model]
     start = Start.of(texts or [EXAMPLE], beam, len(names))
     if html is not None and (port or no_browser):

@@ -1,16 +1,14 @@
 """Options that mean the same in every verb."""
 
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from allyouneed.cli.loading import DEFAULT_MODEL
+from allyouneed.cli.settings import Settings
 
-@dataclass
-class Settings:
-    """What a verb's options say to `main`, which outlives the verb."""
-
-    debug: bool = False
+__all__ = ["DEFAULT_MODEL"]  # the default of `Model`
 
 
 def _remember_debug(context: typer.Context, value: bool) -> bool:
@@ -19,7 +17,6 @@ def _remember_debug(context: typer.Context, value: bool) -> bool:
     return value
 
 
-DEFAULT_MODEL = "en-de"
 RUNNING = "How it runs"
 SEARCH = "Search"
 
@@ -68,6 +65,14 @@ Engine = Annotated[
         help="What runs the model: core (the paper's code, on any device); cpu-float32 (the same "
         "numbers, faster); cpu-int8 (the fastest on a CPU, now and then another word); cuda. "
         "auto takes the fastest for the device, and --debug says which that is.",
+        rich_help_panel=RUNNING,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the results into this file, whole or not at all, instead of printing them.",
+        metavar="FILE",
         rich_help_panel=RUNNING,
     ),
 ]

@@ -2,7 +2,9 @@
 
 import json
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 
@@ -10,6 +12,22 @@ def result(line: str) -> None:
     """One line of results, flushed, so that whoever reads the pipe has it at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+@contextmanager
+def results(file: Path | None) -> Iterator[Callable[[str], None]]:
+    """What takes a line of results: standard output, or the file, which is there when all is done.
+
+    Raises:
+        OSError: the file cannot be written; an older one stays as it was.
+    """
+    if file is None:
+        yield result
+        return
+    from allyouneed.files import whole_file
+
+    with whole_file(file) as beside, beside.open("w", encoding="utf-8", newline="\n") as opened:
+        yield lambda line: print(line, file=opened)
 
 
 def as_json(values: Any) -> str:

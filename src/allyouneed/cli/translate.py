@@ -1,12 +1,13 @@
 """`allyouneed translate`: text as arguments, or lines on standard input."""
 
-from itertools import chain, count
+from functools import partial
+from itertools import chain
 from typing import Annotated
 
 import typer
 
 from allyouneed.cli.lines import given_or_arriving
-from allyouneed.cli.loading import opened, tell
+from allyouneed.cli.loading import opened
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
     SEARCH,
@@ -18,13 +19,16 @@ from allyouneed.cli.options import (
     Json,
     LengthPenalty,
     Model,
+    Output,
     Threads,
     To,
 )
-from allyouneed.cli.output import note, result
+from allyouneed.cli.output import note
 from allyouneed.cli.search import beam_options, check_choice, sampling_options
 from allyouneed.cli.streaming import check_streamed, show_growing
+from allyouneed.cli.translating import translate_all
 from allyouneed.cli.translation_lines import Form
+from allyouneed.errors import UsageError
 
 SAMPLING = "Sampling"
 
@@ -105,6 +109,7 @@ def translate(
     attention: Annotated[
         bool, typer.Option("--attention", help="Draw which source pieces were looked at.")
     ] = False,
+    output: Output = None,
     json: Json = False,
     device: Device = None,
     threads: Threads = None,
@@ -117,13 +122,14 @@ def translate(
 
     - `allyouneed translate "A man rides a bike."`
     - `allyouneed translate --n-best 3 --scores "Good morning."`
-    - `allyouneed translate --model runs/my-run/model < input.txt > output.txt`
+    - `allyouneed translate --model runs/my-run/model --output output.txt < input.txt`
     - `allyouneed translate --sample --temperature 0.8 --seed 7 "I like it here."`
     - `allyouneed translate --stream "A long text, shown while it is being translated."`
 
     Standard input is translated as it arrives, and every line gives one line, an empty one an
-    empty one. H is the average log-likelihood of a token. Columns are separated by tabs: number
-    and rank (with --n-best), H and exp(H) (--scores), the text, the links (--alignments).
+    empty one. A text that begins with a dash goes behind two: `translate -- "-5 degrees"`. H is the
+    average log-likelihood of a token. Columns are separated by tabs: number and rank (with
+    --n-best), H and exp(H) (--scores), the text, the links (--alignments).
     """
     searching = {"beam": 1 if stream and beam is None else beam, "length_penalty": length_penalty}
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
@@ -142,34 +148,12 @@ def translate(
         if sample
         else beam_options(n_best, searching, lengths)
     )
-    chunks = given_or_arriving(texts, note)
-    translator = opened(model, engine, device, threads, debug, vocabulary_selection)
-    if stream:
-        show_growing(translator, chain.from_iterable(chunks), options, prefix, not texts, from_, to)
+    opening = partial(opened, model, engine, device, threads, debug, vocabulary_selection)
+    if not stream:
+        how = {"options": options, "prefix": prefix, "source": from_, "target": to}
+        translate_all(texts, opening, form, output, how)
         return
-    found = (
-        iter(
-            [
-                translator(
-                    texts,
-                    options=options,
-                    prefix=prefix,
-                    alignments=alignments,
-                    source=from_,
-                    target=to,
-                )
-            ]
-        )
-        if texts
-        else translator.translate_chunks(
-            chunks, options, prefix=prefix, alignments=alignments, source=from_, target=to
-        )
-    )
-    numbers = count(1)
-    for translations in found:
-        tell(translator)
-        for translation, number in zip(translations, numbers, strict=False):
-            for text in translation.notes:
-                note(f"{'text' if texts else 'line'} {number}: {text}")
-            for line in form.lines(translator, translation, number):
-                result(line)
+    if output is not None:
+        raise UsageError("--stream shows a translation while it grows; leave out it or --output")
+    lines = chain.from_iterable(given_or_arriving(texts, note))
+    show_growing(opening(), lines, options, prefix, not texts, from_, to)

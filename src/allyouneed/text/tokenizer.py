@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -50,14 +51,33 @@ class Encoding:
     spans: list[tuple[int, int]]
 
 
+class _Spellings(dict[int, bytes]):
+    """The bytes of each piece by its id, found when an id is first asked for.
+
+    Raises:
+        KeyError: an id outside the vocabulary.
+    """
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._pieces = dict(enumerate(ids))
+
+    def __missing__(self, id: int) -> bytes:
+        self[id] = spell(self._pieces[id])
+        return self[id]
+
+
 class Tokenizer(Spelt):
     """A vocabulary of byte pieces, and the way from text to ids and back."""
 
     PAD, START, END, UNKNOWN = range(len(SPECIALS))
     specials: ClassVar[tuple[str, ...]] = SPECIALS
 
-    def __init__(self, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> None:
+    def __init__(
+        self, vocabulary: dict[str, int], merges: list[tuple[str, str]], text: str | None = None
+    ) -> None:
         """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1; `merges` in order.
+
+        `text` is a file that holds just these, where one was read.
 
         Raises:
             MisfitError: the two are no byte-level vocabulary with this project's special ids.
@@ -65,16 +85,18 @@ class Tokenizer(Spelt):
         check(vocabulary, merges, self.specials)
         self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
         self._merges = merges
-        self._bytes = {i: spell(piece) for piece, i in self._ids.items()}
+        self._bytes = _Spellings(self._ids)
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
-        self._json = json.dumps(
-            document(self._ids, merges, self.specials), ensure_ascii=False, separators=(",", ":")
-        )
-        self._library = tokenizers.Tokenizer.from_str(self._json)
+        self._library = tokenizers.Tokenizer.from_str(text or self._json)
         self._library.encode_special_tokens = True  # the file format does not keep it
         self._memory = WordMemory(self._encode_all)
         stay_quiet_after_fork()
+
+    @cached_property
+    def _json(self) -> str:
+        contents = document(self._ids, self._merges, self.specials)
+        return json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Self:
@@ -120,7 +142,7 @@ class Tokenizer(Spelt):
             merges = [(left, right) for left, right in model["merges"]]
             if contents != document(vocabulary, [list(merge) for merge in merges], cls.specials):
                 raise MisfitError("its settings are not those of byte-level text here")
-            return cls(vocabulary, merges)
+            return cls(vocabulary, merges, text)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             reason = str(error) if isinstance(error, MisfitError) else "it is damaged"
             raise ModelFolderError(

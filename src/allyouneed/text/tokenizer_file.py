@@ -48,9 +48,9 @@ def check(
     if missing := sorted(BYTE_ALPHABET.keys() - vocabulary.keys()):
         raise MisfitError(f"its vocabulary lacks {len(missing)} of the 256 bytes")
     alphabet = frozenset(BYTE_ALPHABET)
-    for piece in vocabulary:
-        if not piece or not alphabet.issuperset(piece):
-            raise MisfitError(f"its piece {piece!r} is not spelt in bytes")
+    if "" in vocabulary or not alphabet.issuperset("".join(vocabulary)):
+        wrong = next(piece for piece in vocabulary if not piece or not alphabet.issuperset(piece))
+        raise MisfitError(f"its piece {wrong!r} is not spelt in bytes")
     for left, right in merges:
         if not (left in vocabulary and right in vocabulary and left + right in vocabulary):
             raise MisfitError(f"its merge {left!r} + {right!r} is not in the vocabulary")

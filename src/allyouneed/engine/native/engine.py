@@ -3,7 +3,6 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from threading import Event
@@ -234,6 +233,8 @@ class NativeEngine:
         if workers == 1:
             work()
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(workers) as pool:
             try:
                 for done in [pool.submit(work) for _ in range(workers)]:

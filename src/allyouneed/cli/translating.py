@@ -1,0 +1,56 @@
+"""Texts, or the lines of standard input, translated and written out as they are done."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from allyouneed.cli.lines import given_or_arriving
+from allyouneed.cli.loading import DEFAULT_MODEL, opened, tell
+from allyouneed.cli.output import note, results
+from allyouneed.cli.reading_progress import reading_progress
+from allyouneed.cli.repeated_notes import RepeatedNotes
+from allyouneed.cli.translation_lines import Form
+
+if TYPE_CHECKING:
+    from allyouneed.translation.translator import Translator
+
+
+def translate_all(
+    texts: Sequence[str] | None,
+    translator: "Callable[[], Translator] | None" = None,
+    form: Form | None = None,
+    output: Path | None = None,
+    how: Mapping[str, Any] | None = None,
+) -> None:
+    """Translates the texts, or the lines of standard input where there are none, and writes each
+    result as `form` says: to standard output, or into the file `output`.
+
+    `translator` opens the model, the default one where it is None; `how` has the translator's
+    keywords.
+
+    Raises:
+        ModelFolderError, UsageError: as `allyouneed.load` and as the translator.
+        OSError: a file that cannot be written.
+    """
+    form = form or Form(one_line=not texts)
+    chunks = given_or_arriving(texts, note)
+    opened_one = translator() if translator else opened(DEFAULT_MODEL, "auto", None, None, False)
+    keywords = {**(how or {}), "alignments": form.alignments}
+    found = (
+        iter([opened_one([*texts], **keywords)])
+        if texts
+        else opened_one.translate_chunks(chunks, **keywords)
+    )
+    numbers = count(1)
+    notes = RepeatedNotes("text" if texts else "line")
+    with results(output) as write, reading_progress(bool(texts), output) as done:
+        for translations in found:
+            tell(opened_one)
+            for translation, number in zip(translations, numbers, strict=False):
+                for text in translation.notes:
+                    notes.add(number, text)
+                for line in form.lines(opened_one, translation, number):
+                    write(line)
+                done(translation.source)
+    notes.tell_rest()
