@@ -60,12 +60,14 @@ def found(asked: Asked, translation: str) -> list[Span | None]:
     it should be. An ending that a name takes ("Toms") belongs to it, as do spaces that were put
     around it."""
     places = places_of(asked.words, translation)
-    for n, (place, (before, after)) in enumerate(zip(places, asked.apart, strict=True)):
-        if place is not None:
-            begin, end = place
-            begin -= before and translation[max(begin - 1, 0) : begin].isspace()
-            end += after and translation[end : end + 1].isspace()
-            places[n] = begin, end
+    used = 0
+    for begin, end, n in sorted((*place, n) for n, place in enumerate(places) if place):
+        before, after = asked.apart[n]
+        if before and begin > used and translation[begin - 1].isspace():
+            begin -= 1
+        if after and translation[end : end + 1].isspace():
+            end += 1
+        places[n], used = (begin, end), end
     return places
 
 

@@ -1,0 +1,120 @@
+"""Word, PowerPoint and Excel files (docx, pptx, xlsx)."""
+
+import re
+from collections.abc import Callable, Iterable
+from html import unescape
+
+from allyouneed.documents.archive import Archive
+from allyouneed.documents.document import Document
+from allyouneed.documents.ooxml_text import OoxmlText
+from allyouneed.documents.xml_text import XmlText
+from allyouneed.documents.xml_tree import Element, Tree, read_tree
+from allyouneed.errors import DataError
+from allyouneed.translation.markup.nodes import Part, joined
+from allyouneed.translation.markup.passage import Passage, passages
+
+WORD = (
+    r"word/(?:document|header|footer|footnotes|endnotes|comments|glossary/document)\d*\.xml",
+    r"word/(?:charts/chart|diagrams/data|diagrams/drawing|drawings/drawing)\d*\.xml",
+)
+POWERPOINT = (
+    r"ppt/(?:slides/slide|notesSlides/notesSlide|charts/chart)\d*\.xml",
+    r"ppt/diagrams/(?:data|drawing)\d*\.xml",
+)
+EXCEL = (
+    r"xl/sharedStrings\.xml|xl/worksheets/sheet\d+\.xml|xl/comments\d*\.xml",
+    r"xl/(?:drawings/drawing|charts/chart|diagrams/data|diagrams/drawing)\d*\.xml",
+)
+TITLE = r"docProps/core\.xml"
+_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\b[^>]*?\sname=\"([^\"]*)\"")
+
+
+class Properties(XmlText):
+    """The title, subject and description of a document, of all its properties."""
+
+    def is_paragraph(self, element: Element) -> bool:
+        """Whether it is one of the three."""
+        return element.local in ("title", "description", "subject")
+
+    def passage(self, element: Element) -> Passage:
+        """The text of the property."""
+        return self.simple_passage(element, (self.tree.content(element),))
+
+
+def read_docx(data: bytes) -> Document:
+    """The document of a Word file: text, tables, notes, headers, text boxes, comments, charts.
+
+    Raises:
+        DataError: no such file, a damaged one, one with a password or macros.
+    """
+    archive = _opened(data, "word/document.xml")
+    return archive_document(archive, WORD, OoxmlText)
+
+
+def read_pptx(data: bytes) -> Document:
+    """The document of a PowerPoint file: slides, their notes, tables and charts.
+
+    Raises:
+        DataError: no such file, a damaged one, one with a password or macros.
+    """
+    archive = _opened(data, "ppt/presentation.xml")
+    return archive_document(archive, POWERPOINT, OoxmlText)
+
+
+def read_xlsx(data: bytes) -> Document:
+    """The document of an Excel file: texts of cells, comments, drawings; formulas stay.
+
+    Raises:
+        DataError: no such file, a damaged one, one with a password or macros.
+    """
+    archive = _opened(data, "xl/workbook.xml")
+    names = {
+        name
+        for entry, content in archive.entries.items()
+        if entry.startswith("xl/tables/")
+        for name in map(unescape, _COLUMN.findall(content.decode("utf-8", "replace")))
+    }
+
+    def text(tree: Tree, name: str) -> XmlText:
+        found = OoxmlText(tree, name)
+        found.left_texts = frozenset(names)
+        return found
+
+    document = archive_document(archive, EXCEL, text)
+    document.notes.append("names of sheets stay as they are, because formulas refer to them")
+    if names:
+        document.notes.append("headings of tables stay as they are, because formulas refer to them")
+    return document
+
+
+def archive_document(
+    archive: Archive, patterns: Iterable[str], text: Callable[[Tree, str], XmlText]
+) -> Document:
+    """The document of those entries whose names match, as `text` reads them, and of the title."""
+    wanted = re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    entries: dict[str, tuple[list[Part], str]] = {}
+    notes: list[str] = []
+    for name, content in archive.entries.items():
+        if wanted.fullmatch(name):
+            tree, codec = read_tree(content, name)
+            found = text(tree, name)
+            entries[name] = found.parts(), codec
+            if isinstance(found, OoxmlText) and found.tracked:
+                notes.append(f"{name}: tracked changes; what was deleted stays as it is")
+        elif re.fullmatch(TITLE, name):
+            tree, codec = read_tree(content, name)
+            entries[name] = Properties(tree, name).parts(), codec
+
+    def written() -> bytes:
+        changed = {name: joined(parts).encode(codec) for name, (parts, codec) in entries.items()}
+        return archive.written(changed)
+
+    every = [passage for parts, _ in entries.values() for passage in passages(parts)]
+    return Document(every, written, notes)
+
+
+def _opened(data: bytes, needed: str) -> Archive:
+    archive = Archive(data)
+    if needed not in archive.entries:
+        raise DataError(f"the archive has no {needed}: it is a file of another kind")
+    return archive

@@ -1,0 +1,255 @@
+"""Paragraphs of Office Open XML: runs of text, each with properties.
+
+Word and others break runs anywhere, after every correction of a letter. Runs with equal properties
+are one text here, and a change of properties is a tag.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from allyouneed.documents.xml_text import XmlText
+from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
+from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Part, Void, joined, tidy
+from allyouneed.translation.markup.passage import Passage
+
+_NAMESPACE = re.compile(
+    r"""xmlns(?::(\w+))?=["'][^"']*(wordprocessingml|drawingml|spreadsheetml)/(?:2006/)?main["']"""
+)
+_INSIDE = frozenset(
+    ["bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "sdtContent"]
+) | {"smartTag"}
+_DROPPED = frozenset(["proofErr", "lastRenderedPageBreak", "softHyphen", "rPh"])
+_OF_SPELLING = re.compile(
+    r"""<\w+:(?:lang|noProof|proofErr)\b[^>]*?/>|\s(?:\w+:)?(?:rsid\w*|lang|altLang|dirty|err|"""
+    r"""smtClean|noProof)=(?:"[^"]*"|'[^']*')"""
+)
+_NO_PROPERTIES = re.compile(r"<\S+?\s*/>|<(\S+?)\s*>\s*</\1>")
+_FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
+
+
+MakeRun = Callable[[str, str], str]
+"""make(text, properties): a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """The properties of a run, as they stand in the file."""
+
+    raw: str
+
+    def written(self) -> str:
+        """Nothing: the properties are written with every run."""
+        return ""
+
+
+class OoxmlText(XmlText):
+    """The text of one part of a docx, pptx or xlsx."""
+
+    text_attributes: Mapping[str, Collection[str]] = {
+        "docPr": ("descr", "title"),
+        "cNvPr": ("descr", "title"),
+        "tblCaption": ("w:val",),
+        "tblDescription": ("w:val",),
+    }
+
+    def __init__(self, tree: Tree, name: str) -> None:
+        super().__init__(tree, name)
+        root = tree.text[tree.root.begin : tree.root.inner]
+        head = root + "".join(re.findall(r"<[^<>]*xmlns[^<>]*>", tree.text))
+        self._word, self._drawing, self._sheet = set[str](), set[str](), set[str]()
+        for match in _NAMESPACE.finditer(head):
+            prefix = f"{match[1]}:" if match[1] else ""
+            kinds = {"wordprocessingml": self._word, "drawingml": self._drawing}
+            kinds.get(match[2], self._sheet).add(prefix)
+        self.left_texts: frozenset[str] = frozenset()
+        self.tracked = False
+
+    def is_paragraph(self, element: Element) -> bool:
+        """A paragraph of text, or a string of a sheet."""
+        if element.local == "p":
+            return element.prefix in self._word or element.prefix in self._drawing
+        return element.local in ("si", "is", "text") and element.prefix in self._sheet
+
+    def is_left(self, element: Element) -> bool:
+        """Names of a table's columns, to which formulas refer; deleted text; mathematics."""
+        if element.local in ("si", "is") and self.left_texts:
+            return self.tree.content(element) in self.left_texts
+        return element.local in ("del", "moveFrom", "oMath", "oMathPara", "instrText")
+
+    def passage(self, element: Element) -> Passage:
+        """A paragraph without its properties."""
+        children = element.children
+        begin = element.inner
+        if children and children[0].local == "pPr":
+            begin, children = children[0].end, children[1:]
+        end = element.inner_end
+        tail = ""
+        if children and children[-1].local == "endParaRPr":
+            tail = self.tree.text[children[-1].begin : end]
+            children = children[:-1]
+        head = self.tree.text[element.inner : begin]
+        tokens = list(self._tokens(children))
+        base = _commonest(tokens)
+        nodes = _merged(tokens, base)
+        make = self._maker(element)
+
+        def write(passage: Passage) -> str:
+            runs = "".join(_runs(passage.target or (), base, make))
+            return f"{head}{runs}{tail}"
+
+        original = (head, *self.within(element, begin))
+        return Passage(nodes, original, escape, self.counted(), write)
+
+    def _tokens(self, elements: Sequence[Element]) -> Iterator["_Run | Node"]:
+        """Text with its properties, and whatever else a paragraph has, in order."""
+        number = 0
+        while number < len(elements):
+            element = elements[number]
+            number += 1
+            if element.local == "r":
+                if self._field_mark(element) == "begin":
+                    end = self._end_of_field(elements, number)
+                    if end is not None:
+                        yield from self._field(elements[number - 1 : end])
+                        number = end
+                        continue
+                yield from self._run(element)
+            elif element.local == "t":  # of a sheet's string without runs
+                yield _Run("", unescaped(self.tree.text[element.inner : element.inner_end]))
+            elif element.local in _INSIDE:
+                self.tracked = self.tracked or element.local in ("ins", "moveTo")
+                tokens = list(self._tokens(element.children))
+                opening = self.tree.text[element.begin : element.inner]
+                closing = self.tree.text[element.inner_end : element.end]
+                heads = [one for one in element.children if one.local.endswith("Pr")]
+                opening += "".join(map(self.tree.raw, heads))
+                yield Around((opening,), _merged(tokens, None), (closing,))
+            elif element.local.endswith("Pr") and element.local != "docPr":
+                continue  # written with the element that it belongs to
+            elif element.local not in _DROPPED:
+                self.tracked = self.tracked or element.local in ("del", "moveFrom")
+                seen = " " if element.local == "br" else ""
+                yield self.void(element, seen)
+
+    def _run(self, element: Element) -> Iterator["_Run | Node"]:
+        properties = element.child("rPr")
+        style = _OF_SPELLING.sub("", self.tree.raw(properties)) if properties else ""
+        style = "" if _NO_PROPERTIES.fullmatch(style) else style
+        tag = self.tree.text[element.begin : element.inner]
+        opening = re.sub(r"\s\w+:rsid\w*=\"[^\"]*\"", "", tag) + style
+        closing = self.tree.text[element.inner_end : element.end]
+        for child in element.children:
+            if child.local == "t":
+                text = self.tree.text[child.inner : child.inner_end]
+                yield _Run(style, unescaped(text))
+            elif child.local == "noBreakHyphen":
+                yield _Run(style, "\u2011")
+            elif child is not properties and child.local not in _DROPPED:
+                seen = " " if child.local in ("tab", "br", "cr", "ptab") else ""
+                yield Void((opening, *self.of(child), closing), seen)
+
+    def _field_mark(self, run: Element) -> str:
+        mark = run.child("fldChar")
+        return self.tree.attribute(mark, f"{mark.prefix}fldCharType") if mark else ""
+
+    def _end_of_field(self, elements: Sequence[Element], number: int) -> int | None:
+        """The number after the run that ends the field; None where it ends in another paragraph."""
+        depth = 1
+        for n in range(number, len(elements)):
+            mark = self._field_mark(elements[n])
+            depth += (mark == "begin") - (mark == "end")
+            if depth == 0:
+                return n + 1
+        return None
+
+    def _field(self, elements: Sequence[Element]) -> Iterator["_Run | Node"]:
+        """A field: text that a program fills in stays, the text of a link is translated."""
+        marks = [self._field_mark(element) for element in elements]
+        parts: tuple[Part, ...] = tuple(part for one in elements for part in self.of(one))
+        if "separate" not in marks:
+            yield Void(parts)
+            return
+        middle = marks.index("separate")
+        codes = "".join(self.tree.content(element) for element in elements[:middle])
+        result = elements[middle + 1 : -1]
+        if _FIELD_LINK.match(codes) and marks.count("begin") == 1:
+            opening = tuple(part for one in elements[: middle + 1] for part in self.of(one))
+            inside = _merged(list(self._tokens(result)), None)
+            yield Around(opening, inside, self.of(elements[-1]))
+        else:
+            seen = "".join(self.tree.content(element) for element in result)
+            yield Void(parts, seen)
+
+    def _maker(self, paragraph: Element) -> "MakeRun":
+        """Writes a run of this kind of paragraph."""
+        prefix = paragraph.prefix
+        keep = "" if prefix in self._drawing else ' xml:space="preserve"'
+        bare = paragraph.local in ("si", "is") and paragraph.child("r") is None
+
+        def make(text: str, style: str) -> str:
+            element = f"<{prefix}t{keep}>{escape(text)}</{prefix}t>"
+            return element if bare else f"<{prefix}r>{style}{element}</{prefix}r>"
+
+        return make
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Text with the properties that it has."""
+
+    style: str
+    text: str
+
+
+def _commonest(tokens: Sequence["_Run | Node"]) -> str:
+    """The properties that most of the text has."""
+    lengths: dict[str, int] = {}
+    for token in tokens:
+        if isinstance(token, _Run):
+            lengths[token.style] = lengths.get(token.style, 0) + len(token.text)
+    return max(lengths, key=lambda style: lengths[style]) if lengths else ""
+
+
+def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ...]:
+    """Text of the base's properties as it is, and all other within a tag that stands for its own;
+    neighbours with equal properties are one."""
+    nodes: list[Node] = []
+    before: str | None = None
+    for token in tokens:
+        if not isinstance(token, _Run):
+            nodes.append(token)
+            before = None
+        elif token.style == base:
+            nodes.append(token.text)
+            before = None
+        elif token.style == before:
+            last = nodes[-1]
+            assert isinstance(last, Around)
+            nodes[-1] = Around(last.opening, tidy((*last.inside, token.text)), last.closing)
+        else:
+            nodes.append(Around((_Style(token.style),), (token.text,), ()))
+            before = token.style
+    return tidy(nodes)
+
+
+def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
+    """Nodes as runs; `style` is that of their text."""
+    text = ""
+    for node in [*nodes, None]:
+        if isinstance(node, (str, Kept)):
+            text += node if isinstance(node, str) else node.text
+            continue
+        if text:
+            yield make(text, style)
+            text = ""
+        if isinstance(node, Void):
+            yield joined(node.raw)
+        elif isinstance(node, Around):
+            first = node.opening[0]
+            if isinstance(first, _Style):
+                yield from _runs(node.inside, first.raw, make)
+            else:
+                yield joined(node.opening)
+                yield from _runs(node.inside, style, make)
+                yield joined(node.closing)

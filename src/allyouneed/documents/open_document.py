@@ -1,0 +1,74 @@
+"""OpenDocument files (odt, odp, ods), as LibreOffice writes them."""
+
+from collections.abc import Iterator
+
+from allyouneed.documents.archive import Archive
+from allyouneed.documents.document import Document
+from allyouneed.documents.office import archive_document
+from allyouneed.documents.xml_text import XmlText
+from allyouneed.documents.xml_tree import Element, unescaped
+from allyouneed.errors import DataError
+from allyouneed.translation.markup.nodes import Around, Node, Void, tidy
+from allyouneed.translation.markup.passage import Passage
+
+ENTRIES = (r"(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml",)
+_INSIDE = frozenset(["span", "a", "meta", "meta-field", "ruby", "ruby-base"])
+_SPACES = frozenset(["s", "tab", "line-break"])
+
+
+class OpenDocumentText(XmlText):
+    """The text of one part of an OpenDocument file."""
+
+    def is_paragraph(self, element: Element) -> bool:
+        """A paragraph, a heading, a description of a picture, or the document's title."""
+        if element.prefix == "text:":
+            return element.local in ("p", "h")
+        if element.prefix == "svg:":
+            return element.local in ("title", "desc")
+        return element.prefix == "dc:" and element.local in ("title", "description", "subject")
+
+    def is_left(self, element: Element) -> bool:
+        """Cells that are computed, or hold numbers; deleted text; styles of numbers; authors."""
+        if element.local in ("table-cell", "covered-table-cell"):
+            kind = self.tree.attribute(element, "office:value-type") or "string"
+            return kind != "string" or "table:formula" in element.attributes
+        return element.local in ("tracked-changes", "creator", "initial-creator")
+
+    def passage(self, element: Element) -> Passage:
+        """The paragraph."""
+        return self.simple_passage(element, tidy(list(self._nodes(element))))
+
+    def _nodes(self, element: Element) -> Iterator[Node]:
+        place = element.inner
+        for child in element.children:
+            yield _collapsed(self.tree.text[place : child.begin])
+            place = child.end
+            if child.local in _INSIDE:
+                opening = self.tree.text[child.begin : child.inner]
+                closing = self.tree.text[child.inner_end : child.end]
+                yield Around((opening,), tidy(list(self._nodes(child))), (closing,))
+            elif child.local in _SPACES:
+                yield Void((self.tree.raw(child),), " ")
+            elif child.local in ("note", "annotation", "frame") or child.children:
+                yield self.void(child)
+            else:  # a field, such as a number of pages, or a mark
+                yield Void((self.tree.raw(child),), self.tree.content(child))
+        yield _collapsed(self.tree.text[place : element.inner_end])
+
+
+def _collapsed(text: str) -> str:
+    return unescaped(text).replace("\n", " ").replace("\t", " ")
+
+
+def read_open_document(data: bytes) -> Document:
+    """The document of an odt, odp or ods file: text, tables, notes, headers, descriptions.
+
+    Raises:
+        DataError: no such file, a damaged one, one with a password or macros.
+    """
+    archive = Archive(data)
+    if "content.xml" not in archive.entries:
+        raise DataError("the archive has no content.xml: it is a file of another kind")
+    if b"encryption-data" in archive.entries.get("META-INF/manifest.xml", b""):
+        raise DataError("the file is protected by a password; save it without one")
+    return archive_document(archive, ENTRIES, OpenDocumentText)
