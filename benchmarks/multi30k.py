@@ -15,12 +15,11 @@ Several models decide together, as an ensemble. Needs sacremoses, and the data:
 """
 
 import argparse
-import hashlib
 import json
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,12 +32,12 @@ from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import DataError
 from allyouneed.evaluation.metrics import bleu, chrf
+from allyouneed.files import write_whole
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import open_model_folder
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parent / "results" / "multi30k.jsonl"
 PUBLISHED = {"test_2016_flickr": 41.02}  # fairseq Transformer-Tiny, beam 5, average of 10
-LONGEST_NAME = 150  # of the 255 bytes that a file may be called by
 
 
 def main() -> None:
@@ -67,11 +66,21 @@ def main() -> None:
         print(f"{figure['score']:6.2f}  {figure['metric']}  {figure['signature']}")
     if arguments.set in PUBLISHED:
         print(f"{PUBLISHED[arguments.set]:6.2f}  published, to be set beside the first")
-    how = f"-beam-{arguments.beam}-alpha-{arguments.length_penalty:g}" if "beam" in about else ""
-    path = arguments.results / f"multi30k-{about['name']}-{arguments.set}{how}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"written: {path}", file=sys.stderr)
+    record(document, arguments.results)
+    print(f"written: {arguments.results}", file=sys.stderr)
+
+
+def record(document: Mapping[str, Any], table: Path) -> None:
+    """Puts a run into the table, in the place of an earlier row of the same model, set and search.
+
+    The table holds one JSON object a line.
+    """
+    key = ("name", "set", "beam", "length_penalty")
+    lines = table.read_text("utf-8").splitlines() if table.is_file() else []
+    rows = [json.loads(line) for line in lines]
+    kept = [row for row in rows if [row.get(k) for k in key] != [document.get(k) for k in key]]
+    written = (json.dumps(row, ensure_ascii=False) + "\n" for row in [*kept, document])
+    write_whole(table, "".join(written))
 
 
 def parsed() -> argparse.Namespace:
@@ -89,7 +98,9 @@ def parsed() -> argparse.Namespace:
         "--length-penalty", type=float, default=0.6, help="Wu's alpha (%(default)s)"
     )
     parser.add_argument("--engine", default="auto", help="of a single model (%(default)s)")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, help="the table to write to (%(default)s)"
+    )
     if not find_spec("sacremoses"):
         sys.exit("sacremoses is not installed; install it with: pip install sacremoses")
     return parser.parse_args()
@@ -125,9 +136,6 @@ def facts_of(model: str) -> dict[str, Any]:
         others = [word for word in overrides if not word.startswith("seed=")]
         name = "-".join([Path(start).stem, f"seed-{recipe['seed']}", *others])
         name = re.sub(r"[^\w.=-]+", "_", name)
-        if len(name) > LONGEST_NAME:
-            digest = hashlib.sha256(name.encode()).hexdigest()
-            name = f"{name[:LONGEST_NAME]}-{digest[:8]}"
     told = ("parameters", "steps", "epochs", "minutes", "weights", "validation_loss", "command")
     return {"name": name, **{key: facts[key] for key in told if key in facts}}
 
