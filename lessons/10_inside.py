@@ -17,13 +17,13 @@ import torch
 
 import allyouneed
 from allyouneed import capture, intervene
-from allyouneed.decoding.links import pharaoh
+from allyouneed.decoding.links import word_alignment
 from allyouneed.evaluation.alignment_error import GoldAlignment, alignment_error_rate
 from allyouneed.insight.figures import head_grid, heatmap
 from allyouneed.insight.head_report import head_alignments, head_report
 from allyouneed.insight.lens import logit_lens
 from allyouneed.insight.names import heads
-from allyouneed.translation.segments import word_numbers
+from allyouneed.translation.words import word_numbers
 from lesson import Lesson, same
 from sentences import ALIGNED, PAIRS
 
@@ -105,14 +105,14 @@ gold = [GoldAlignment.of(line) for line in links]
 def diagonal(source, target):
     """Links in order, as if every language had the same: what any finding has to beat."""
     last_source, last_target = len(source.split()) - 1, len(target.split()) - 1
-    return " ".join(f"{round(j * last_source / last_target)}-{j}" for j in range(last_target + 1))
+    return [(round(j * last_source / last_target), j) for j in range(last_target + 1)]
 
 
 def mean_of_heads(source, target):
     """The last layer's heads together, as in the picture."""
     ids = tokenizer.encode_ids([source, target])
     weights_TS = translator.attention(source, target)[2]
-    return pharaoh(weights_TS, *(word_numbers(tokenizer, one) for one in ids))
+    return word_alignment(weights_TS, *(word_numbers(tokenizer, one) for one in ids))
 
 
 report = head_report(translator, sources, targets, gold=links)
@@ -135,11 +135,10 @@ assert errors_LH[1].max() < in_order < errors_LH[0].min()
 
 # %%
 best = f"decoder.layers.1.cross_attention[{int(errors_LH[1].argmin())}]"
-for source, target, line, wanted in zip(
+for source, target, found, wanted in zip(
     sources, targets, head_alignments(translator, sources, targets, best), gold, strict=True
 ):
-    for link in line.split():
-        i, j = map(int, link.split("-"))
+    for i, j in found:
         if (i, j) not in wanted.possible:
             print(f"{target.split()[j]:12} ← {source.split()[i]:12} in: {source}")
 
@@ -372,4 +371,4 @@ lesson.live_view("dog", sentence)
 #   under both
 # - `insight/head_report.py:head_report`, `evaluation/alignment_error.py:alignment_error_rate`
 # - `insight/lens.py:logit_lens`
-# - `decoding/alignment.py:cross_attention_map`, `decoding/alignment.py:pharaoh`
+# - `decoding/alignment.py:cross_attention_map`, `decoding/links.py:word_alignment`

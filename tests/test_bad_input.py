@@ -359,11 +359,11 @@ ENDLESS = {
 def test_endless_line_is_split_into_what_the_model_can_take(text: str, copier: Translator) -> None:
     assert len(text) == LONG
     segmenter = Segmenter(copier.tokenizer, known_length=24)
-    segments, notes = segmenter.cut(text)
-    assert "".join(s.before + s.text + s.after for s in segments) == text
-    ids = copier.tokenizer.encode_ids([segment.text for segment in segments])
+    cut = segmenter.cut(text)
+    assert "".join(s.before + s.text + s.after for s in cut.segments) == text
+    ids = copier.tokenizer.encode_ids([segment.text for segment in cut.segments])
     assert max(map(len, ids)) <= 24
-    assert bool(notes) == bool(text.strip())
+    assert bool(cut.notes) == bool(text.strip())
 
 
 @pytest.mark.parametrize("kind", ["words", "no space"])

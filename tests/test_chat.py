@@ -137,7 +137,7 @@ def test_turns_that_do_not_fit_are_left_out_with_a_note(copier: Translator) -> N
     assert copier.known_length == 24
     chat.turns = [Turn("a " * 22, own=False), Turn("b a", own=True)]
     assert chat.reply("c d") == "b a c d"
-    assert chat.notes == [
+    assert list(chat.notes) == [
         "the last 3 turns have more than the 24 tokens that the model knows: it sees 2 of them"
     ]
 

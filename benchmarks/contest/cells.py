@@ -66,7 +66,7 @@ class TestSet:
     """Lines to translate, cut into the parts that the model sees at once, and their references."""
 
     name: str
-    lines: list[list[Segment]]
+    lines: list[tuple[Segment, ...]]
     references: list[str]
     sources: list[list[int]]
 
@@ -77,7 +77,7 @@ class TestSet:
         """Cuts lines as the translator does."""
         longest = folder.trained_length or folder.config.max_positions // 2
         segmenter = Segmenter(folder.tokenizer, longest)
-        cut = [segmenter.cut(line)[0] for line in lines]
+        cut = [segmenter.cut(line).segments for line in lines]
         texts = [segment.text for segments in cut for segment in segments if segment.text]
         return cls(name, cut, references, folder.tokenizer.encode_ids(texts))
 

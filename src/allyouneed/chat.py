@@ -11,8 +11,8 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError, needs_torch
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History, Turn
-from allyouneed.translation.job import Options
-from allyouneed.translation.segments import CUT_OFF
+from allyouneed.translation.assembly import CUT_OFF
+from allyouneed.translation.request import Options
 from allyouneed.translation.translator import Translator
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Chat:
     """One conversation: `turns` are what was said so far, `own` where the model said it.
 
     `options` say how replies are found, and may be changed between them. `notes` are what its user
-    should know about how the last reply came about; whoever tells them takes them out.
+    should know about the last reply.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Chat:
         self.options = options or DRAWN
         self.in_a_row = in_a_row
         self.turns: list[Turn] = []
-        self.notes: list[str] = []
+        self.notes: tuple[str, ...] = ()
         self._replies = 0
         self._last: tuple[list[int], list[int]] | None = None
 
@@ -141,8 +141,7 @@ class Chat:
     def _answered(
         self, turns: list[Turn], source: list[int], notes: list[str]
     ) -> Generator[str, None, None]:
-        self.turns, self._last = turns, None
-        self.notes += notes
+        self.turns, self._last, self.notes = turns, None, tuple(notes)
         given, ids = "", []
         growing = self.translator.tokenizer.target.growing()
         try:
@@ -155,7 +154,7 @@ class Chat:
             given += piece
             yield piece
             if ids[-1] != self.translator.config.end:
-                self.notes.append(CUT_OFF)
+                self.notes = (*self.notes, CUT_OFF)
         finally:
             self._replies += 1
             if ids:
@@ -165,21 +164,14 @@ class Chat:
     def _ids(self, source: list[int]) -> Iterator[int]:
         """The reply's ids as they are found."""
         with needs_torch("a conversation"):
-            import torch
+            from allyouneed.engine.torch_engine import without_repeats
 
-            from allyouneed.decoding.beam import beam_search
-            from allyouneed.decoding.streaming import stream_ids
-            from allyouneed.decoding.unsaid import Unsaid
-            from allyouneed.engine.selected_vocabulary import for_batch
-
-        road = self.translator.road
-        model = Unsaid(for_batch(road.decodable, road.selection, [source]), self._worn_out())
-        source_BS = torch.tensor([source], device=self.translator.device)
+        engine = without_repeats(self.translator.active_engine, self._worn_out())
         if isinstance(self.options, BeamOptions) and self.options.beam > 1:
-            [[best, *_]] = beam_search(model, source_BS, self.options)
+            [[best, *_]] = engine.search([source], self.options)
             yield from best.ids
         else:
-            yield from stream_ids(model, source_BS, self.options, number=self._replies)
+            yield from engine.stream(source, self.options, number=self._replies)
 
     def _worn_out(self) -> list[list[int]]:
         """What the model has said so often in a row that it must not say it again."""
@@ -203,5 +195,5 @@ def replies(
     """
     plain = translator.segmenter.normaliser.plain
     ids = translator.tokenizer.encode_ids([plain(source).text for source in sources])
-    found = translator.road.search(ids, options, numbers=range(len(ids)))
+    found = translator.active_engine.search(ids, options, numbers=range(len(ids)))
     return [translator.tokenizer.target.decode(best.ids).strip() for best, *_ in found]

@@ -1,6 +1,7 @@
 """Opening models: one of any kind, or several that translate as one."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, overload
 
@@ -140,6 +141,9 @@ def load_ensemble(
         trained_length=min(member.known_length for member in members),
         normaliser=first.segmenter.normaliser.name,
         language=first.segmenter.language,
+        name=f"{len(members)} models",
+        notes=[note for member in members for note in member.notes],
+        reopen=partial(load_ensemble, list(models), device=device, threads=threads),
     )
 
 
@@ -158,21 +162,29 @@ def _translator(
         selection = open_vocabulary_selection(folder)
     chosen = choose(engine, folder, device, threads)
     chosen.engine.selection = selection
-    translator = Translator(
+    return Translator(
         chosen.engine,
         folder.tokenizer,
         chosen.core,
         device=chosen.device,
         trained_length=folder.trained_length,
-        normaliser=folder.normaliser,
-        language=folder.languages[1],
         history=folder.history,
         alignment_heads=folder.alignment_heads,
         speaks=folder.speaks,
+        normaliser=folder.normaliser,
+        language=folder.languages[1],
+        name=folder.path.name,
+        notes=chosen.notes,
+        reopen=partial(
+            load,
+            folder.path,
+            engine,
+            device,
+            threads,
+            vocabulary_selection=vocabulary_selection,
+            kind=Translator,
+        ),
     )
-    translator.notes += [*chosen.notes, *chosen.engine.notes]
-    chosen.engine.notes.clear()
-    return translator
 
 
 def _no_single_model() -> NoReturn:

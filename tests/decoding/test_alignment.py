@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from allyouneed.decoding.alignment import cross_attention_map
 from allyouneed.decoding.alignment_heads import AlignmentHeads
-from allyouneed.decoding.links import pharaoh
+from allyouneed.decoding.links import pharaoh, word_alignment
 from allyouneed.errors import UsageError
 
 
@@ -56,21 +56,23 @@ ATTENTION = torch.tensor(
 
 
 def test_each_target_token_gets_the_source_token_it_looks_at_most() -> None:
-    assert pharaoh(ATTENTION, [0, 1, 2, 3], [0, 1, 2, 3]) == "0-1 1-0 3-2 3-3"
+    links = word_alignment(ATTENTION, [0, 1, 2, 3], [0, 1, 2, 3])
+    assert links == ((0, 1), (1, 0), (3, 2), (3, 3))
+    assert pharaoh(links) == "0-1 1-0 3-2 3-3"
 
 
 def test_tokens_of_a_word_are_counted_together() -> None:
     """Source tokens 1 and 2 are one word: 0.6 of row 1. Target tokens 2 and 3 are one word."""
-    assert pharaoh(ATTENTION, [0, 1, 1, 2], [0, 1, 2, 2]) == "1-0 1-1 2-2"
+    assert pharaoh(word_alignment(ATTENTION, [0, 1, 1, 2], [0, 1, 2, 2])) == "1-0 1-1 2-2"
 
 
 def test_the_end_is_aligned_to_nothing() -> None:
-    assert pharaoh(ATTENTION, [0, 1, 2, -1], [0, 1, 2, -1]) == "0-1 1-0 2-2"
+    assert pharaoh(word_alignment(ATTENTION, [0, 1, 2, -1], [0, 1, 2, -1])) == "0-1 1-0 2-2"
 
 
 def test_padding_is_aligned_to_nothing() -> None:
-    assert pharaoh(ATTENTION, [0, 1, -1], [0, -1]) == "1-0"
+    assert pharaoh(word_alignment(ATTENTION, [0, 1, -1], [0, -1])) == "1-0"
 
 
 def test_no_words_no_pairs() -> None:
-    assert pharaoh(ATTENTION[:1, :1], [-1], [-1]) == ""
+    assert pharaoh(word_alignment(ATTENTION[:1, :1], [-1], [-1])) == ""

@@ -32,11 +32,11 @@ def backwards(texts: list[str], alignments: bool) -> Sequence[Translation]:
 
 def _made(text: str, target: str, reverse: bool) -> Translation:
     count = len(text.split())
-    links = [f"{count - n - 1 if reverse else n}-{n}" for n in range(count)]
+    links = tuple((count - n - 1 if reverse else n, n) for n in range(count))
     return Translation(
         source=text,
         text=target,
-        alignment=" ".join(links),
+        alignment=links,
         tokens=(),
         token_log_probabilities=(),
     )

@@ -28,8 +28,10 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def engine(name: str, how: str) -> SimpleNamespace:
             return SimpleNamespace(name=name, description=how)
 
-        def opened(folder: ModelFolder, name: str, threads: int | None) -> SimpleNamespace:
-            return engine(name, f"native on {threads}")
+        def opened(
+            folder: ModelFolder, name: str, threads: int | None
+        ) -> tuple[SimpleNamespace, tuple[str, ...]]:
+            return engine(name, f"native on {threads}"), ()
 
         reason = None if native else "there is no compiler"
         monkeypatch.setattr(choice, "_why_not_native", lambda folder: reason)
@@ -140,7 +142,7 @@ def test_int8_with_torch_translates(model_folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(choice, "_int8_with_torch", lambda: True)
     translator = load(model_folder, engine="cpu-int8")
     assert (translator.engine.name, translator.engine.description) == ("cpu-int8", "int8, torch")
-    assert translator.notes == [
-        "the native engine cannot run (not here); cpu-int8 runs instead, with torch"
-    ]
+    assert translator.notes == (
+        "the native engine cannot run (not here); cpu-int8 runs instead, with torch",
+    )
     assert translator("a b", beam=1).tokens

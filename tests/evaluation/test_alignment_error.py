@@ -15,17 +15,18 @@ def test_sure_links_are_possible_too() -> None:
 def test_the_rate_counts_over_all_sentences() -> None:
     gold = [GoldAlignment.of("0-0 1?1"), GoldAlignment.of("0-1 1-0")]
     # |A ∩ S| = 1 + 1, |A ∩ P| = 2 + 1, |A| = 3 + 2, |S| = 1 + 2
-    assert alignment_error_rate(["0-0 1-1 2-2", "0-1 1-1"], gold) == pytest.approx(1 - 5 / 8)
+    found = [((0, 0), (1, 1), (2, 2)), ((0, 1), (1, 1))]
+    assert alignment_error_rate(found, gold) == pytest.approx(1 - 5 / 8)
 
 
-@pytest.mark.parametrize(("found", "rate"), [("0-0 1-1", 0.0), ("1-0", 1.0), ("", 1.0)])
-def test_the_ends_of_the_scale(found: str, rate: float) -> None:
+@pytest.mark.parametrize(("found", "rate"), [([(0, 0), (1, 1)], 0.0), ([(1, 0)], 1.0), ([], 1.0)])
+def test_the_ends_of_the_scale(found: list[tuple[int, int]], rate: float) -> None:
     assert alignment_error_rate([found], [GoldAlignment.of("0-0 1-1")]) == rate
 
 
 def test_nothing_to_compare() -> None:
     with pytest.raises(DataError, match="no sure ones"):
-        alignment_error_rate([""], [GoldAlignment.of("0?0")])
+        alignment_error_rate([()], [GoldAlignment.of("0?0")])
 
 
 @pytest.mark.parametrize("line", ["0-0 1", "1:2", "a-b", "-1-0", "0-0,1-1"])

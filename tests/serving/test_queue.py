@@ -8,17 +8,17 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.crew import Crew
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Batch, Queue
-from allyouneed.translation.job import Wishes
+from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.translator import Translator
 
-WISHES = Wishes(BeamOptions(beam=1))
+REQUEST = TranslationRequest(BeamOptions(beam=1))
 
 
 def order(
-    translator: Translator, client: str, texts: list[str], wishes: Wishes = WISHES
+    translator: Translator, client: str, texts: list[str], asked: TranslationRequest = REQUEST
 ) -> tuple[Order, threading.Event]:
     ended = threading.Event()
-    return Order(translator, texts, wishes, client, lambda _: ended.set()), ended
+    return Order(translator, texts, asked, client, lambda _: ended.set()), ended
 
 
 def clients(batch: Batch) -> list[str]:
@@ -26,7 +26,7 @@ def clients(batch: Batch) -> list[str]:
 
 
 def texts(batch: Batch) -> list[str]:
-    return [one.job.to_do[number].text for one, number in batch.sentences]
+    return [one.job.segments[number].text for one, number in batch.sentences]
 
 
 def test_what_waits_is_taken_together(copier: Translator) -> None:
@@ -78,7 +78,7 @@ def test_like_lengths_meet(copier: Translator) -> None:
 def test_lanes_do_not_mix(copier: Translator) -> None:
     queue = Queue()
     queue.put(order(copier, "a", ["Hello."])[0])
-    queue.put(order(copier, "b", ["Hello."], Wishes(BeamOptions(beam=2)))[0])
+    queue.put(order(copier, "b", ["Hello."], TranslationRequest(BeamOptions(beam=2)))[0])
     first, second = queue.take(), queue.take()
     assert first is not None
     assert second is not None
@@ -175,10 +175,10 @@ def test_an_error_meets_only_the_sentence_that_causes_it(
 ) -> None:
     search = copier.engine.search
 
-    def fails(sources, *arguments):  # type: ignore[no-untyped-def]
+    def fails(sources, *arguments, **more):  # type: ignore[no-untyped-def]
         if poison in [list(source) for source in sources]:
             raise MemoryError("poisoned")
-        return search(sources, *arguments)
+        return search(sources, *arguments, **more)
 
     poison = list(copier.tokenizer.encode("bad").ids)
     monkeypatch.setattr(copier.engine, "search", fails)

@@ -12,7 +12,7 @@ from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.interop.fairseq_dictionary import read_dictionary
 from allyouneed.text.fairseq_tokenizer import SPECIALS, FairseqTokenizer
 from allyouneed.text.opening import open_tokenizer, read_tokenizer
-from allyouneed.translation.segments import word_numbers
+from allyouneed.translation.words import word_numbers
 
 GOLDEN = Path(__file__).parents[1] / "interop" / "fairseq"
 SAID = json.loads((GOLDEN / "text.json").read_text("utf-8"))["sentences"]

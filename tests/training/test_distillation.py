@@ -18,8 +18,8 @@ from allyouneed.training import distillation
 from allyouneed.training.distillation import SEARCH, distil
 from allyouneed.training.log import Record
 from allyouneed.training.workers import ALONE, Workers
+from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.result import Translation
-from allyouneed.translation.segments import CUT_OFF
 
 CPU = torch.device("cpu")
 STEPS = "training.steps=4"

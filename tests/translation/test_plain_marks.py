@@ -61,7 +61,13 @@ def test_lines_end_where_unicode_says(reader: Translator) -> None:
 def test_alignments_count_the_words_that_were_typed(reader: Translator) -> None:
     found = reader("so—late\u00a0“man” \u200b dog", alignments=True)
     assert found.text == "so – late „man“ dog"
-    assert found.alignment == "0-0 0-1 0-2 1-3 3-4"  # "\u200b" is a word to Python, and unseen
+    assert found.alignment == (
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 3),
+        (3, 4),
+    )  # "\u200b" is a word to Python, and unseen
 
 
 def test_what_nobody_sees_is_blank(reader: Translator) -> None:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.text.tokenizer import Tokenizer
-from allyouneed.translation.segments import Segmenter, WordCounter, best_combinations, word_numbers
+from allyouneed.translation.assembly import best_combinations
+from allyouneed.translation.segments import Segmenter
+from allyouneed.translation.words import WordCounter, word_numbers
 
 FEW = settings(max_examples=50, deadline=None)
 SPACED = st.text(alphabet=list("ab.é字 \t\n\u00a0\u3000"), max_size=60)
@@ -20,7 +22,7 @@ def segmenter(small_tokenizer: Tokenizer) -> Segmenter:
 @FEW
 @given(text=SPACED)
 def test_parts_joined_are_the_text_and_fit(text: str, segmenter: Segmenter) -> None:
-    segments, _ = segmenter.cut(text)
+    segments = segmenter.cut(text).segments
     assert "".join(s.before + s.text + s.after for s in segments) == text
     for segment in segments:
         assert segment.text == segment.text.strip()
@@ -29,22 +31,22 @@ def test_parts_joined_are_the_text_and_fit(text: str, segmenter: Segmenter) -> N
 
 
 def parts(segmenter: Segmenter, text: str) -> list[str]:
-    return [segment.text for segment in segmenter.cut(text)[0]]
+    return [segment.text for segment in segmenter.cut(text).segments]
 
 
 def test_line_that_the_model_knows_stays_whole(segmenter: Segmenter) -> None:
     text = "Go. Stop."
     assert parts(segmenter, text) == [text]
-    assert segmenter.cut(text)[1] == []
+    assert segmenter.cut(text).notes == ()
 
 
 def test_longer_line_is_cut_into_sentences(segmenter: Segmenter) -> None:
     text = "Abc. Def. Ghi."
     assert len(segmenter.tokenizer.encode(text).ids) > 12
     assert parts(segmenter, text) == ["Abc.", "Def.", "Ghi."]
-    assert segmenter.cut(f"{text}\nok\n{text}")[1] == [
-        "longer than the 12 tokens that the model knows: translated in 6 parts"
-    ]
+    assert segmenter.cut(f"{text}\nok\n{text}").notes == (
+        "longer than the 12 tokens that the model knows: translated in 6 parts",
+    )
 
 
 def test_longer_sentence_is_cut_at_its_clauses_or_words(segmenter: Segmenter) -> None:
@@ -58,14 +60,14 @@ def test_bytes_count_not_characters(segmenter: Segmenter) -> None:
 
 def test_white_space_around_a_line_takes_no_room(segmenter: Segmenter) -> None:
     text = f"{' ' * 50}Go.{' ' * 50}\n\n  Stop.\n"
-    segments, notes = segmenter.cut(text)
-    assert [(s.before, s.text, s.after) for s in segments] == [
+    cut = segmenter.cut(text)
+    assert [(s.before, s.text, s.after) for s in cut.segments] == [
         (" " * 50, "Go.", " " * 50 + "\n"),
         ("", "", "\n"),
         ("  ", "Stop.", "\n"),
         ("", "", ""),
     ]
-    assert notes == []
+    assert cut.notes == ()
 
 
 def test_only_line_feeds_end_lines(segmenter: Segmenter) -> None:

@@ -1,6 +1,6 @@
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,26 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import allyouneed
-from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.links import pharaoh
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.engine.engine import Note, ignore
 from allyouneed.engine.torch_engine import TorchEngine, core_engine
 from allyouneed.errors import DataError, ShapeError, UsageError
 from allyouneed.loading import load
-from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.segments import Segmenter
 from allyouneed.translation.translator import Score, Translation, Translator
 
 THREE = "The dog sleeps. Where is the station? A man rides a bike."  # 3 parts to the copier
 QUICK = BeamOptions(beam=1, max_length=12)
-
-
-@pytest.fixture(scope="session")
-def babbler(small_model: Callable[..., Transformer], small_tokenizer: Tokenizer) -> Translator:
-    """Random weights: what it says makes no sense, but differs from text to text."""
-    model = small_model(d_model=32, shared_embeddings="none", output_bias=True)
-    with torch.no_grad():
-        model.output.bias[model.config.end] += 4
-    return Translator.of_model(model, small_tokenizer)
 
 
 def lines(number: int, seed: int = 0) -> list[str]:
@@ -80,7 +71,7 @@ def test_blank_texts_stay_as_they_are(text: str, copier: Translator) -> None:
     translation = copier(text, n_best=3, prefix="No", alignments=True)
     assert (translation.source, translation.text, translation.tokens) == (text, text, ())
     assert (translation.log_probability, translation.average_log_likelihood) == (0, 0)
-    assert translation.alignment == ""
+    assert translation.alignment == ()
     assert [alternative.text for alternative in translation.alternatives] == [text]
     json.dumps(translation.to_dict())
 
@@ -248,7 +239,7 @@ def test_prefix_comes_once_in_a_text(babbler: Translator) -> None:
 
 
 def test_alignment_of_a_copy_is_the_diagonal(copier: Translator) -> None:
-    assert copier("The dog sleeps.", alignments=True).alignment == "0-0 1-1 2-2"
+    assert copier("The dog sleeps.", alignments=True).alignment == ((0, 0), (1, 1), (2, 2))
 
 
 @pytest.mark.parametrize(
@@ -264,24 +255,21 @@ def test_alignment_counts_words_through_split_texts(text: str, copier: Translato
     translation = copier(text, alignments=True)
     assert translation.text == text
     assert translation.alignment is not None
-    links = {tuple(map(int, link.split("-"))) for link in translation.alignment.split()}
-    assert links == {(n, n) for n in range(len(text.split()))}
+    assert set(translation.alignment) == {(n, n) for n in range(len(text.split()))}
 
 
 def test_alignment_sees_the_space_that_a_cut_leaves_to_the_next_part(copier: Translator) -> None:
     segmenter = Segmenter(copier.tokenizer, known_length=24)
     texts = (f"{'x' * k} {'y' * 20}" for k in range(12, 24))
-    text = next(t for t in texts if any(s.before == " " for s in segmenter.cut(t)[0]))
-    links = (copier(text, alignments=True).alignment or "").split()
-    assert set(links) == {"0-0", "1-1"}
+    text = next(t for t in texts if any(s.before == " " for s in segmenter.cut(t).segments))
+    assert set(copier(text, alignments=True).alignment or ()) == {(0, 0), (1, 1)}
 
 
 def test_alignment_stays_within_the_words(babbler: Translator) -> None:
     texts = [f"{a}  {b}\n\n{c}" for a, b, c in zip(*[iter(lines(60))] * 3, strict=True)]
     for translation in babbler(texts, alignments=True, options=QUICK):
         assert translation.alignment
-        for link in translation.alignment.split():
-            i, j = map(int, link.split("-"))
+        for i, j in translation.alignment:
             assert i < len(translation.source.split())
             assert j < len(translation.text.split())
 
@@ -420,7 +408,7 @@ def test_translation_as_json(copier: Translator) -> None:
         assert found[name] == getattr(translation, name)
     for name in ("tokens", "token_log_probabilities", "notes"):
         assert tuple(found[name]) == getattr(translation, name)
-    assert found["alignment"] == translation.alignment
+    assert found["alignment"] == pharaoh(translation.alignment or ())
     assert [a["text"] for a in found["alternatives"]] == [
         alternative.text for alternative in translation.alternatives
     ]
@@ -444,7 +432,7 @@ def test_score_as_json(copier: Translator) -> None:
 def test_load_is_the_public_door(model_folder: Path) -> None:
     translator = allyouneed.load(model_folder, engine="core", device="cpu")
     assert isinstance(translator, allyouneed.Translator)
-    assert (translator.engine.name, translator.device, translator.notes) == ("core", "cpu", [])
+    assert (translator.engine.name, translator.device, translator.notes) == ("core", "cpu", ())
     assert translator.config is translator.model.config
     assert translator.config.d_model == 16
     assert not translator.model.training
@@ -471,12 +459,16 @@ class Elsewhere:
     name, description, selection = "cpu-int8", "elsewhere", None
 
     def __init__(self, core: TorchEngine) -> None:
-        self.core, self.searches, self.notes = core, 0, ["all is well"]
+        self.core, self.searches = core, 0
         self.config, self.decodable = core.config, core.decodable
 
-    def search(self, *wishes: object) -> object:
+    def search(self, *request: object, note: Note = ignore) -> object:
         self.searches += 1
-        return self.core.search(*wishes)
+        note(0, "all is well")
+        return self.core.search(*request)
+
+    def stream(self, *request: object) -> object:
+        return self.core.stream(*request)
 
 
 @pytest.fixture
@@ -488,9 +480,12 @@ def elsewhere(babbler: Translator) -> Translator:
 def test_the_engine_searches_and_its_notes_are_passed_on(
     elsewhere: Translator, babbler: Translator
 ) -> None:
-    assert same(elsewhere("ab cd"), babbler("ab cd"))
+    found = elsewhere(["ab cd", "ef"])
+    wanted = babbler("ab cd")
+    assert same(found[0], replace(wanted, notes=("all is well", *wanted.notes)))
     assert elsewhere.engine.searches == 1
-    assert (elsewhere.notes, elsewhere.engine.notes) == (["all is well"], [])
+    assert "all is well" not in found[1].notes
+    assert elsewhere.notes == ()
 
 
 def test_while_attention_is_probed_the_core_runs(
@@ -504,8 +499,9 @@ def test_while_attention_is_probed_the_core_runs(
         note = "the model is probed: the core engine ran, not cpu-int8"
         assert probed.notes[0] == note
         assert same(replace(probed, notes=probed.notes[1:]), babbler("ab cd"))
-        assert "".join(elsewhere.stream("ab cd", QUICK)) == babbler("ab cd", options=QUICK).text
-        assert note in elsewhere.notes
+        stream = elsewhere.stream("ab cd", QUICK)
+        assert "".join(stream) == babbler("ab cd", options=QUICK).text
+        assert note in stream.notes
         assert note not in babbler("ab cd").notes, "there the core runs anyway"
     finally:
         heads.probes.clear()

@@ -138,10 +138,10 @@ LONG = "A man rides a bike. " * 12 + "\n\nTwo women are talking, and a dog sleep
 def test_a_long_text_is_split_as_the_translator_splits_it(
     session: Session, translator: Translator
 ) -> None:
-    segments, notes = translator.segmenter.cut(LONG)
-    parts = [segment.text for segment in segments if segment.text]
+    cut = translator.segmenter.cut(LONG)
+    parts = [segment.text for segment in cut.with_text()]
     assert len(parts) > 2
-    assert notes
+    assert cut.notes
     told = translated(session, text=LONG, part=len(parts) - 1)
     assert told["parts"] == parts
     assert told["text"] == trace(translator, parts[-1], beam=2, lens=False).text

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from allyouneed.cli.loading import opened, tell
+from allyouneed.cli.loading import opened
 from allyouneed.cli.options import (
     DEFAULT_MODEL,
     Beam,
@@ -174,7 +174,6 @@ def translate_all(
         ):
             texts.append(translation.text.replace("\n", " "))
             notes.update(translation.notes)
-    tell(translator)
     for text, count in notes.items():
         note(f"{count:,} of {len(texts):,} sentences: {text}")
     return texts

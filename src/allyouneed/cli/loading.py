@@ -10,6 +10,7 @@ DEFAULT_MODEL = "en-de"
 if TYPE_CHECKING:
     from allyouneed.chat import Chat
     from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.translation.stream import Stream
     from allyouneed.translation.translator import Translator
 
 
@@ -44,10 +45,10 @@ def opened(
     return translator
 
 
-def tell(told: "Translator | Chat") -> None:
-    """Says what the translator, or the chat, has to say, once."""
-    while told.notes:
-        note(told.notes.pop(0))
+def tell(told: "Translator | Chat | Stream") -> None:
+    """Says what there is to know about a translator, a reply or a streamed translation."""
+    for text in told.notes:
+        note(text)
 
 
 def opened_encoder(

@@ -8,7 +8,7 @@ from allyouneed.cli.loading import tell
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.translation.job import Options
+    from allyouneed.translation.request import Options
     from allyouneed.translation.translator import Translator
 
 
@@ -40,10 +40,11 @@ def show_growing(
 ) -> None:
     """Writes each translation piece by piece, and a newline at its end."""
     for text in texts:
-        for piece in translator.stream(text, options, prefix=prefix, source=source, target=target):
+        stream = translator.stream(text, options, prefix=prefix, source=source, target=target)
+        for piece in stream:
             if piece:
                 sys.stdout.write(piece.replace("\n", " ") if one_line else piece)
                 sys.stdout.flush()
         sys.stdout.write("\n")
         sys.stdout.flush()
-        tell(translator)
+        tell(stream)

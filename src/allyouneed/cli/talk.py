@@ -90,8 +90,7 @@ def _command(answered: Answer, line: str, json: bool) -> None:
 def _reply(chat: "Chat", line: str, json: bool) -> None:
     text = chat.reply(line) if line.strip() else ""
     if json:
-        result(as_json({"turn": line, "reply": text, "notes": chat.notes}))
-        chat.notes.clear()
+        result(as_json({"turn": line, "reply": text, "notes": [*chat.notes]}))
     else:
         tell(chat)
         result(text)

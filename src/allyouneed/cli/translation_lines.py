@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from allyouneed.cli.output import as_json, note
 from allyouneed.cli.picture import attention_picture
+from allyouneed.decoding.links import pharaoh
 from allyouneed.errors import AllYouNeedError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Form:
         text = translation.text
         columns.append(text.replace("\n", " ") if self.one_line else text)
         if self.alignments:
-            columns.append(translation.alignment or "")
+            columns.append(pharaoh(translation.alignment or ()))
         return "\t".join(columns)
 
 

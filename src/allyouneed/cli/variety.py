@@ -4,7 +4,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from allyouneed.cli.loading import tell
 from allyouneed.cli.output import as_json, result
 from allyouneed.cli.pairs import conversation_pairs
 from allyouneed.cli.tables import print_result, variety_table
@@ -28,7 +27,6 @@ def measure(chat: "Chat", path: Path, first: int | None, spaced: bool, json: boo
         "model": variety(replies(chat.translator, [pair.source for pair in pairs], chat.options)),
         "file": variety([pair.target for pair in pairs]),
     }
-    tell(chat.translator)
     if json:
         result(as_json({name: one.to_dict() for name, one in found.items()}))
     else:

@@ -3,13 +3,18 @@
 B batch · S source length · T target length · H heads
 """
 
+from copy import copy
+from typing import TypeVar
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from allyouneed.core.attention import MultiHeadAttention, Site
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.scoring import teacher_input
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 @torch.inference_mode()
@@ -29,9 +34,9 @@ def cross_attention_map(
         ShapeError: source and target that are not BS and BT with the same B.
     """
     chosen = chosen or AlignmentHeads()
-    layers = model.decoder.layers
-    chosen.check(len(layers), model.config.heads)
-    attention = layers[chosen.layer].cross_attention
+    chosen.check(len(model.decoder.layers), model.config.heads)
+    model = _twin(model)  # so that threads that share the model do not see each other's probes
+    attention = model.decoder.layers[chosen.layer].cross_attention
     heads = list(chosen.heads or range(model.config.heads))
     assert isinstance(attention, MultiHeadAttention)
     seen: list[Tensor] = []
@@ -41,8 +46,14 @@ def cross_attention_map(
         return weights_BHTS
 
     attention.probes.append(watch)
-    try:
-        model(source_BS, teacher_input(model, source_BS, target_BT))
-    finally:
-        attention.probes.remove(watch)
+    model(source_BS, teacher_input(model, source_BS, target_BT))
     return seen[0]
+
+
+def _twin(module: Module) -> Module:
+    """The module again, with the same weights but lists of probes of its own."""
+    twin = copy(module)
+    twin._modules = {name: child and _twin(child) for name, child in module._modules.items()}
+    if isinstance(twin, MultiHeadAttention):
+        twin.probes = [*twin.probes]
+    return twin

@@ -29,8 +29,8 @@ class Wu:
     alpha: float = 0.6
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.alpha <= 100.0:
-            raise UsageError(f"length penalty alpha={self.alpha} must be 0 to 100, such as 0.6")
+        if not isinstance(self.alpha, int | float) or not 0.0 <= self.alpha <= 100.0:
+            raise UsageError(f"length penalty alpha={self.alpha!r} must be 0 to 100, such as 0.6")
 
     def __call__(self, length: int) -> float:
         return float(((5 + length) / 6) ** self.alpha)

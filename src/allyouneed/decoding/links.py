@@ -1,10 +1,13 @@
-"""Which source word a target word comes from, as Pharaoh pairs; needs no torch.
+"""Word alignments as numbers, and how they are printed; needs no torch.
 
 S source length · T target length
 """
 
 from collections.abc import Sequence
 from typing import Any, Protocol
+
+Alignment = tuple[tuple[int, int], ...]
+"""Pairs (source word, target word), both counted from 0; words are what white space separates."""
 
 
 class AnyArray(Protocol):
@@ -14,13 +17,13 @@ class AnyArray(Protocol):
         """Its numbers in nested lists."""
 
 
-def pharaoh(
+def word_alignment(
     attention_TS: AnyArray, source_groups: Sequence[int], target_groups: Sequence[int]
-) -> str:
-    """Alignment in Pharaoh format, "0-0 1-2": pairs of source word and target word, from 0.
+) -> Alignment:
+    """Pairs (source word, target word), in order of the source words.
 
-    The groups name the word that each token belongs to; a token of group -1 (the end) is left
-    out. What is padding has no group. Each target word gets the source word that its tokens look
+    The groups name the word that each token belongs to. A token of group -1, such as the end, is
+    left out; padding has no group. Each target word gets the one source word that its tokens look
     at most.
     """
     weights: dict[int, dict[int, float]] = {}
@@ -29,5 +32,9 @@ def pharaoh(
             if source >= 0 and target >= 0:
                 words = weights.setdefault(target, {})
                 words[source] = words.get(source, 0.0) + weight
-    pairs = sorted((max(words, key=words.__getitem__), t) for t, words in weights.items())
-    return " ".join(f"{source}-{target}" for source, target in pairs)
+    return tuple(sorted((max(words, key=words.__getitem__), t) for t, words in weights.items()))
+
+
+def pharaoh(alignment: Alignment) -> str:
+    """The alignment in Pharaoh format, such as "0-0 1-2"."""
+    return " ".join(f"{source}-{target}" for source, target in alignment)

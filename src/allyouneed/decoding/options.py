@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self, get_args
+from typing import Literal, Self, SupportsFloat, SupportsIndex, get_args
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
@@ -42,6 +42,8 @@ class SearchOptions:
         at_least("extra_length", self.extra_length, 1)
         at_least("no_repeat_ngram", self.no_repeat_ngram, 0)
         at_least("given", self.given, 0)
+        if self.max_length is not None:
+            at_least("max_length", self.max_length, 1)
         if self.max_length is not None and self.max_length <= self.min_length:
             raise UsageError(
                 f"max_length={self.max_length} leaves no room for min_length={self.min_length} "
@@ -90,6 +92,11 @@ class BeamOptions(SearchOptions):
         at_most("beam", self.beam, WIDEST_BEAM)
         if self.n_best > self.beam:
             raise UsageError(f"n_best={self.n_best} needs a beam at least as wide, not {self.beam}")
+        if not callable(self.length_penalty):
+            raise UsageError(
+                f"length_penalty={self.length_penalty!r} must be a function of the length, such as "
+                "Wu(0.6)"
+            )
         if self.stop not in get_args(Stop):
             raise UsageError(f"stop={self.stop!r} is not one of {', '.join(get_args(Stop))}")
 
@@ -118,6 +125,9 @@ class SamplingOptions(SearchOptions):
         at_least("samples", self.samples, 1)
         at_most("samples", self.samples, MOST_SAMPLES)
         at_least("top_k", self.top_k, 0)
+        at_least("seed", self.seed, 0)
+        check_number("temperature", self.temperature)
+        check_number("top_p", self.top_p)
         if not 0.0 < self.temperature < math.inf:
             raise UsageError(
                 f"temperature={self.temperature} must be above 0; for the most probable token "
@@ -140,7 +150,9 @@ def check_streamable(options: BeamOptions | SamplingOptions) -> None:
 
 
 def at_least(name: str, value: int, least: int) -> None:
-    """Raises UsageError for an option below `least`."""
+    """Raises UsageError for an option that is no whole number, or is below `least`."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise UsageError(f"{name}={value!r} must be a whole number, at least {least}")
     if value < least:
         raise UsageError(f"{name}={value} must be at least {least}")
 
@@ -149,3 +161,9 @@ def at_most(name: str, value: int, most: int) -> None:
     """Raises UsageError for an option above `most`."""
     if value > most:
         raise UsageError(f"{name}={value} must be at most {most}")
+
+
+def check_number(name: str, value: float) -> None:
+    """Raises UsageError for an option that is no number."""
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
+        raise UsageError(f"{name}={value!r} must be a number")

@@ -61,15 +61,16 @@ def choose(
         return Chosen(_cuda(core, place), core, place)
     reason = _why_not_native(folder)
     if reason is None:
-        return Chosen(_native(folder, hoped, threads), core, place)
+        engine, notes = _native(folder, hoped, threads)
+        return Chosen(engine, core, place, notes)
     why = f"the native engine cannot run ({reason})"
     with needs_torch(f"{why}; what runs in its place"):
         import torch  # noqa: F401 - whether it is there
     wanted = name == "cpu-int8"  # "auto" does without: with torch int8 is slower than float32
     if wanted and not _int8_with_torch():
         why += ", and torch has no exact int8 products on this processor"
-    engine = _torch_int8(core) if wanted and _int8_with_torch() else _core(core)
-    return Chosen(engine, core, place, (f"{why}; {engine.name} runs instead, with torch",))
+    instead = _torch_int8(core) if wanted and _int8_with_torch() else _core(core)
+    return Chosen(instead, core, place, (f"{why}; {instead.name} runs instead, with torch",))
 
 
 def check_engine(name: str, device: str | None, threads: int | None) -> None:
@@ -136,10 +137,11 @@ def _core_model(
     return core
 
 
-def _native(folder: ModelFolder, name: str, threads: int | None) -> Engine:
+def _native(folder: ModelFolder, name: str, threads: int | None) -> tuple[Engine, tuple[str, ...]]:
     from allyouneed.engine.native.engine import NativeEngine
 
-    return NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", threads)
+    engine = NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", threads)
+    return engine, (engine.library.note,) if engine.library.note else ()
 
 
 def _core(core: "Callable[[], Transformer]") -> Engine:

@@ -1,6 +1,6 @@
 """What an engine is: a trained model, ready to search translations of any number of sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from allyouneed.core.config import TransformerConfig
@@ -15,14 +15,20 @@ if TYPE_CHECKING:
     from allyouneed.decoding.protocol import Decodable
     from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 
+Note = Callable[[int, str], None]
+"""note(sentence, text): receives what a caller should know about the search of a sentence."""
+
+
+def ignore(sentence: int, text: str) -> None:
+    """A `Note` for callers that tell nobody."""
+
 
 class Engine(Protocol):
     """One way to run a model.
 
-    `name` is what `load(engine=...)` calls it; `description` says in words what runs. `notes` are
-    what its user should know about searches that were done, such as memory that ran short;
-    whoever tells them takes them out. `selection` may be set: `search` then gives each sentence
-    the ids that it needs (`VocabularySelection.rows`); None gives it all.
+    `name` is what `load(engine=...)` calls it; `description` says in words what runs. `selection`
+    may be set: a search then gives each sentence only the ids that it needs
+    (`VocabularySelection.rows`); None gives it all. Many threads may search at the same time.
     """
 
     selection: "VocabularySelection | None"
@@ -39,10 +45,6 @@ class Engine(Protocol):
     def config(self) -> TransformerConfig:
         """The shape of the model."""
 
-    @property
-    def notes(self) -> list[str]:
-        """What nobody has been told yet."""
-
     def search(
         self,
         sources: Sequence[Sequence[int]],
@@ -50,6 +52,7 @@ class Engine(Protocol):
         prefixes: Sequence[Sequence[int]] | None = None,
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
+        note: Note = ignore,
     ) -> list[list[Hypothesis]]:
         """Hypotheses of each sentence, best first or in the order drawn, in the order given.
 
@@ -57,7 +60,8 @@ class Engine(Protocol):
         begin with; `numbers`, with sampling, what each sentence's random numbers follow from
         beside the seed (None: its place). With `heads`, an engine that can tell gives each
         hypothesis its `attention_TS`; others leave it None. Lengths may differ and there may be
-        any number of sources: the engine makes batches as they suit it.
+        any number of sources: the engine makes batches as they suit it. `note` receives what the
+        caller should know about the search of a sentence, such as memory that ran short.
 
         Raises:
             UsageError: prefixes that do not fit.

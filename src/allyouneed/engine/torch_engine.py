@@ -11,16 +11,17 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment_heads import AlignmentHeads
-from allyouneed.decoding.beam import beam_search
+from allyouneed.decoding.beam import Watch, beam_search
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
 from allyouneed.decoding.streaming import stream_ids
+from allyouneed.decoding.unsaid import Unsaid
 from allyouneed.device import memory_is_short
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
-from allyouneed.engine.engine import Engine
+from allyouneed.engine.engine import Engine, Note, ignore
 from allyouneed.engine.selected_vocabulary import for_batch
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder.vocabulary_selection import VocabularySelection
@@ -41,7 +42,6 @@ class TorchEngine:
         self.description = description
         self.decodable = decodable
         self.device = torch.device(device)
-        self.notes: list[str] = []
         self.selection: VocabularySelection | None = None
         self.batch_tokens = BATCH_TOKENS
         self.batch_hypotheses = BATCH_HYPOTHESES
@@ -58,8 +58,11 @@ class TorchEngine:
         prefixes: Sequence[Sequence[int]] | None = None,
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
+        note: Note = ignore,
+        watch: Watch | None = None,
     ) -> list[list[Hypothesis]]:
-        """As `Engine.search`; attention is left to the core model."""
+        """As `Engine.search`; attention is left to the core model. `watch` sees the steps of beam
+        search."""
         if prefixes is not None:  # here, where a number is that of the caller's sentence
             check_prefixes(prefixes, len(sources), self.config)
             check_room(prefixes, [options.limit(len(one) - 1, self.config) for one in sources])
@@ -78,11 +81,14 @@ class TorchEngine:
                     options,
                     None if prefixes is None else [prefixes[n] for n in batch],
                     [numbers[n] for n in batch],
+                    watch,
                 )
             except (MemoryError, RuntimeError) as error:
                 if not memory_is_short(error):
                     raise
-                self._halve(rows, lengths[rows - 1], width, error)
+                said = self._halve(rows, lengths[rows - 1], width, error)
+                for n in batch:
+                    note(n, said)
             else:
                 found.update(zip(batch, results, strict=True))
                 waiting = waiting[rows:]
@@ -111,15 +117,16 @@ class TorchEngine:
         options: BeamOptions | SamplingOptions,
         prefixes: Sequence[Sequence[int]] | None,
         numbers: Sequence[int],
+        watch: Watch | None,
     ) -> list[list[Hypothesis]]:
         source_BS = padded(sources, self.config.pad, self.device)
         model = for_batch(self.decodable, self.selection, sources, prefixes)
         if isinstance(options, BeamOptions):
-            return beam_search(model, source_BS, options, prefixes)
+            return beam_search(model, source_BS, options, prefixes, watch)
         return sample(model, source_BS, options, prefixes, numbers)
 
-    def _halve(self, rows: int, longest: int, width: int, error: Exception) -> None:
-        """Makes batches half as large as this one, now and later.
+    def _halve(self, rows: int, longest: int, width: int, error: Exception) -> str:
+        """Makes batches half as large as this one, now and later; says so in words.
 
         Raises:
             AllYouNeedError: there is but one sentence in it.
@@ -133,7 +140,7 @@ class TorchEngine:
         self.batch_tokens = rows * longest // 2
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-        self.notes.append(
+        return (
             f"memory ran short for {rows} sentences at once: going on with half as many "
             f"({self.batch_tokens} source tokens in a batch)"
         )
@@ -144,6 +151,16 @@ def core_engine(model: Transformer) -> TorchEngine:
     device = next(model.parameters()).device
     where = "the GPU" if device.type == "cuda" else device.type.upper()
     return TorchEngine("core", f"float32, torch, the paper's code on {where}", model, device)
+
+
+def without_repeats(engine: Engine, said: Sequence[Sequence[int]]) -> TorchEngine:
+    """The same model, searched step by step, which does not say again what was `said`: ids without
+    the end."""
+    decodable = Unsaid(engine.decodable, said)
+    device = getattr(engine, "device", "cpu")
+    searched = TorchEngine(engine.name, engine.description, decodable, device)
+    searched.selection = engine.selection
+    return searched
 
 
 def unless_probed(engine: Engine, model: Transformer) -> Engine:

@@ -52,16 +52,17 @@ class GoldAlignment:
                 )
 
 
-def alignment_error_rate(found: Iterable[str], gold: Sequence[GoldAlignment]) -> float:
-    """AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) over all sentences (Och & Ney 2003), from 0, as
-    people did it, to 1. `found` holds a line of Pharaoh pairs for each of `gold`.
+def alignment_error_rate(found: Iterable[Iterable[Link]], gold: Sequence[GoldAlignment]) -> float:
+    """AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) over all sentences (Och & Ney 2003).
+
+    0 is perfect agreement with people, 1 none. `found` holds the links of each sentence of `gold`.
 
     Raises:
         DataError: nothing to compare, neither found nor sure.
     """
     agreed = counted = 0
-    for line, wanted in zip(found, gold, strict=True):
-        links = GoldAlignment.of(line, "the alignment").sure
+    for alignment, wanted in zip(found, gold, strict=True):
+        links = frozenset(alignment)
         agreed += len(links & wanted.sure) + len(links & wanted.possible)
         counted += len(links) + len(wanted.sure)
     if not counted:

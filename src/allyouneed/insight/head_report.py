@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
-from allyouneed.decoding.links import pharaoh
+from allyouneed.decoding.links import Alignment, word_alignment
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.torch_engine import core_engine
 from allyouneed.errors import UsageError
@@ -143,9 +143,9 @@ def head_report(
 
 def head_alignments(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], head: str
-) -> list[str]:
-    """The word alignment that one head of cross-attention makes of each pair, in Pharaoh format:
-    each target word goes with the source word that its tokens look at most.
+) -> list[Alignment]:
+    """The word alignment that one head of cross-attention makes of each pair: each target word
+    goes with the source word that its tokens look at most.
 
     Raises:
         UsageError: a name that is no head of cross-attention, texts that are not pairs.
@@ -209,16 +209,16 @@ def _gold(pairs: Pairs, lines: Sequence[str]) -> list[GoldAlignment]:
 
 def _aligned(
     model: Transformer, pairs: Pairs, names: Sequence[str], progress: Progress
-) -> list[list[str]]:
+) -> list[list[Alignment]]:
     """For each pair the alignments of the named heads."""
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[Alignment]] = {}
     for chosen in pairs.batches(progress, "alignments"):
         with capture(model, names=sorted({split_head(name)[0] for name in names})) as tape:
             pairs.force(model, chosen)
         looks = [tape[name] for name in names]
         for row, number in enumerate(chosen):
             words = pairs.words(number)
-            found[number] = [pharaoh(weights_BTS[row], *words) for weights_BTS in looks]
+            found[number] = [word_alignment(weights_BTS[row], *words) for weights_BTS in looks]
     return [found[number] for number in range(len(pairs.sources))]
 
 

@@ -15,8 +15,8 @@ from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import DataError, UsageError
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.segments import word_numbers
 from allyouneed.translation.translator import Translator
+from allyouneed.translation.words import word_numbers
 
 Progress = Callable[[str, int, int], None]
 """progress(stage, done, total), called now and then."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from allyouneed.text.normaliser import Plain
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.segments import words_at
+from allyouneed.translation.words import words_at
 
 Span = tuple[int, int]
 

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
-from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, at_least
 from allyouneed.decoding.scoring import teacher_input
+from allyouneed.engine.torch_engine import core_engine
 from allyouneed.errors import UsageError
 from allyouneed.insight.beam_tree import BeamTree, TreeWatch
 from allyouneed.insight.capture import Tape, capture
@@ -23,8 +23,9 @@ from allyouneed.insight.lens import logit_lens
 from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of, tokens_of_text
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.job import ids_of_prefix
-from allyouneed.translation.segments import CUT_OFF, Segment
+from allyouneed.translation.segments import Segment
 from allyouneed.translation.translator import Translator
 
 Kind = Literal["encoder", "decoder", "cross"]
@@ -146,7 +147,9 @@ def trace(
     options = BeamOptions(beam=beam)
     watch = TreeWatch(options, tokenizer.target, model.config.end)
     prefix_ids = ids_of_prefix(tokenizer, prefix)
-    [[best]] = beam_search(model, source_BS, options, [prefix_ids] if prefix_ids else None, watch)
+    [[best]] = core_engine(model).search(
+        [ids], options, [prefix_ids] if prefix_ids else None, watch=watch
+    )
     search_seconds = perf_counter() - began
     if not best.finished:
         notes.append(CUT_OFF)
@@ -186,8 +189,7 @@ def _ids(translator: Translator, text: str) -> list[int]:
 
 def _too_long(translator: Translator, text: str) -> str:
     """What makes this trace differ from the translation of a text that is cut into parts."""
-    segments, _ = translator.segmenter.cut(text)
-    parts = sum(bool(segment.text) for segment in segments)
+    parts = len(list(translator.segmenter.cut(text).with_text()))
     if "\n" in text:
         return (
             "This text has several lines and is traced as one piece, so this translation is "

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Batch, Queue
+from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 
 OnBatch = Callable[[Batch, float], None]
@@ -57,7 +58,7 @@ class Crew:
             return
         try:
             job = together(sentences)
-            sentences[0][0].translator.searched(job)
+            found = sentences[0][0].translator.search(job)
         except Exception as error:
             if len(sentences) == 1:
                 sentences[0][0].fail(error)
@@ -65,11 +66,11 @@ class Crew:
             for one in sentences:
                 self._translate([one])
             return
-        found: dict[Order, list[int]] = {}
-        for order, number in sentences:
-            found.setdefault(order, []).append(number)
-        for order, numbers in found.items():
-            order.found(len(numbers))
+        by_order: dict[Order, dict[int, Found]] = {}
+        for (order, number), result in zip(sentences, found, strict=True):
+            by_order.setdefault(order, {})[number] = result
+        for order, own in by_order.items():
+            order.receive(own)
 
 
 def together(sentences: list[tuple[Order, int]]) -> Job:
@@ -80,8 +81,8 @@ def together(sentences: list[tuple[Order, int]]) -> Job:
     return Job(
         first.lane[1],
         (),
-        [],
-        [order.job.to_do[number] for order, number in sentences],
+        (),
+        [order.job.segments[number] for order, number in sentences],
         [order.job.ids[number] for order, number in sentences],
         [order.job.prefixes[number] if order.job.prefixes else [] for order, number in sentences]
         if with_prefix

@@ -13,7 +13,7 @@ from allyouneed.serving.languages import match, name_of
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
 from allyouneed.serving.refusal import Refused
-from allyouneed.translation.job import Wishes
+from allyouneed.translation.request import TranslationRequest
 
 KINDS = ("application/json", FORM)
 MOST_TEXTS = 50  # of a request, as DeepL has it
@@ -146,13 +146,13 @@ class DeepL:
             raise Refused(400, f"Too many texts: {len(body.text)}; at most {MOST_TEXTS}")
         self.desk.check_size(body.text, visit)
         source, target = self._source(body.source_lang), self._target(body.target_lang)
-        self._check_wishes(body)
+        self._check_asked(body)
         self.guard.charge(visit)
         texts = body.text
         if body.split_sentences == "nonewlines":
             texts = [text.replace("\n", " ") for text in texts]
-        wishes = Wishes(BeamOptions(beam=self.desk.settings.beam))
-        found = await self.desk.translate(texts, source, target, wishes, visit)
+        asked = TranslationRequest(BeamOptions(beam=self.desk.settings.beam))
+        found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
 
     def _source(self, code: str | None) -> str:
@@ -169,7 +169,7 @@ class DeepL:
             raise Refused(400, f"Value for 'target_lang' not supported: {code[:20]}")
         return found
 
-    def _check_wishes(self, body: TranslateBody) -> None:
+    def _check_asked(self, body: TranslateBody) -> None:
         """Raises Refused for what would be left undone."""
         if body.tag_handling:
             raise Refused(

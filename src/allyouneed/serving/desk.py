@@ -16,7 +16,7 @@ from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.serving.visit import Visit
-from allyouneed.translation.job import Wishes
+from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
 AUTO = "auto"
@@ -129,7 +129,12 @@ class Desk:
         return decided(close, likelihoods)
 
     async def translate(
-        self, texts: Sequence[str], source: str, target: str, wishes: Wishes, visit: Visit
+        self,
+        texts: Sequence[str],
+        source: str,
+        target: str,
+        asked: TranslationRequest,
+        visit: Visit,
     ) -> list[Found]:
         """The texts' translations, in order; with AUTO each text has a language of its own.
 
@@ -138,12 +143,17 @@ class Desk:
             ClientGone: nobody waits for the answer any more.
         """
         found: list[Found | None] = [None] * len(texts)
-        async for number, one in self.translate_each(texts, source, target, wishes, visit):
+        async for number, one in self.translate_each(texts, source, target, asked, visit):
             found[number] = one
         return [one for one in found if one is not None]
 
     async def translate_each(
-        self, texts: Sequence[str], source: str, target: str, wishes: Wishes, visit: Visit
+        self,
+        texts: Sequence[str],
+        source: str,
+        target: str,
+        asked: TranslationRequest,
+        visit: Visit,
     ) -> AsyncIterator[tuple[int, Found]]:
         """As `translate`, languages by turns: (number, translation) as they are there."""
         detected = [
@@ -165,7 +175,7 @@ class Desk:
                     for number, text in zip(numbers, mine, strict=True):
                         yield number, Found(_copied(text), language, detected[number])
                 else:
-                    placed = await self._order(mine, language, target, wishes, visit)
+                    placed = await self._order(mine, language, target, asked, visit)
                     ordered.append((numbers, *placed))
             for numbers, order, answer in ordered:
                 await visit.wait_for(answer)
@@ -182,7 +192,7 @@ class Desk:
                     self.metrics.cancelled.labels(stage).inc(self.queue.cancel(order))
 
     async def stream(
-        self, text: str, source: str, target: str, wishes: Wishes, visit: Visit
+        self, text: str, source: str, target: str, asked: TranslationRequest, visit: Visit
     ) -> AsyncIterator[str | Found]:
         """The translation of a text as it grows, in pieces, and at the end all about it.
 
@@ -196,7 +206,7 @@ class Desk:
             yield Found(_copied(text), language, detected)
             return
         grown = asyncio.Event()
-        order, answer = await self._order([text], language, target, wishes, visit, grown)
+        order, answer = await self._order([text], language, target, asked, visit, grown)
         try:
             while not answer.done():
                 grown.clear()
@@ -217,7 +227,7 @@ class Desk:
         texts: Sequence[str],
         source: str,
         target: str,
-        wishes: Wishes,
+        asked: TranslationRequest,
         visit: Visit,
         grown: asyncio.Event | None = None,
     ) -> "tuple[Order, asyncio.Future[None]]":
@@ -236,7 +246,7 @@ class Desk:
 
         translator = self.model(source, target).translator
         hear = on_found if grown is not None else None
-        arguments = (translator, texts, wishes, visit.client, on_end, hear)
+        arguments = (translator, texts, asked, visit.client, on_end, hear)
         try:
             if characters > MANY_CHARACTERS:
                 order = await asyncio.to_thread(Order, *arguments)

@@ -13,7 +13,7 @@ from allyouneed.serving.languages import name_of
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
 from allyouneed.serving.refusal import Refused
-from allyouneed.translation.job import Wishes
+from allyouneed.translation.request import TranslationRequest
 
 JSON = "application/json"
 KINDS = (JSON, FORM, MULTIPART)
@@ -148,8 +148,8 @@ class LibreTranslate:
         source, target = self.desk.source(body.source), self.desk.target(body.target)
         self.guard.charge(visit)
         beam = max(self.settings.beam, alternatives + 1)
-        wishes = Wishes(BeamOptions(beam=beam, n_best=alternatives + 1))
-        found = await self.desk.translate(texts, source, target, wishes, visit)
+        asked = TranslationRequest(BeamOptions(beam=beam, n_best=alternatives + 1))
+        found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
 
     def _alternatives(self, wanted: Any) -> int:

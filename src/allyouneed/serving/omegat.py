@@ -9,7 +9,7 @@ from allyouneed.serving.desk import Desk
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.refusal import Refused
-from allyouneed.translation.job import Wishes
+from allyouneed.translation.request import TranslationRequest
 
 
 class Answer(BaseModel):
@@ -47,6 +47,6 @@ class OmegaT:
         self.desk.check_size([values["text"]], visit)
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
         self.guard.charge(visit)
-        wishes = Wishes(BeamOptions(beam=self.desk.settings.beam))
-        [found] = await self.desk.translate([values["text"]], source, target, wishes, visit)
+        asked = TranslationRequest(BeamOptions(beam=self.desk.settings.beam))
+        [found] = await self.desk.translate([values["text"]], source, target, asked, visit)
         return json_answer(Answer(translation=found.translation.text))

@@ -2,10 +2,12 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from allyouneed.translation.job import Job, Wishes
+from allyouneed.translation.assembly import Found
+from allyouneed.translation.job import Job
+from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator
 
@@ -22,15 +24,15 @@ class Order:
         self,
         translator: Translator,
         texts: Sequence[str],
-        wishes: Wishes,
+        asked: TranslationRequest,
         client: str,
         on_end: "Callable[[Order], None]",
         on_found: "Callable[[Order], None] | None" = None,
     ) -> None:
         self.translator = translator
-        self.job = Job.of(texts, wishes, translator.segmenter)
+        self.job = Job.of(texts, asked, translator.segmenter)
         self.client = client
-        self.lane = (translator, replace(wishes, prefix=""))
+        self.lane = (translator, replace(asked, prefix=""))
         self.lengths = [len(ids) for ids in self.job.ids]
         self.tokens = sum(self.lengths)
         self.translations: list[Translation] = []
@@ -38,11 +40,11 @@ class Order:
         self.cancelled = False
         self._on_end, self._on_found = on_end, on_found
         self._lock = threading.Lock()
-        self._unfound = len(self.lengths)
+        self._found: dict[int, Found] = {}
         self._waiting = sorted(range(len(self.lengths)), key=self.lengths.__getitem__)
         self._taken = [False] * len(self.lengths)
         self._first = 0
-        self._shown = 0
+        self._shown = self._shown_sentences = 0
 
     @property
     def exhausted(self) -> bool:
@@ -82,11 +84,11 @@ class Order:
         self.tokens -= self.lengths[number]
         return number
 
-    def found(self, count: int) -> None:
-        """Says that so many sentences more have their hypotheses."""
+    def receive(self, found: Mapping[int, Found]) -> None:
+        """Takes what was found for sentences, by their numbers."""
         with self._lock:
-            self._unfound -= count
-            last = not self._unfound
+            self._found.update(found)
+            last = len(self._found) == len(self.lengths)
         if self.cancelled or self.error:
             return
         if last:
@@ -98,10 +100,13 @@ class Order:
         """What has been translated of the first text from its beginning on, since the last call."""
         texts: list[str] = []
         decode = self.translator.tokenizer.target.decode
-        for segment in self.job.cut[0][0][self._shown :]:
-            if segment.text and not segment.hypotheses:
-                break
-            middle = decode(segment.hypotheses[0].ids).strip() if segment.text else ""
+        for segment in self.job.cuts[0].segments[self._shown :]:
+            middle = ""
+            if segment.text:
+                if (one := self._found.get(self._shown_sentences)) is None:
+                    break
+                middle = decode(one.hypotheses[0].ids).strip()
+                self._shown_sentences += 1
             texts += (segment.before, middle, segment.after)
             self._shown += 1
         return "".join(texts)
@@ -109,7 +114,8 @@ class Order:
     def end(self) -> None:
         """Puts the translations together; every sentence has been found."""
         try:
-            self.translations = self.job.translations(self.translator.segmenter)
+            found = [self._found[number] for number in range(len(self.lengths))]
+            self.translations = self.job.translations(found, self.translator.segmenter)
         except Exception as error:
             self.error = error
         self._on_end(self)

@@ -15,7 +15,7 @@ from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import ClientGone, Refused
-from allyouneed.translation.job import Wishes
+from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
 EVENTS = "text/event-stream"
@@ -171,13 +171,15 @@ class Own:
         source, target = self.desk.source(body.source), self.desk.target(body.target)
         self.guard.charge(visit)
         beam = max(body.beam or self.desk.settings.beam, body.n_best)
-        wishes = Wishes(BeamOptions(beam=beam, n_best=body.n_best), body.prefix, body.alignments)
+        asked = TranslationRequest(
+            BeamOptions(beam=beam, n_best=body.n_best), body.prefix, body.alignments
+        )
         if body.stream:
-            pieces = self.desk.stream(texts[0], source, target, wishes, visit)
+            pieces = self.desk.stream(texts[0], source, target, asked, visit)
             first = await anext(pieces)  # an error before the first piece has a status of its own
             visit.streamed = True
             return StreamingResponse(_events(first, pieces, body, visit.end), media_type=EVENTS)
-        found = await self.desk.translate(texts, source, target, wishes, visit)
+        found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
 
 
@@ -209,7 +211,7 @@ def _one(found: Found, body: TranslateBody) -> OneTranslation:
         source=found.source,
         detected_confidence=found.detected.confidence if found.detected else None,
         alternatives=[_alternative(one, body) for one in translation.alternatives] or None,
-        alignment=_pairs(translation.alignment) if body.alignments else None,
+        alignment=list(translation.alignment or ()) if body.alignments else None,
         notes=list(translation.notes) or None,
     )
 
@@ -223,8 +225,3 @@ def _alternative(translation: Translation, body: TranslateBody) -> Alternative:
             list(translation.token_log_probabilities) if body.tokens else None
         ),
     )
-
-
-def _pairs(links: str | None) -> list[tuple[int, int]]:
-    pairs = [link.split("-") for link in (links or "").split()]
-    return [(int(i), int(j)) for i, j in pairs]

@@ -13,7 +13,7 @@ HEAVY = BATCH_TOKENS  # a client with more waiting tokens than this is in no hur
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Sentences of one lane (model and wishes) that are translated together: (order, number)."""
+    """Sentences of one lane (model and asked) that are translated together: (order, number)."""
 
     sentences: list[tuple[Order, int]]
     tokens: int

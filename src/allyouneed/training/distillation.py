@@ -37,7 +37,7 @@ from allyouneed.training.preparation import (
 from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.recipe.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
-from allyouneed.translation.segments import CUT_OFF
+from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.translator import Translator
 
 SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # 0.6 would teach to be brief

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from allyouneed.decoding.links import Alignment, pharaoh
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
@@ -48,24 +50,27 @@ class Translation(Score):
     `source` is what was given. `tokens` are those of all parts that the text was translated in,
     each part's end token among them; a blank text has none.
     `alternatives` are the n best, this one first, where more than one was asked for.
-    `alignment` links words of the source to words of the text as Pharaoh pairs "i-j", words being
-    what white space separates; None where it was not asked for, and for alternatives.
+    `alignment` holds pairs (source word, target word), counted from 0, where words are what white
+    space separates; `pharaoh` prints it. It is None unless asked for, and for alternatives.
     `notes` say what was done to the text beyond translating it.
     """
 
     source: str
     text: str
     alternatives: tuple["Translation", ...] = ()
-    alignment: str | None = None
+    alignment: Alignment | None = None
     notes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return self.text
+
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it; alternatives likewise."""
+        """All of it by name, as JSON can hold it; the alignment in Pharaoh format."""
         return {
             "source": self.source,
             "text": self.text,
             **Score.to_dict(self),
-            "alignment": self.alignment,
+            "alignment": None if self.alignment is None else pharaoh(self.alignment),
             "notes": list(self.notes),
             "alternatives": [alternative.to_dict() for alternative in self.alternatives],
         }

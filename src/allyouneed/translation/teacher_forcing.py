@@ -12,6 +12,7 @@ from torch import Tensor
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment import cross_attention_map
 from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.engine.torch_engine import padded
@@ -68,18 +69,20 @@ def attention_map(
 def align(
     model: Transformer,
     tokenizer: AnyTokenizer,
-    sources: Ids,
     segments: Sequence[Segment],
+    sources: Ids,
+    targets: Ids,
     heads: AlignmentHeads,
-) -> None:
-    """Sets the alignment of each segment, whose first hypothesis is found already."""
-    targets = [segment.hypotheses[0].ids for segment in segments]
+) -> list[Alignment]:
+    """The word alignment of each segment, given the ids of its source and of its translation."""
+    found: dict[int, Alignment] = {}
     for chosen in batches_of_like_length([len(source) for source in sources]):
         source_BS = _padded(model, [sources[n] for n in chosen])
         target_BT = _padded(model, [targets[n] for n in chosen])
         weights_BTS = cross_attention_map(model, source_BS, target_BT, heads)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
-            segments[n].align(weights_TS, sources[n], tokenizer)
+            found[n] = segments[n].alignment(weights_TS, sources[n], targets[n], tokenizer)
+    return [found[n] for n in range(len(segments))]
 
 
 def _padded(model: Transformer, rows: Ids) -> Tensor:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions, check_streamable
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError, needs_torch
@@ -16,9 +18,13 @@ from allyouneed.text.conversation import History
 from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.job import Job, Options, Wishes
+from allyouneed.translation.assembly import Found
+from allyouneed.translation.job import Job
+from allyouneed.translation.keywords import SearchKeywords, search_options
+from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
-from allyouneed.translation.segments import CUT_OFF, Segmenter
+from allyouneed.translation.segments import Segmenter
+from allyouneed.translation.stream import Stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,10 +40,12 @@ READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like leng
 class Translator:
     """Translates with one model. Call it with a text or a list of texts.
 
-    `engine` is the road that runs; `tokenizer` and `config` are what the folder holds, and
-    `model` is the core model with the folder's weights, loaded when it is first asked for.
-    `notes` are what its user should know about how it runs: an engine that is missing, memory
-    that ran short, what was done to a text that was streamed; whoever tells them takes them out.
+    `engine` runs the model. `tokenizer` and `config` are those of the model folder. `model` is the
+    core model with the folder's weights; it is loaded when it is first asked for. `notes` say how
+    the translator was opened, such as an engine that is missing; what concerns one text stands in
+    the notes of its translation.
+
+    Many threads may call one translator at the same time; each gets what it would get alone.
     """
 
     def __init__(
@@ -53,20 +61,26 @@ class Translator:
         language: str = "",
         alignment_heads: AlignmentHeads | None = None,
         speaks: Languages | None = None,
+        name: str = "a model in memory",
+        notes: Sequence[str] = (),
+        reopen: "Callable[[], Translator] | None" = None,
     ) -> None:
-        """`core` gives the core model, on `device`; `trained_length` is the source length, in
-        tokens, that training covered well; `history` how a model that replies sees a conversation
-        (`Chat` is for that); `normaliser` names how texts are written for the model (None: as they
-        are typed), and `language` is that of translations, whose quotes they get, where `speaks`,
-        the languages that can be asked for, do not say it; `alignment_heads` are those that
-        alignments are read from (None: all of the last layer)."""
+        """`core` gives the core model, on `device`. `trained_length` is the source length, in
+        tokens, that training covered well. `history` is how a model that replies sees a
+        conversation (`Chat` is for that). `normaliser` names how texts are written for the model
+        (None: as they are typed). `language` is the language of translations, where `speaks`, the
+        languages that can be asked for, do not say it. `alignment_heads` are those that alignments
+        are read from (None: all of the last layer). `reopen` opens the
+        same model again, for copies in other processes."""
         self.alignment_heads = alignment_heads or AlignmentHeads()
         self.engine = engine
         self.tokenizer = tokenizer
         self.device = device
         self.history = history
         self.speaks = speaks or Languages()
-        self.notes: list[str] = []
+        self.name = name
+        self.notes = tuple(notes)
+        self._reopen = reopen
         self._load_model = core
         self._model: Transformer | None = None
         longest = engine.config.max_positions // 2  # leaves a translation room to be longer
@@ -103,6 +117,22 @@ class Translator:
             normaliser=normaliser,
             language=language,
         )
+
+    def __repr__(self) -> str:
+        return f"<Translator of {self.name} by {self.engine.name}: {self.engine.description}>"
+
+    def __reduce__(self) -> "tuple[Callable[[], Translator], tuple[()]]":
+        """A copy, or a translator in another process, opens the model folder again.
+
+        Raises:
+            UsageError: the model is in memory alone.
+        """
+        if self._reopen is None:
+            raise UsageError(
+                f"{self!r} cannot be copied: it has no folder to be opened from; save the model "
+                "(save_model_folder) and load it"
+            )
+        return self._reopen, ()
 
     @property
     def model(self) -> "Transformer":
@@ -144,6 +174,7 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        **search: Unpack[SearchKeywords],
     ) -> Translation: ...
 
     @overload
@@ -158,6 +189,7 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        **search: Unpack[SearchKeywords],
     ) -> list[Translation]: ...
 
     def __call__(
@@ -171,28 +203,30 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        **search: Unpack[SearchKeywords],
     ) -> Translation | list[Translation]:
         """Translates a text, or a list of them in batches of like length, in order.
 
-        The beam is `beam` wide, and at least `n_best`; `options` say everything about the search
-        instead of these two. `prefix` is what every translation has to begin with; `alignments`
-        also fills `alignment`; `source` and `target` name the languages, where the model has more
-        than one direction (`directions`). White space around a text and its line ends stay as they
-        are. Each line is translated by itself, and one longer than the model knows in parts, with a
-        note. A sample follows from the seed and the text alone.
+        The beam is `beam` wide, and at least `n_best`. `search` are further options by name, such
+        as `length_penalty=1.0` or `sample=True` (`SearchKeywords`); `options` say all of it in one
+        value instead. `prefix` is what every translation has to begin with. `alignments` also fills
+        `alignment`. `source` and `target` name the languages, where the model has more than one
+        direction (`directions`). White space around a text and its line ends stay as they are.
+        Each line is translated by itself. A line longer than the model knows is translated in
+        parts, with a note. A sample follows from the seed and the text alone.
 
         Raises:
-            UsageError: options, a prefix or languages that cannot be used.
+            UsageError: a text, an option, a prefix or a language that cannot be used.
             AllYouNeedError: memory too short for a single sentence.
         """
-        direction = self.speaks.direction(source, target)
-        wishes = Wishes(_options(beam, n_best, options), prefix, alignments, direction)
-        texts = [text] if isinstance(text, str) else list(text)
-        for one in (*texts, prefix):
-            if not isinstance(one, str):
-                raise UsageError(f"{one!r} is no text; give a str, or a list of them")
-        job = self.searched(Job.of(texts, wishes, self.segmenter))
-        found = job.translations(self.segmenter)
+        request = TranslationRequest(
+            search_options(beam, n_best, options, search),
+            prefix,
+            alignments,
+            self.speaks.direction(source, target),
+        )
+        job = Job.of(_texts(text, prefix), request, self.segmenter)
+        found = job.translations(self.search(job), self.segmenter)
         return found[0] if isinstance(text, str) else found
 
     def translate_lines(
@@ -207,6 +241,7 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         read_ahead: int = READ_AHEAD,
+        **search: Unpack[SearchKeywords],
     ) -> Iterator[Translation]:
         """Translates lines as they come, in order, `read_ahead` of them together; no more than
         five times as many are held.
@@ -220,7 +255,7 @@ class Translator:
         _check_many("translate_lines", lines)
         if read_ahead < 1:
             raise UsageError(f"read_ahead={read_ahead} must be at least 1")
-        options, remaining = _options(beam, n_best, options), iter(lines)
+        options, remaining = search_options(beam, n_best, options, search), iter(lines)
         chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
         found = self.translate_chunks(
             chunks, options, prefix=prefix, alignments=alignments, source=source, target=target
@@ -244,16 +279,16 @@ class Translator:
             UsageError: as `translate_lines`.
         """
         direction = self.speaks.direction(source, target)
-        wishes = Wishes(options or BeamOptions(), prefix, alignments, direction)
-        return self._chunks(chunks, wishes)
+        request = TranslationRequest(options or BeamOptions(), prefix, alignments, direction)
+        return self._chunks(chunks, request)
 
     def _chunks(
-        self, chunks: Iterable[Sequence[str]], wishes: Wishes
+        self, chunks: Iterable[Sequence[str]], request: TranslationRequest
     ) -> Iterator[list[Translation]]:
-        jobs = (Job.of(chunk, wishes, self.segmenter) for chunk in chunks)
-        with closing(ahead(self.searched(job) for job in ahead(jobs))) as searched:
-            for job in searched:
-                yield job.translations(self.segmenter)
+        jobs = (Job.of(chunk, request, self.segmenter) for chunk in chunks)
+        with closing(ahead((job, self.search(job)) for job in ahead(jobs))) as searched:
+            for job, found in searched:
+                yield job.translations(found, self.segmenter)
 
     def stream(
         self,
@@ -263,19 +298,21 @@ class Translator:
         prefix: str = "",
         source: str | None = None,
         target: str | None = None,
-    ) -> Iterator[str]:
-        """Translates a text and gives it out as it grows, whole characters only; joined, the
-        pieces are `translator(text, options=options).text`.
+    ) -> Stream:
+        """Translates a text and gives it out as it grows, whole characters only.
 
-        `options` are a beam of one, which is greedy (None), or one sample.
+        Joined, the pieces are `translator(text, options=options).text`. The iterator's `notes` are
+        complete at its end. `options` are a beam of one, which is greedy (None), or one sample.
 
         Raises:
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
         direction = self.speaks.direction(source, target)
-        wishes = Wishes(options or BeamOptions(beam=1), prefix, direction=direction)
-        check_streamable(wishes.options)
-        return self._streamed(Job.of([text], wishes, self.segmenter))
+        request = TranslationRequest(options or BeamOptions(beam=1), prefix, direction=direction)
+        check_streamable(request.options)
+        engine = self.active_engine
+        job = Job.of(_texts([text], prefix), request, self.segmenter)
+        return Stream(job, engine, self.segmenter, self._about(engine))
 
     def score(
         self,
@@ -326,7 +363,7 @@ class Translator:
         """
         [source_ids] = self._ids(self.tokenizer, [source])
         [target_ids] = self._ids(self.tokenizer.target, [target])
-        weights_TS = self.road.attention(source_ids, target_ids, self.alignment_heads)
+        weights_TS = self.active_engine.attention(source_ids, target_ids, self.alignment_heads)
         if weights_TS is None:
             from allyouneed.translation.teacher_forcing import attention_map
 
@@ -334,6 +371,16 @@ class Translator:
             weights_TS = map_TS.numpy(force=True)
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
+
+    @property
+    def active_engine(self) -> Engine:
+        """The engine that searches now: `engine`, or the core's while a probe or a hook is set
+        anywhere in the core model."""
+        if self._model is None:
+            return self.engine
+        from allyouneed.engine.torch_engine import unless_probed
+
+        return unless_probed(self.engine, self._model)
 
     def _ids(
         self, tokenizer: AnyTokenizer, texts: Sequence[str], mark: Sequence[int] = ()
@@ -343,76 +390,49 @@ class Translator:
         found = tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
         return [[*mark, *ids] for ids in found]
 
-    def searched(self, job: Job) -> Job:
-        """The job, its segments' hypotheses and alignments found.
+    def search(self, job: Job) -> list[Found]:
+        """What the search finds for each segment of a job.
 
-        A job may be made of sentences of several others that have the same wishes: whoever serves
-        many at once translates them together so.
+        A job may hold the texts of many clients who ask for the same options.
         """
-        engine, options = self._road(job), job.wishes.searched
-        heads = self.alignment_heads if job.wishes.alignments else None
-        found = engine.search(job.ids, options, job.prefixes, job.numbers(), heads)
-        while engine.notes:
-            self.notes.append(engine.notes.pop(0))
-        for segment, hypotheses in zip(job.to_do, found, strict=True):
-            segment.hypotheses = hypotheses
-        if heads and job.to_do:
-            self._align(job, heads)
-        return job
+        engine = self.active_engine
+        notes = [list(self._about(engine)) for _ in job.segments]
+        heads = self.alignment_heads if job.request.alignments else None
+        hypotheses = engine.search(
+            job.ids,
+            job.request.searched,
+            job.prefixes,
+            job.numbers(),
+            heads,
+            note=lambda n, text: notes[n].append(text),
+        )
+        alignments: list[Alignment | None] = [None] * len(job.segments)
+        if heads and job.segments:
+            alignments = [*self._alignments(job, [found[0] for found in hypotheses], heads)]
+        found = zip(hypotheses, alignments, map(tuple, notes), strict=True)
+        return [Found(*one) for one in found]
 
-    def _align(self, job: Job, heads: AlignmentHeads) -> None:
-        """Sets the alignments: by the attention that the search has kept, where its engine keeps
-        any, or else by the core model's."""
-        if any(segment.hypotheses[0].attention_TS is None for segment in job.to_do):
+    def _alignments(
+        self, job: Job, best: Sequence[Hypothesis], heads: AlignmentHeads
+    ) -> list[Alignment]:
+        """The alignment of each segment's best hypothesis: by the attention that the search has
+        kept, or by the core model's where the engine keeps none."""
+        if any(one.attention_TS is None for one in best):
             from allyouneed.translation.teacher_forcing import align
 
-            align(self.model, self.tokenizer, job.ids, job.to_do, heads)
-            return
-        for ids, segment in zip(job.ids, job.to_do, strict=True):
-            attention_TS = segment.hypotheses[0].attention_TS
-            assert attention_TS is not None
-            segment.align(attention_TS, ids, self.tokenizer)
+            targets = [one.ids for one in best]
+            return align(self.model, self.tokenizer, job.segments, job.ids, targets, heads)
+        return [
+            segment.alignment(one.attention_TS, ids, one.ids, self.tokenizer)
+            for segment, ids, one in zip(job.segments, job.ids, best, strict=True)
+            if one.attention_TS is not None
+        ]
 
-    @property
-    def road(self) -> Engine:
-        """The engine, or the core's while a probe or a hook is set anywhere in the core model."""
-        if self._model is None:
-            return self.engine
-        from allyouneed.engine.torch_engine import unless_probed
-
-        return unless_probed(self.engine, self._model)
-
-    def _road(self, job: Job) -> Engine:
-        """`road`, with a word about it to the job where it is not the engine."""
-        road = self.road
-        if road is not self.engine:
-            for _, notes in job.cut:
-                notes.append(f"the model is probed: the core engine ran, not {self.engine.name}")
-        return road
-
-    def _streamed(self, job: Job) -> Iterator[str]:
-        engine = self._road(job)
-        sentences = zip(job.ids, job.prefixes or [[]] * len(job.ids), job.numbers(), strict=True)
-        [text], [(segments, notes)] = job.texts, job.cut
-        wishes, options = job.wishes, job.wishes.searched
-        self.notes += notes
-        target = wishes.direction.target
-        dresser = self.segmenter.dresser(text, wishes.prefix.lstrip(), target)
-        cut_off = False
-        for segment in segments:
-            yield segment.before
-            if segment.text:
-                ids, prefix, number = next(sentences)
-                growing, newest = self.tokenizer.target.growing(), -1
-                found = engine.stream(ids, options, prefix, number)
-                for newest in islice(found, options.given, None):
-                    yield dresser.add(growing.add(newest))
-                yield dresser.add(growing.end())
-                yield dresser.end()
-                cut_off = cut_off or newest != self.config.end
-            yield segment.after
-        if cut_off:
-            self.notes.append(CUT_OFF)
+    def _about(self, engine: Engine) -> tuple[str, ...]:
+        """What a user should know about the engine that searches."""
+        if engine is self.engine:
+            return ()
+        return (f"the model is probed: the core engine ran, not {self.engine.name}",)
 
 
 def _check_many(method: str, *texts: Iterable[str]) -> None:
@@ -421,16 +441,19 @@ def _check_many(method: str, *texts: Iterable[str]) -> None:
         raise UsageError(f"{method} takes lists of texts; put a single one in brackets")
 
 
-def _options(beam: int, n_best: int, options: Options | None) -> Options:
-    if options is None:
-        return BeamOptions(beam=n_best if 0 < beam < n_best else beam, n_best=n_best)
-    if (beam, n_best) != (4, 1):
-        raise UsageError(
-            f"beam={beam}, n_best={n_best} and options were given; say it in options alone"
-        )
-    if not isinstance(options, Options):
-        raise UsageError(f"options={options!r} must be BeamOptions or SamplingOptions")
-    return options
+def _texts(text: str | Iterable[str], prefix: str) -> list[str]:
+    """The texts of a call.
+
+    Raises:
+        UsageError: something that is no text.
+    """
+    if isinstance(text, bytes) or not isinstance(text, Iterable):
+        raise UsageError(f"{text!r} is no text; give a str, or a list of them")
+    texts = [text] if isinstance(text, str) else list(text)
+    for one in (*texts, prefix):
+        if not isinstance(one, str):
+            raise UsageError(f"{one!r} is no text; give a str, or a list of them")
+    return texts
 
 
 def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:

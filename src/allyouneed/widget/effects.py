@@ -7,9 +7,9 @@ import math
 
 import torch
 
-from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.scoring import score_targets
+from allyouneed.engine.torch_engine import core_engine
 from allyouneed.insight.trace import Trace
 from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.translator import Translator
@@ -25,6 +25,7 @@ def effect(translator: Translator, before: Trace, state: State) -> tuple[float, 
     [now] = score_targets(model, source_1S, target_1T)
     prefix = ids_of_prefix(tokenizer, state.prefix)
     options = BeamOptions(beam=state.beam)
-    [[best]] = beam_search(model, source_1S, options, [prefix] if prefix else None)
+    source = [one.id for one in before.source]
+    [[best]] = core_engine(model).search([source], options, [prefix] if prefix else None)
     change = math.fsum(now) - math.fsum(step.log_probability for step in before.steps)
     return change, tokenizer.target.decode(best.ids).strip()

@@ -197,8 +197,8 @@ class Session:
             UsageError: a model that is not there, or a blank text.
         """
         translator = self._translator(state)
-        segments, _ = translator.segmenter.cut(state.text)
-        parts = tuple(one.code + one.text for one in segments if one.text)
+        segments = translator.segmenter.cut(state.text).with_text()
+        parts = tuple(one.code + one.text for one in segments)
         return parts if len(parts) > 1 else (state.text,)
 
     def _wanted(self, request: int, page: int) -> Callable[[], bool]:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import allyouneed
+from allyouneed.decoding.links import Alignment
 from allyouneed.errors import UsageError
 from allyouneed.translation.markup.html import VOID
 from allyouneed.translation.markup.marked_text import rules_of, translate_marked
@@ -27,7 +28,7 @@ def backwards(texts: list[str], alignments: bool) -> Sequence[Translation]:
     for text in texts:
         words = text.split()
         last = len(words) - 1
-        links = " ".join(f"{last - n}-{n}" for n in range(len(words)))
+        links = tuple((last - n, n) for n in range(len(words)))
         said = " ".join(word if word.isdigit() else word.upper() for word in reversed(words))
         found.append(made(text, said, links if alignments else None))
     return found
@@ -35,10 +36,12 @@ def backwards(texts: list[str], alignments: bool) -> Sequence[Translation]:
 
 def forgetful(texts: list[str], alignments: bool) -> Sequence[Translation]:
     """A translator that carries nothing over."""
-    return [made(text, "nichts davon <b> & \"so'", "0-0" if alignments else None) for text in texts]
+    return [
+        made(text, "nichts davon <b> & \"so'", ((0, 0),) if alignments else None) for text in texts
+    ]
 
 
-def made(source: str, text: str, alignment: str | None) -> Translation:
+def made(source: str, text: str, alignment: Alignment | None) -> Translation:
     return Translation(
         source=source,
         text=text,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from allyouneed.evaluation.alignment_error import GoldAlignment
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void, plain
@@ -41,7 +42,8 @@ def carried(
     nodes: Nodes, target: str, pharaoh: str, literals: dict[Node, str] | None = None
 ) -> str:
     found = {node: find(target, text) for node, text in (literals or {}).items()}
-    links = tuple(links_of_words(plain(nodes), target, pharaoh))
+    alignment = tuple(sorted(GoldAlignment.of(pharaoh).sure))
+    links = tuple(links_of_words(plain(nodes), target, alignment))
     return written(placed(nodes, Transfer(target, links, found)))  # type: ignore[arg-type]
 
 
@@ -208,8 +210,8 @@ def draw_links(data: st.DataObject, source: str, target: str) -> list[Link]:
     if data.draw(st.booleans()):
         return diagonal(source, target)
     numbers = st.integers(0, max(len(source.split()) - 1, 0))
-    pairs = [f"{data.draw(numbers)}-{j}" for j in range(len(target.split()))]
-    return links_of_words(source, target, " ".join(pairs)) if source.split() else []
+    pairs = tuple((data.draw(numbers), j) for j in range(len(target.split())))
+    return links_of_words(source, target, pairs) if source.split() else []
 
 
 def flat(nodes: Nodes) -> Iterator[Node]:

@@ -14,6 +14,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions, check_streamable
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.engine.batches import BATCH_HYPOTHESES
+from allyouneed.engine.engine import Note, ignore
 from allyouneed.engine.native.interruption import Interrupted
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
@@ -49,7 +50,6 @@ class NativeEngine:
         self.batch_hypotheses = BATCH_HYPOTHESES
         self.workers: int | None = None
         self.selection: VocabularySelection | None = None
-        self.notes: list[str] = [library.note] if library.note else []
         self._idle: dict[tuple[int, int], list[Worker]] = {}  # by process and threads
 
     @classmethod
@@ -100,6 +100,7 @@ class NativeEngine:
         prefixes: Sequence[Sequence[int]] | None = None,
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
+        note: Note = ignore,
     ) -> list[list[Hypothesis]]:
         """As `Engine.search`."""
         self._check(sources, options, prefixes, heads)
@@ -118,7 +119,7 @@ class NativeEngine:
 
         width = options.beam if isinstance(options, BeamOptions) else options.samples
         batches = self._batches([len(source) for source in sources], width)
-        self._work_off(deque(batches), decode, left)
+        self._work_off(deque(batches), decode, left, note)
         return found
 
     def stream(
@@ -184,21 +185,12 @@ class NativeEngine:
             tokens += lengths[n]
         return batches
 
-    def _halves(self, batch: list[int], error: MemoryError) -> list[list[int]]:
-        if len(batch) == 1:
-            raise AllYouNeedError(
-                "a sentence does not fit into memory by itself; translate it in parts, with a "
-                "narrower beam or a smaller max_length"
-            ) from error
-        self.notes.append(f"memory is short: {len(batch)} sentences are decoded in halves")
-        middle = len(batch) // 2
-        return [batch[:middle], batch[middle:]]
-
     def _work_off(
         self,
         batches: deque[list[int]],
         decode: Callable[[Worker, list[int]], None],
         left: Event,
+        note: Note,
     ) -> None:
         """decode(worker, batch) for all batches, some at a time; all threads help the only one.
 
@@ -216,7 +208,7 @@ class NativeEngine:
                     try:
                         decode(worker, batch)
                     except MemoryError as error:
-                        batches.extendleft(self._halves(batch, error))
+                        batches.extendleft(_halves(batch, error, note))
                         self._idle.clear()  # they keep what they have needed once, as this one does
                         worker.begin_anew()
             except Interrupted:  # by the worker or the user that set `left`, and says why
@@ -261,3 +253,15 @@ def _next(batches: deque[list[int]]) -> list[int] | None:
     with suppress(IndexError):
         return batches.popleft()
     return None
+
+
+def _halves(batch: list[int], error: MemoryError, note: Note) -> list[list[int]]:
+    if len(batch) == 1:
+        raise AllYouNeedError(
+            "a sentence does not fit into memory by itself; translate it in parts, with a "
+            "narrower beam or a smaller max_length"
+        ) from error
+    for n in batch:
+        note(n, f"memory is short: {len(batch)} sentences are decoded in halves")
+    middle = len(batch) // 2
+    return [batch[:middle], batch[middle:]]

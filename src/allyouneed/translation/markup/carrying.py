@@ -168,7 +168,7 @@ def _take(sentence: _Sentence, asked: stand_ins.Asked, translation: Translation)
     }
     sentence.links = tuple(
         Link(asked.rewriting.old_span(*link.source), restored.new_span(*link.target))
-        for link in links_of_words(asked.text, text, translation.alignment or "")
+        for link in links_of_words(asked.text, text, translation.alignment or ())
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
+from allyouneed.decoding.links import Alignment
+
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _ATOM = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|[^\w\s]")
 _WORD = re.compile(r"\S+")
@@ -53,12 +55,13 @@ def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:
     ]
 
 
-def links_of_words(source: str, target: str, pharaoh: str) -> list[Link]:
-    """The links that an alignment in Pharaoh format gives, words being what white space parts."""
+def links_of_words(source: str, target: str, alignment: Alignment) -> list[Link]:
+    """The links of an alignment, as places in both texts."""
     sources = [match.span() for match in _WORD.finditer(source)]
     targets = [match.span() for match in _WORD.finditer(target)]
-    pairs = [tuple(map(int, pair.split("-"))) for pair in pharaoh.split()]
-    return [Link(sources[i], targets[j]) for i, j in pairs if i < len(sources) and j < len(targets)]
+    return [
+        Link(sources[i], targets[j]) for i, j in alignment if i < len(sources) and j < len(targets)
+    ]
 
 
 def diagonal(source: str, target: str) -> list[Link]:

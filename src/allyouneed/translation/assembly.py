@@ -1,0 +1,119 @@
+"""The translations of a text's segments, put together as the translation of the text."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.request import TranslationRequest
+from allyouneed.translation.result import Translation
+from allyouneed.translation.segments import Cut, Segmenter
+from allyouneed.translation.words import WordCounter
+
+CUT_OFF = "stopped at the length limit before the end of a sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the search found for one segment.
+
+    `alignment` is of the first hypothesis; its words are counted from 0 in the segment. `notes` say
+    how the search ran.
+    """
+
+    hypotheses: Sequence[Hypothesis]
+    alignment: Alignment | None = None
+    notes: tuple[str, ...] = ()
+
+
+def put_together(
+    source: str, cut: Cut, found: Sequence[Found], segmenter: Segmenter, request: TranslationRequest
+) -> Translation:
+    """The translation of a text, with as many alternatives as the search was asked for.
+
+    `found` has one entry for each segment of `cut` that is not blank.
+    """
+    options = request.searched
+    lists = [one.hypotheses for one in found]
+    if isinstance(options, BeamOptions):
+        wanted, ways = options.n_best, best_combinations(lists, options.n_best)
+    else:  # sample n of the text is sample n of each of its parts
+        wanted, ways = options.samples, list(zip(*lists, strict=True)) or [()]
+    notes = tuple(dict.fromkeys([*cut.notes, *(note for one in found for note in one.notes)]))
+    texts = [_one_way(source, cut, way, notes, segmenter, request) for way in ways]
+    return replace(
+        texts[0],
+        alternatives=tuple(texts) if wanted > 1 else (),
+        alignment=joined_alignment(cut, found, segmenter.tokenizer) if request.alignments else None,
+    )
+
+
+def _one_way(
+    source: str,
+    cut: Cut,
+    way: Sequence[Hypothesis],
+    notes: Sequence[str],
+    segmenter: Segmenter,
+    request: TranslationRequest,
+) -> Translation:
+    """The translation that takes these hypotheses, one for each segment that is not blank.
+
+    The tokens that every hypothesis begins with, such as the mark of a language, are left out.
+    """
+    hypotheses, tokenizer, given = iter(way), segmenter.tokenizer, request.searched.given
+    dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
+    texts: list[str] = []
+    for segment in cut.segments:
+        text = ""
+        if segment.text:
+            text = dresser.whole(tokenizer.target.decode(next(hypotheses).ids[given:]).strip())
+        texts += (segment.before, text, segment.after)
+    cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
+    return Translation(
+        source=source,
+        text="".join(texts),
+        tokens=tuple(
+            tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids[given:]
+        ),
+        token_log_probabilities=tuple(
+            log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
+        ),
+        notes=(*notes, *cut_off),
+    )
+
+
+def best_combinations(
+    lists: Sequence[Sequence[Hypothesis]], count: int
+) -> list[tuple[Hypothesis, ...]]:
+    """One hypothesis from each list: the `count` ways with the highest sum of scores, best first.
+
+    The lists are sorted by score, so the first way takes the first of each.
+    """
+    best: list[tuple[float, tuple[Hypothesis, ...]]] = [(0.0, ())]
+    for hypotheses in lists:
+        longer = ((score + h.score, way, h) for score, way in best for h in hypotheses)
+        ways = heapq.nlargest(count, longer, key=itemgetter(0))
+        best = [(score, (*way, h)) for score, way, h in ways]
+    return [way for _, way in best]
+
+
+def joined_alignment(cut: Cut, found: Sequence[Found], tokenizer: AnyTokenizer) -> Alignment:
+    """The alignments of the segments as one; words are counted through the whole text."""
+    source, target = WordCounter(), WordCounter()
+    waiting = iter(found)
+    links: list[tuple[int, int]] = []
+    for segment in cut.segments:
+        source.add(segment.before)
+        target.add(segment.before)
+        if segment.text:
+            one = next(waiting)
+            links += [(source.next + i, target.next + j) for i, j in one.alignment or ()]
+            source.add(segment.text)
+            target.add(tokenizer.target.decode(one.hypotheses[0].ids).strip())
+        source.add(segment.after)
+        target.add(segment.after)
+    return tuple(links)
