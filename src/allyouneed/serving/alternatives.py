@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.visit import Visit
-from allyouneed.translation.job import Wishes, ids_of_prefix
+from allyouneed.translation.job import ids_of_prefix
+from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
 LEAST_PROBABLE = 0.002  # pieces below this are no way that anybody would go on
@@ -37,7 +38,9 @@ async def ways_to_go_on(
     tokenizer = desk.model(source, target).translator.tokenizer
     length = len(ids_of_prefix(tokenizer, prefix))
     one_step = BeamOptions(beam=2 * most, n_best=2 * most, max_length=max(length, 1) + 1)
-    [found] = await desk.translate([text], source, target, Wishes(one_step, prefix), visit)
+    [found] = await desk.translate(
+        [text], source, target, TranslationRequest(one_step, prefix), visit
+    )
     beginnings: dict[str, float] = {}
     for step in found.translation.alternatives:
         log_ps = step.token_log_probabilities[length : length + 1]
@@ -48,7 +51,7 @@ async def ways_to_go_on(
     options = BeamOptions(beam=desk.settings.beam)
     wholes = await asyncio.gather(
         *(
-            desk.translate([text], source, target, Wishes(options, beginning), visit)
+            desk.translate([text], source, target, TranslationRequest(options, beginning), visit)
             for beginning in chosen
         )
     )

@@ -20,7 +20,7 @@ from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
 AUTO = "auto"
-GREEDY = Wishes(BeamOptions(beam=1))
+GREEDY = TranslationRequest(BeamOptions(beam=1))
 MANY_CHARACTERS = 20_000  # are cut in a thread, so that others are answered meanwhile
 CHARACTERS_A_TOKEN = 4  # about, to judge a text before it is cut
 
