@@ -20,6 +20,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.tokenizer_json import tokenizer_json
 from allyouneed.model_folder.folder import CARD, TOKENIZER, ModelFolder
 from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.opening import own_tokenizer
@@ -68,7 +69,7 @@ def export_ctranslate2(folder: ModelFolder, path: Path, quantization: str = "flo
         spec = to_ctranslate2(model, own_tokenizer(folder.tokenizer, "an export to CTranslate2"))
         spec.optimize(quantization)
         spec.save(str(beside))
-        folder.tokenizer.save(beside / TOKENIZER)
+        (beside / TOKENIZER).write_text(tokenizer_json(folder), "utf-8")
         (beside / CARD).write_text(README.format(name=folder.path.resolve().name), "utf-8")
 
 

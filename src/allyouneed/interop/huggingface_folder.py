@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 
 from allyouneed.interop.huggingface import to_marian
 from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.tokenizer_json import tokenizer_json
 from allyouneed.model_folder.folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
 from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.marian_tokenizer import MarianTokenizer
@@ -84,8 +85,8 @@ def _tokenizer_files(folder: ModelFolder) -> dict[str, bytes]:
             },
         }
     else:
-        own = own_tokenizer(tokenizer, "an export to Hugging Face")
-        files, settings = {TOKENIZER: own.to_json().encode()}, TOKENIZER_CONFIG
+        own_tokenizer(tokenizer, "an export to Hugging Face")
+        files, settings = {TOKENIZER: tokenizer_json(folder).encode()}, TOKENIZER_CONFIG
     room = {"model_max_length": folder.config.max_positions}
     return files | {"tokenizer_config.json": _json(settings | room).encode()}
 

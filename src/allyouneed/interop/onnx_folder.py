@@ -8,6 +8,7 @@ from allyouneed.errors import ConfigError
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.onnx_graph import WeightsFile, onnx
 from allyouneed.interop.onnx_transformer import decoder_step_graph, encoder_graph
+from allyouneed.interop.tokenizer_json import tokenizer_json
 from allyouneed.model_folder.folder import CARD, CONFIG, TOKENIZER, ModelFolder
 from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.tokenizer import Tokenizer
@@ -118,7 +119,7 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
         with WeightsFile(beside / WEIGHTS) as weights:
             encoder_graph(model, weights).save(beside / ENCODER)
             decoder_step_graph(model, weights).save(beside / DECODER)
-        folder.tokenizer.save(beside / TOKENIZER)
+        (beside / TOKENIZER).write_text(tokenizer_json(folder), "utf-8")
         (beside / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
         card = README.format(name=folder.path.resolve().name, **facts, **text)
         (beside / CARD).write_text(card, "utf-8")

@@ -1,0 +1,54 @@
+"""tokenizer.json for other toolkits: with the model's normaliser in it, so that a text in curly
+quotes gets the same ids there as here."""
+
+import json
+from typing import Any
+
+from allyouneed.model_folder.folder import ModelFolder
+from allyouneed.text.normaliser import (
+    DOUBLE_QUOTES,
+    HYPHENS,
+    LINE_ENDS,
+    SINGLE_QUOTES,
+    SPACES,
+    SPELT_OUT,
+    UNSEEN,
+)
+from allyouneed.text.tokenizer import Tokenizer
+
+_SPACE = SPACES + LINE_ENDS
+_LETTER = r"[\p{L}\p{N}_]"  # what \w is to Python: to the library it is an accent too
+_NFC = {"type": "NFC"}
+NORMALISERS: dict[str, list[dict[str, Any]]] = {
+    "plain-marks": [
+        _NFC,
+        *(
+            {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+            for pattern, content in (
+                (rf"(?<={_LETTER})[—―](?={_LETTER})", " - "),
+                (f"[{UNSEEN}]*[{_SPACE}][{_SPACE}{UNSEEN}]*", " "),
+                (f"[{UNSEEN}]+", ""),
+                (f"[{DOUBLE_QUOTES}]", '"'),
+                (f"[{SINGLE_QUOTES}]", "'"),
+                (f"[{HYPHENS}]", "-"),
+                *SPELT_OUT.items(),
+            )
+        ),
+        _NFC,
+        {"type": "Strip", "strip_left": True, "strip_right": True},
+    ]
+}
+
+
+def tokenizer_json(folder: ModelFolder) -> str:
+    """The tokenizer of `folder` as the library `tokenizers` reads it. It writes texts as the
+    folder's normaliser does; the dressing of translations is not in it."""
+    text = folder.tokenizer.to_json()
+    if folder.normaliser is None or not isinstance(folder.tokenizer, Tokenizer):
+        return text
+    document = json.loads(text)
+    document["normalizer"] = {
+        "type": "Sequence",
+        "normalizers": [*NORMALISERS[folder.normaliser], document["normalizer"]],
+    }
+    return json.dumps(document, ensure_ascii=False)

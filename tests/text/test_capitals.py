@@ -1,0 +1,38 @@
+"""Lines in capitals are known, and written small again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from allyouneed.text.capitals import in_capitals, in_small_letters
+
+
+@pytest.mark.parametrize(
+    "text", ["HE CAN'T SWIM.", "DIE STRASSE IST NASS", "PRICE: 5 EUR", "ÜBER ALLE BERGE!"]
+)
+def test_lines_in_capitals(text: str) -> None:
+    assert in_capitals(text)
+
+
+@pytest.mark.parametrize("text", ["", "NATO", "I", "A B C", "He IS HERE", "123", "日本 語", "OK!"])
+def test_lines_that_are_none(text: str) -> None:
+    assert not in_capitals(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "small"),
+    [
+        ("HE CAN'T SWIM.", "He can't swim."),
+        ("HELLO! ARE YOU THERE? YES.", "Hello! Are you there? Yes."),
+        ('"I THINK I\'M LATE"', '"I think I\'m late"'),
+        ("(SEE I.E. THIS)", "(See i.e. this)"),
+        ("3 MEN ARE HERE", "3 men are here"),
+    ],
+)
+def test_small_letters(text: str, small: str) -> None:
+    assert in_small_letters(text) == small
+
+
+@given(st.text())
+def test_every_character_stays_in_its_place(text: str) -> None:
+    assert len(in_small_letters(text)) == len(text)
