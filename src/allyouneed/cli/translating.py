@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allyouneed.cli.lines import given_or_arriving
-from allyouneed.cli.loading import DEFAULT_MODEL, opened, tell
+from allyouneed.cli.loading import DEFAULT_MODEL, opened
 from allyouneed.cli.output import note, results
 from allyouneed.cli.reading_progress import reading_progress
 from allyouneed.cli.repeated_notes import RepeatedNotes
@@ -46,7 +46,6 @@ def translate_all(
     notes = RepeatedNotes("text" if texts else "line")
     with results(output) as write, reading_progress(bool(texts), output) as done:
         for translations in found:
-            tell(opened_one)
             for translation, number in zip(translations, numbers, strict=False):
                 for text in translation.notes:
                     notes.add(number, text)
