@@ -1,7 +1,7 @@
-"""`python lessons`: runs every lesson whole, each in a process of its own, and says its time.
+"""`python lessons` runs every lesson at full size, each in its own process, and prints its time.
 
-Fails when a lesson does, or takes longer than it may. `ALLYOUNEED_LESSONS` and
-`ALLYOUNEED_LESSONS_FOLDER` are passed on to them.
+It fails when a lesson fails or takes more than three minutes. The lessons also read
+`ALLYOUNEED_LESSONS` and `ALLYOUNEED_LESSONS_FOLDER`.
 """
 
 import subprocess
@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-LONGEST = 180.0  # seconds that a lesson may take on two cores
+LONGEST = 180.0  # seconds; no lesson may take longer on two cores
 HERE = Path(__file__).resolve().parent
 
 
@@ -19,7 +19,7 @@ def lessons(folder: Path = HERE) -> list[Path]:
 
 
 def run(lesson: Path) -> tuple[float, str]:
-    """Runs one lesson: its seconds, and what is wrong with it ("" if nothing)."""
+    """Runs one lesson. Returns its seconds and what is wrong with it, "" if nothing is."""
     begin = time.perf_counter()
     ended = subprocess.run([sys.executable, str(lesson)], cwd=lesson.parent, capture_output=True)
     seconds = time.perf_counter() - begin
@@ -30,7 +30,7 @@ def run(lesson: Path) -> tuple[float, str]:
 
 
 def main() -> int:
-    """Runs all; 1 when one is not as it should be."""
+    """Runs all lessons; returns 1 where one of them failed."""
     failed = 0
     for lesson in lessons():
         seconds, wrong = run(lesson)

@@ -1,9 +1,10 @@
-"""What every lesson uses: numbers that are asserted, pictures, and exercises that check themselves.
+"""Tools that all lessons share: asserted numbers, pictures, and exercises that check themselves.
 
-A lesson is a script in percent format, so it is also a notebook and a page. Two variables matter:
+A lesson is a script in percent format, so it is also a notebook and a page. It reads two variables
+of the environment:
 
-`ALLYOUNEED_LESSONS=fast`          smaller sizes, the same kind of assertions (for tests)
-`ALLYOUNEED_LESSONS_FOLDER=DIR`    where a script leaves its pictures and saved views
+`ALLYOUNEED_LESSONS=fast`          runs with smaller sizes, for tests
+`ALLYOUNEED_LESSONS_FOLDER=DIR`    the folder in which a script saves its pictures and views
 """
 
 import dis
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,14 +31,14 @@ HERE = Path(__file__).resolve().parent
 MODES = ("", "whole", "fast")
 DOTS = 130  # an inch of a picture
 
-Check = Callable[[Callable[..., Any]], Iterator[tuple[Any, str]]]
-"""check(function) yields (right?, hint) one after the other, up to the first that is not right."""
+Check = Callable[..., Iterator[tuple[Any, str]]]
+"""check(function) yields (right?, hint) pairs. The first hint that is not right is shown."""
 
 
 class Lesson:
-    """One lesson: `Lesson("01_attention")` in its first cell. Seeds torch.
+    """One lesson. Its first cell makes `Lesson("01_attention")`, which also seeds torch.
 
-    `fast` says whether the sizes are the small ones.
+    `fast` is true where the lesson runs with small sizes.
     """
 
     def __init__(self, name: str, seed: int = 0) -> None:
@@ -54,10 +56,10 @@ class Lesson:
         return fast if self.fast else whole
 
     def expect(self, what: str, value: float | Tensor, low: float, high: float) -> None:
-        """Prints a measured number with the range that it has to lie in.
+        """Prints a measured number and the range that it must lie in.
 
         Raises:
-            AssertionError: it does not.
+            AssertionError: the number does not lie in this range.
         """
         number = float(torch.as_tensor(value).detach())
         if not low <= number <= high:
@@ -65,9 +67,9 @@ class Lesson:
         print(f"{what}: {number:.4g}   (expected: {low:g} … {high:g})")
 
     def show(self, figure: Figure, name: str, alt: str) -> None:
-        """Shows a picture in a notebook; a script leaves it in the folder as LESSON-NAME.png.
+        """Shows a picture in a notebook; a script saves it in the folder as LESSON-NAME.png.
 
-        `alt` says in words what is to be seen.
+        `alt` describes the picture for readers who cannot see it.
         """
         if self._folder:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -80,13 +82,13 @@ class Lesson:
             display(Image(data=drawn.getvalue(), alt=alt, width=figure.get_figwidth() * 96))
         elif not self._folder and not self._told:
             self._told = True
-            print("(pictures are not kept; ALLYOUNEED_LESSONS_FOLDER=DIR says where to)")
+            print("(pictures are not saved; set ALLYOUNEED_LESSONS_FOLDER=DIR to save them in DIR)")
 
     def live_view(self, name: str, *texts: str) -> Any:
-        """The live view of one or two sentences, with the bundled model: the widget in a notebook.
+        """The live view of one or two sentences with the bundled model, as a widget in a notebook.
 
-        Where a notebook is run to become a page (a folder is set, or the sizes are small), it is
-        the saved view inside the page; a script saves it in the folder as LESSON-NAME.html.
+        A notebook that is run to become a page (a folder is set, or the sizes are small) gets the
+        saved view inside the page. A script saves the view in the folder as LESSON-NAME.html.
         """
         if in_notebook():
             if self.fast or self._folder:
@@ -101,46 +103,51 @@ class Lesson:
             print(f"(the live view: allyouneed look {' '.join(map(repr, texts))})")
         return None
 
-    def exercise(self, function: Callable[..., Any], check: Check) -> None:
-        """Checks a learner's function and says how it did.
+    def exercise(self, function: Callable[..., Any], **given: Any) -> None:
+        """Checks a learner's function, and prints that it is right, or a hint.
 
-        While its body is `...` the hidden answer is checked in its place (answers/LESSON.py, the
-        function of the same name), and with it every slip there (NAME__SLIP), which the check has
-        to find.
+        The check is `check_NAME` in checks/LESSON.py; `given` are values of the lesson that it
+        needs. While the body of the function is `...`, the hidden answer is checked instead: the
+        function of the same name in answers/LESSON.py. So are the mistakes there, functions called
+        NAME__MISTAKE, each of which the check must recognise.
 
         Raises:
-            AssertionError: the hidden answer does not pass, or a slip does, or there is none.
+            AssertionError: the hidden answer is not right, or the check lets a mistake pass, or
+                there is no mistake to test it with.
         """
         name = function.__name__
+        check = partial(getattr(part_of("checks", self.name), f"check_{name}"), **given)
         if not is_blank(function):
             hint = first_hint(function, check)
             print(f"{name}: right!" if hint is None else f"{name}: not yet. {hint}")
             return
-        answers = answers_of(self.name)
+        answers = part_of("answers", self.name)
         hint = first_hint(getattr(answers, name), check)
         if hint is not None:
             raise AssertionError(f"the hidden answer to {name} does not pass: {hint}")
-        slips = [found for found in vars(answers) if found.startswith(f"{name}__")]
-        passing = [slip for slip in slips if first_hint(getattr(answers, slip), check) is None]
-        if passing or not slips:
+        mistakes = [found for found in vars(answers) if found.startswith(f"{name}__")]
+        passing = [one for one in mistakes if first_hint(getattr(answers, one), check) is None]
+        if passing or not mistakes:
             raise AssertionError(f"{name}: the check lets {', '.join(passing) or 'anything'} pass")
-        print(f"{name}: still blank. Write its body and run this again; one answer is in")
-        print(f"  lessons/answers/{self.name}.py ({len(slips)} slips are known to this check)")
+        print(f"{name}: still blank. Write its body and run this cell again.")
+        common = "1 common mistake" if len(mistakes) == 1 else f"{len(mistakes)} common mistakes"
+        print(f"  The check recognises {common} and gives a hint for each.")
+        print(f"  One right answer is in lessons/answers/{self.name}.py.")
 
 
 def first_hint(function: Callable[..., Any], check: Check) -> str | None:
-    """What the check has to say about a function, or None when all of it is right."""
+    """The check's hint about a function, or None where the function is right."""
     try:
         for right, hint in check(function):
             if not right:
                 return hint
-    except Exception as error:  # whatever a learner's function does is a hint, not a traceback
+    except Exception as error:  # an error in a learner's function becomes a hint
         return f"{_place(function, error)}{type(error).__name__}: {error}"
     return None
 
 
 def is_blank(function: Callable[..., Any]) -> bool:
-    """Whether nothing stands in the body but `...`, a docstring aside."""
+    """Whether the body is empty: `...`, a docstring, or both."""
     idle = {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
     steps = list(dis.get_instructions(function))
     return all(
@@ -149,19 +156,19 @@ def is_blank(function: Callable[..., Any]) -> bool:
     )
 
 
-def answers_of(name: str) -> ModuleType:
-    """The hidden answers of a lesson."""
-    path = HERE / "answers" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"answers_{name}", path)
+def part_of(folder: str, name: str) -> ModuleType:
+    """The hidden answers of a lesson, or the checks of its exercises, by their folder."""
+    path = HERE / folder / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{folder}_{name}", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError(f"{path}: the lesson {name} has no answers there")
+        raise FileNotFoundError(f"{path} is missing: the lesson {name} needs its {folder}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 def same(found: Any, wanted: Any, within: float = 1e-5) -> bool:
-    """Whether two tensors (or numbers) have one shape and differ by at most `within`."""
+    """Whether two tensors (or numbers) have the same shape and differ by at most `within`."""
     found, wanted = torch.as_tensor(found), torch.as_tensor(wanted)
     if found.shape != wanted.shape:
         return False
@@ -169,10 +176,10 @@ def same(found: Any, wanted: Any, within: float = 1e-5) -> bool:
 
 
 def refused(kind: type[Exception], call: Callable[[], Any]) -> str:
-    """What the error says that a call has to end in.
+    """The message of the error that a call must raise.
 
     Raises:
-        AssertionError: it does not.
+        AssertionError: the call does not raise it.
     """
     try:
         call()
@@ -183,7 +190,7 @@ def refused(kind: type[Exception], call: Callable[[], Any]) -> str:
 
 
 def panels(columns: int = 1, *, width: float = 9.0, height: float = 3.2) -> tuple[Figure, Any]:
-    """A white figure with so many plots side by side: the figure, and the plot or their list."""
+    """A white figure with plots side by side, and the plot or a list of the plots."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes: Sequence[Axes] = figure.subplots(1, columns, squeeze=False)[0]
     for plot in axes:
@@ -192,7 +199,7 @@ def panels(columns: int = 1, *, width: float = 9.0, height: float = 3.2) -> tupl
 
 
 def in_notebook() -> bool:
-    """Whether a notebook's kernel runs this."""
+    """Whether this code runs in a notebook's kernel."""
     if "IPython" not in sys.modules:
         return False
     shell = sys.modules["IPython"].get_ipython()
@@ -200,7 +207,8 @@ def in_notebook() -> bool:
 
 
 def _place(function: Callable[..., Any], error: Exception) -> str:
-    """Where in the learner's function an error arose, if it did so there."""
+    """The line of the learner's function that raised the error, in words; where another function
+    raised it, the likely reason."""
     first = inspect.unwrap(function).__code__.co_firstlineno
     trace = error.__traceback__
     line = None
@@ -209,7 +217,7 @@ def _place(function: Callable[..., Any], error: Exception) -> str:
             line = trace.tb_lineno - first + 1
         trace = trace.tb_next
     if line is None:
-        return "What it gave could not be used (does it end in `return`?) – "
+        return "Its result could not be used (does it end in `return`?): "
     return f"Its line {line} stopped with "
 
 
@@ -221,7 +229,7 @@ def _save_view(texts: Sequence[str], path: Path) -> None:
 
 
 def _framed(texts: Sequence[str]) -> Any:
-    """The saved view as an element of a page."""
+    """The saved view in a frame of a page."""
     from IPython.display import HTML
 
     with tempfile.TemporaryDirectory() as folder:

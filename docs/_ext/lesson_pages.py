@@ -1,6 +1,7 @@
 """Lessons as pages and as notebooks: scripts in percent format, run in their fast mode."""
 
 import zipfile
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ def write(folder: Path, into: Path) -> None:
             (into / script.name).write_text(text, encoding="utf-8")
             (into / f"{script.stem}.ipynb").write_text(notebook, encoding="utf-8")
             archive.writestr(f"lessons/{script.stem}.ipynb", notebook)
-        for path in sorted((*folder.glob("*.py"), *folder.glob("answers/*.py"))):
+        parts = (folder.glob(pattern) for pattern in ("*.py", "answers/*.py", "checks/*.py"))
+        for path in sorted(chain(*parts)):
             archive.write(path, Path("lessons") / path.relative_to(folder))
 
 

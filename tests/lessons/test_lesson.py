@@ -1,9 +1,9 @@
-"""What lessons share: ranges that hold, exercises that find slips, pictures that are kept."""
+"""Tools of the lessons: ranges that hold, exercises that recognise mistakes, saved pictures."""
 
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,11 +30,13 @@ def shared() -> ModuleType:
 
 @pytest.fixture
 def lesson(shared: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A lesson whose hidden answers are those of `answers` below."""
+    """A lesson with the checks of `CHECKS` and the hidden answers of `write` below."""
     monkeypatch.setattr(shared, "HERE", tmp_path)
     monkeypatch.setenv("ALLYOUNEED_LESSONS", "fast")
     monkeypatch.delenv("ALLYOUNEED_LESSONS_FOLDER", raising=False)
-    (tmp_path / "answers").mkdir()
+    for folder in ("answers", "checks"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "checks" / "00_twice.py").write_text(CHECKS)
     write(
         tmp_path, "def twice(x):\n    return 2 * x\n\n\ndef twice__square(x):\n    return x * x\n"
     )
@@ -45,16 +47,18 @@ def write(folder: Path, answers: str) -> None:
     (folder / "answers" / "00_twice.py").write_text(answers)
 
 
-def check(twice: Callable[[float], float]) -> Iterator[tuple[bool, str]]:
-    yield twice(2) == 4, "two times two is four"
-    yield twice(3) == 6, "for 3 it gave something else than 6"
+CHECKS = """
+def check_twice(twice, *, most=3):
+    yield twice(2).real == 4, "two times two is four"
+    yield twice(most) == 2 * most, f"for {most} it gave something else than {2 * most}"
+"""
 
 
 def test_a_right_answer_is_right(lesson: Any, capsys: pytest.CaptureFixture[str]) -> None:
     def twice(x: float) -> float:
         return x + x
 
-    lesson.exercise(twice, check)
+    lesson.exercise(twice)
     assert capsys.readouterr().out == "twice: right!\n"
 
 
@@ -64,8 +68,18 @@ def test_a_wrong_answer_gives_the_first_hint(
     def twice(x: float) -> float:
         return x**2
 
-    lesson.exercise(twice, check)
+    lesson.exercise(twice)
     assert capsys.readouterr().out == "twice: not yet. for 3 it gave something else than 6\n"
+
+
+def test_a_check_is_given_values_of_the_lesson(
+    lesson: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def twice(x: float) -> float:
+        return 4
+
+    lesson.exercise(twice, most=5)
+    assert capsys.readouterr().out == "twice: not yet. for 5 it gave something else than 10\n"
 
 
 def test_an_error_is_a_hint_with_its_line(lesson: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +87,7 @@ def test_an_error_is_a_hint_with_its_line(lesson: Any, capsys: pytest.CaptureFix
         y = x
         return y / 0
 
-    lesson.exercise(twice, check)
+    lesson.exercise(twice)
     out = capsys.readouterr().out
     assert out == "twice: not yet. Its line 3 stopped with ZeroDivisionError: division by zero\n"
 
@@ -82,10 +96,7 @@ def test_a_forgotten_return_is_a_hint(lesson: Any, capsys: pytest.CaptureFixture
     def twice(x: float) -> None:
         x + x
 
-    def of_a_shape(twice: Callable[[float], Any]) -> Iterator[tuple[bool, str]]:
-        yield twice(2).real == 4, "two times two is four"
-
-    lesson.exercise(twice, of_a_shape)
+    lesson.exercise(twice)
     assert "does it end in `return`?" in capsys.readouterr().out
 
 
@@ -95,10 +106,11 @@ def test_a_blank_one_is_answered_and_its_slips_found(
     def twice(x: float) -> float:  # type: ignore[empty-body]
         """Two times x."""
 
-    lesson.exercise(twice, check)
+    lesson.exercise(twice)
     out = capsys.readouterr().out
     assert "twice: still blank" in out
-    assert "lessons/answers/00_twice.py (1 slips" in out
+    assert "The check recognises 1 common mistake and gives a hint for each." in out
+    assert "lessons/answers/00_twice.py" in out
 
 
 @pytest.mark.parametrize(
@@ -123,7 +135,7 @@ def test_answers_and_checks_that_are_no_good_are_errors(
 
     write(tmp_path, answers)
     with pytest.raises(AssertionError, match=complaint):
-        lesson.exercise(twice, check)
+        lesson.exercise(twice)
 
 
 def test_what_is_blank(shared: ModuleType) -> None:
@@ -192,7 +204,7 @@ def test_pictures_are_kept_where_the_variable_says(
     figure, plots = shared.panels(2)
     assert len(plots) == 2
     lesson.show(figure, "empty", "two empty plots")
-    assert "pictures are not kept" in capsys.readouterr().out
+    assert "pictures are not saved" in capsys.readouterr().out
     monkeypatch.setenv("ALLYOUNEED_LESSONS_FOLDER", str(tmp_path / "pictures"))
     shared.Lesson("00_twice").show(figure, "empty", "two empty plots")
     assert (tmp_path / "pictures" / "00_twice-empty.png").read_bytes().startswith(b"\x89PNG")

@@ -1,5 +1,4 @@
-"""Every lesson runs, small, in a process of its own; it says what it grew from, and what it names
-in the code is there."""
+"""Every lesson runs in its own process, names its source, and names code that exists."""
 
 import os
 import re
@@ -28,7 +27,7 @@ def words_of(lesson: Path) -> str:
 
 
 def exercises_of(lesson: Path) -> list[str]:
-    return re.findall(r"lesson\.exercise\((\w+),", lesson.read_text("utf-8"))
+    return re.findall(r"lesson\.exercise\(\s*(\w+)", lesson.read_text("utf-8"))
 
 
 def run(lesson: Path, pictures: Path) -> subprocess.CompletedProcess[str]:
@@ -80,6 +79,15 @@ def test_the_lesson_is_whole(lesson: Path) -> None:
     assert [part for part in PARTS if part not in words] == []
     assert f'Lesson("{lesson.stem}")' in lesson.read_text("utf-8")
     assert f"({lesson.name})" in (ROOT / "lessons" / "README.md").read_text("utf-8")
+
+
+@EACH
+def test_no_check_stands_below_its_exercise(lesson: Path) -> None:
+    """A check computes the right answer to compare with, so it would give the answer away."""
+    text = lesson.read_text("utf-8")
+    checks = (lesson.parent / "checks" / lesson.name).read_text("utf-8")
+    assert "def check_" not in text
+    assert re.findall(r"^def check_(\w+)\(", checks, re.MULTILINE) == exercises_of(lesson)
 
 
 @EACH
