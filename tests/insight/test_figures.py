@@ -46,6 +46,14 @@ def test_a_heat_map_shows_the_weights_with_both_axes_labelled() -> None:
     assert plot.xaxis.get_ticks_position() == "top"
 
 
+def test_a_notebook_shows_figures_without_being_told_how() -> None:
+    """IPython calls `_repr_png_` where `%matplotlib inline` has not registered a way of its own."""
+    grid = {"entropy": {"cross": torch.rand(2, 4)}}
+    figures = [heatmap([[1.0]], ["a"], ["b"]), positional_plot(torch.rand(9, 8)), head_grid(grid)]
+    for figure in figures:
+        assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+
+
 def test_a_stretched_heat_map_without_a_bar() -> None:
     weights_TS = torch.rand(10, 10).softmax(-1)
     figure = heatmap(weights_TS.tolist(), WORDS, WORDS, stretched=True, bar=False)

@@ -1,7 +1,9 @@
 """The widget in a notebook, spoken to as its front end does."""
 
 import asyncio
+import base64
 import sys
+from html import escape
 from typing import Any
 
 import comm
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.insight import plotting
 from allyouneed.translation.translator import Translator
 from allyouneed.widget import notebook
 from allyouneed.widget.notebook import look
@@ -90,6 +93,55 @@ def test_what_is_no_question_is_let_be(sent, translator: Translator, message: An
 def test_what_is_asked_wrongly_is_told(sent, translator: Translator) -> None:
     tell(look(TEXT, model=translator), {"id": PAGE, "kind": "maps", "payload": {}})
     assert "maps.id" in sent[0][0]["json"]["error"]
+
+
+def test_without_a_kernel_there_are_pictures(sent, translator: Translator) -> None:
+    widget = look(TEXT, "</p><b>A dog.", model=translator)
+    data, _ = widget._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert data["text/html"].count("<img ") == 2
+    assert escape(f"{TEXT} → {translator(TEXT).text}") in data["text/html"]
+    assert "<b>" not in data["text/html"]
+    assert widget.pictures[0]["png"] == data["image/png"]
+
+
+def test_the_pictures_stand_until_a_browser_asks(
+    sent, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As nbconvert runs a notebook: in a kernel, with no browser."""
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, bundle: dict[str, str], raw: bool) -> None:
+            shown.append(bundle)
+
+    def display(bundle: dict[str, str]) -> Handle:
+        shown.append(bundle)
+        return Handle()
+
+    monkeypatch.setattr(notebook, "_display", display)
+    widget = look(TEXT, model=translator)
+    widget._repr_mimebundle_()
+    assert "<img " in shown[0]["text/html"]
+    for number in range(2):
+        tell(widget, {"id": PAGE + number, "kind": "about", "payload": {}})
+    assert shown[1:] == [{"text/html": ""}]
+    widget._repr_mimebundle_()
+    assert len(shown) == 2
+
+
+def test_without_matplotlib_there_are_words(
+    sent, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plotting, "import_module", no_module)
+    data, _ = look(TEXT, model=translator)._repr_mimebundle_()
+    assert data["text/html"] == f"<p>{escape(f'{TEXT} → {translator(TEXT).text}')}</p>"
+    assert "image/png" not in data
+
+
+def no_module(name: str) -> None:
+    raise ModuleNotFoundError(name)
 
 
 def test_two_models(sent, translator: Translator, other_translator: Translator) -> None:

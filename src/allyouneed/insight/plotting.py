@@ -1,6 +1,7 @@
-"""The plotting library, an extra: its parts, its fonts, and files of what it drew."""
+"""matplotlib, which is an extra: its parts, its fonts, and files of its figures."""
 
 import functools
+import io
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 FIRST_FONT = "DejaVu Sans"  # comes with matplotlib
 NOT_FOR_TEXT = ("cm", "STIX", "DejaVu Math", "Last Resort")  # the fonts of formulas, and boxes
 LONGEST_LABEL = 24
-DOTS = 160  # an inch of a PNG
+DOTS, SHOWN_DOTS = 160, 100  # dots an inch, of a PNG file and of a picture in a notebook
 FORMATS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-"""What a figure can be written as, with the metadata that would make two files differ."""
+"""The formats of files, each with the metadata that would make two equal figures differ."""
 
 
 def plotting(part: str = "") -> Any:
@@ -38,15 +39,37 @@ def plotting(part: str = "") -> Any:
 
 @contextmanager
 def plain_style() -> Iterator[None]:
-    """The same figure whatever style its user has set: dark on white, and `$` a sign like any."""
+    """Draws dark on white whatever style the user has set, and draws `$` as it is."""
     with plotting("style").context(["default", {"text.parse_math": False}]):
         yield
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """An empty figure of so many inches, white, that no window is open for."""
-    figure: Figure = plotting("figure").Figure(figsize=(width, height), layout="constrained")
+    """An empty white figure of this size in inches. It opens no window, and a notebook shows it as
+    the last value of a cell."""
+    figure: Figure = _figure_class()(figsize=(width, height), layout="constrained")
     return figure
+
+
+@functools.cache
+def _figure_class() -> Any:
+    """matplotlib's figure, which notebooks can show without `%matplotlib inline`."""
+
+    class ShownFigure(plotting("figure").Figure):  # type: ignore[misc]
+        """A figure that a notebook shows by itself."""
+
+        def _repr_png_(self) -> bytes:
+            return png(self)
+
+    return ShownFigure
+
+
+def png(figure: "Figure", dots: int = SHOWN_DOTS) -> bytes:
+    """The figure as the bytes of a PNG, `dots` an inch."""
+    drawn = io.BytesIO()
+    with plain_style():
+        figure.savefig(drawn, format="png", dpi=dots, metadata=FORMATS[".png"])
+    return drawn.getvalue()
 
 
 def save(figure: "Figure", path: str | Path) -> None:
@@ -71,8 +94,8 @@ def check_place(path: Path) -> None:
 
 
 def drawable(texts: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The texts, and the fonts that it takes to draw them, the first choice first; a character
-    that no installed font has is written as its number, such as `<U+4E2D>`."""
+    """The texts, and the fonts that can draw them, the preferred font first. A character that no
+    installed font has is replaced by its number, such as `<U+4E2D>`."""
     fonts, wanted = [FIRST_FONT], {ord(sign) for text in texts for sign in text}
     wanted -= _characters(FIRST_FONT)
     for font in _other_fonts() if wanted else ():
@@ -84,8 +107,8 @@ def drawable(texts: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def labels(tokens: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Tokens, each on one line, and the fonts: spaces are shown, control characters (those that
-    turn the direction of writing among them) are dots, and a very long token is cut."""
+    """Labels for tokens, each on one line, and the fonts that can draw them. Spaces are made
+    visible, control characters become dots, and a very long token is cut."""
     written, fonts = drawable([_on_one_line(token) for token in tokens])
     cut = LONGEST_LABEL - 1
     return [f"{x[:cut]}…" if len(x) > LONGEST_LABEL else x for x in written], fonts

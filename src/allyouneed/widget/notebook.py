@@ -1,19 +1,23 @@
 """The view in a notebook: a widget whose questions a session answers in the kernel."""
 
 import asyncio
+import sys
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from allyouneed.errors import AllYouNeedError
 from allyouneed.widget.packing import half
 from allyouneed.widget.page import Start, static
+from allyouneed.widget.pictures import pictures
 from allyouneed.widget.session import Session
 
 if TYPE_CHECKING:
     from allyouneed.translation.translator import Translator
 
-QUESTIONS_OF_A_VIEW = 1 << 20  # the number of a question, over this, is that of the view
+QUESTIONS_OF_A_VIEW = 1 << 20  # a question's number divided by this is the number of its view
 
 
 def look(
@@ -22,13 +26,14 @@ def look(
     second_model: "str | Translator | None" = None,
     beam: int = 4,
 ) -> Any:
-    """The live view of one or two sentences, as the last value of a notebook's cell.
+    """The live view of one or two sentences, to be the last value of a notebook's cell.
 
         allyouneed.look("The man did it, said the boy.", "The man said the boy did it.")
 
-    A model is a name, a folder or a translator; with a second one, each model translates the
-    sentence. The paper's own code runs in the kernel, between its cells. Returns an ipywidgets
-    widget (`anywidget.AnyWidget`).
+    A model is a name, a folder or a translator. With a second model, each of them translates the
+    sentence. The core model runs in the kernel, between its cells. Where there is no kernel, as in
+    a page that nbconvert has made, the cell shows a picture. Returns an ipywidgets widget
+    (`anywidget.AnyWidget`).
 
     Raises:
         AllYouNeedError: anywidget is not installed.
@@ -49,6 +54,32 @@ def _opened(model: "str | Translator") -> "Translator":
     return load(model, engine="core", kind=Translator) if isinstance(model, str) else model
 
 
+def _display(bundle: dict[str, str]) -> Any:
+    """Shows this in the cell; returns its handle, or None outside of a kernel."""
+    if not in_kernel():
+        return None
+    from IPython.display import display
+
+    show: Any = display
+    return show(bundle, raw=True, display_id=True)
+
+
+def in_kernel() -> bool:
+    """Whether a notebook's kernel runs this code."""
+    if "IPython" not in sys.modules:
+        return False
+    shell = sys.modules["IPython"].get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _as_html(words: str, png: str) -> str:
+    """A picture, its bytes in base64, or its words where there are no bytes."""
+    if not png:
+        return f"<p>{escape(words)}</p>"
+    style = "max-width: 100%"
+    return f'<img alt="{escape(words)}" src="data:image/png;base64,{png}" style="{style}">'
+
+
 @cache
 def _widget_class() -> Callable[[Session, Start], Any]:
     try:
@@ -66,18 +97,43 @@ def _widget_class() -> Callable[[Session, Start], Any]:
         _esm = static("view.js")[1].decode()
         _css = static("view.css")[1].decode()
         start = traitlets.Dict().tag(sync=True)
+        pictures: Any = traitlets.List().tag(sync=True)
 
         def __init__(self, session: Session, start: Start) -> None:
             super().__init__(start=start.options())
-            self.session = session
+            self.session, self._states = session, start.states
+            self._shown: Any = None
             self.on_msg(self._hear)
 
+        def _repr_mimebundle_(self, **options: Any) -> Any:
+            """The widget, and pictures for pages without a kernel.
+
+            nbconvert runs a notebook without a browser and keeps the widget's state; its page then
+            shows the widget, which nobody answers. So the pictures are also shown above it until
+            a browser asks its first question.
+            """
+            found = super()._repr_mimebundle_(**options)
+            data, metadata = found if isinstance(found, tuple) else (found, {})
+            if data is None:
+                return None
+            drawn = pictures(self.session, self._states)
+            encoded = [(one.words, b64encode(one.png).decode()) for one in drawn]
+            self.pictures = [{"words": words, "png": png} for words, png in encoded]
+            html = {"text/html": "".join(_as_html(*one) for one in encoded)} if encoded else {}
+            image = {"image/png": encoded[0][1]} if encoded and encoded[0][1] else {}
+            if html and self._shown is None:
+                self._shown = _display(html)
+            return {**html, **image, **data}, metadata
+
         def _hear(self, _: Any, asked: Any, buffers: Any) -> None:
-            """Answers as soon as the questions that wait already have been heard, too: so a newer
-            one makes an older one obsolete, and the model is used between cells alone."""
+            """Answers a question after the kernel has heard all waiting questions. So a newer
+            question makes an older one obsolete, and the model runs between cells only."""
             number = asked.get("id") if isinstance(asked, dict) else None
             if type(number) is not int:
                 return
+            if self._shown:
+                self._shown.update({"text/html": ""}, raw=True)
+            self._shown = False
             page = number // QUESTIONS_OF_A_VIEW
             answer = self.session.hear(str(asked.get("kind")), asked.get("payload"), page)
 

@@ -20,11 +20,12 @@ const PAGE = `<!doctype html>
 /** What starts the view: `?` holds the texts, the models and the delay of the made-up model. */
 const START = `
 import { fakeModel } from "./fake_model.js";
-import { mount } from "./view.js";
+import widget, { mount } from "./view.js";
 const asked = new URLSearchParams(location.search);
 const fake = fakeModel({ delay: Number(asked.get("delay") ?? 0), live: !asked.has("saved") });
 fake.ask.holds = fake.holds;
 window.asked = fake.asked;
+window.widget = widget;
 window.view = await mount(document.getElementById("view"), fake.ask, {
   states: (asked.getAll("text").length ? asked.getAll("text") : ["A man in a blue shirt is standing on a ladder cleaning a window."]).map((text) => ({ text })),
 });

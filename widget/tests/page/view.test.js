@@ -318,6 +318,20 @@ describe.skipIf(!haveBrowser)("the view in a browser", () => {
     expect(readFileSync(await png.path()).subarray(1, 4).toString()).toBe("PNG");
   });
 
+  test("in a notebook, pictures stand until the kernel answers", async () => {
+    await open();
+    const shown = await page.evaluate(async () => {
+      const { widget } = /** @type {any} */ (window);
+      const el = document.createElement("div");
+      document.body.append(el);
+      const traits = /** @type {Record<string, any>} */ ({ start: {}, pictures: [{ words: "A man → Ein Mann", png: "" }] });
+      void widget.render({ el, model: { get: (/** @type {string} */ name) => traits[name], on() {}, off() {}, send() {} } });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return el.innerText;
+    });
+    expect(shown).toBe("A man → Ein Mann");
+  });
+
   test("two sentences beside each other, each with its own state", async () => {
     await open({ query: "?text=The+man+did+it+said+the+boy&text=The+man+said+the+boy+did+it" });
     expect(await page.locator(".pane .target").count()).toBe(2);

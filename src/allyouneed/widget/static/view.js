@@ -2942,11 +2942,21 @@ function widgetTransport(model) {
 }
 
 // src/index.js
+function pictureOf({ words: words2, png }) {
+  if (!png) return make("p", {}, words2);
+  return make("img", { alt: words2, src: `data:image/png;base64,${png}`, style: "max-width: 100%" });
+}
 async function render({ model, el }) {
   const { ask, close } = widgetTransport(model);
-  const view = await mount(el, ask, { ...model.get("start"), link: false });
+  const stand = document.createElement("div");
+  for (const picture2 of model.get("pictures") ?? []) stand.append(pictureOf(picture2));
+  el.append(stand);
+  const mounted = mount(el, ask, { ...model.get("start"), link: false });
+  void mounted.then(() => stand.remove(), () => {
+  });
   return () => {
-    view.close();
+    void mounted.then((view) => view.close(), () => {
+    });
     close();
   };
 }
