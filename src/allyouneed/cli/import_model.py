@@ -17,8 +17,7 @@ def import_model(
         str | None,
         typer.Option(
             "--from",
-            help="The format; without it, told by what SOURCE is: marian, marian-files, fairseq or "
-            "bert.",
+            help="The format; without it, told by what SOURCE is.",
         ),
     ] = None,
     dictionaries: Annotated[

@@ -37,6 +37,12 @@ def _read_marian_files(source: Path, into: Path, *, note: Note) -> ModelFolder:
     return import_marian_files(source, into, note=note)
 
 
+def _read_m2m(source: Path, into: Path, *, note: Note) -> ModelFolder:
+    from allyouneed.interop.m2m_folder import import_m2m
+
+    return import_m2m(source, into, note=note)
+
+
 def _read_fairseq(
     source: Path, into: Path, *, note: Note, dictionaries: Path | None, codes: Path | None
 ) -> ModelFolder:
@@ -61,6 +67,11 @@ FORMATS: dict[str, Format] = {
         "Marian's own files as Firefox and OPUS-MT's zips have them: .npz or .bin, .spm",
         is_marian,
         _read_marian_files,
+    ),
+    "m2m": Format(
+        "a folder of Hugging Face's M2M-100, SMaLL-100 or NLLB-200",
+        lambda path: model_type(path) == "m2m_100",
+        _read_m2m,
     ),
     "fairseq": Format(
         "a checkpoint of fairseq or of NVIDIA's Transformer, such as model.pt",

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from allyouneed.core.config import SharedEmbeddings, TransformerConfig
 from allyouneed.core.positions import sinusoidal_encoding
 from allyouneed.core.transformer import Transformer
-from allyouneed.errors import ConfigError, ShapeError
+from allyouneed.errors import ConfigError
+from allyouneed.interop.adoption import adopt, check_sizes
 from allyouneed.interop.families import set_apart
 
 MODULES = {
@@ -76,40 +77,14 @@ def from_marian(
         ShapeError: a weight of another shape than the config says.
     """
     theirs = dict(weights.state_dict() if isinstance(weights, nn.Module) else weights)
-    model = Transformer(_adopt_config(config))
-    ours, tied = model.state_dict(), model.tied_weights()
-    names = {name: _marian_name(tied.get(name, name)) for name in ours}
-    known = {_marian_name(name) for name in ours} | {"model.shared.weight"}
-    unknown = [
-        f"{name!r} is no weight of a Marian model with this config"
-        for name in sorted(theirs.keys() - known)
-    ]
+    ours = _adopt_config(config)
+    check_sizes(ours, theirs)
+    model = Transformer(ours)
     theirs = _derived_weights(theirs, model.config) | theirs
     if "final_logits_bias" in theirs:
         theirs["final_logits_bias"] = theirs["final_logits_bias"].squeeze(0)
-    missing = [
-        f"{name!r} is missing; a Marian model with this config has it"
-        for name in sorted(set(names.values()) - theirs.keys())
-    ]
-    if unknown or missing:
-        raise ConfigError(_listed(unknown + missing))
-    misshapen = {
-        f"{theirs_here!r} has the shape {tuple(theirs[theirs_here].shape)}; "
-        f"with this config it is {tuple(ours[name].shape)}": None
-        for name, theirs_here in names.items()
-        if theirs[theirs_here].shape != ours[name].shape
-    }
-    if misshapen:
-        raise ShapeError(_listed(list(misshapen)))
-    for name, weight in ours.items():
-        weight.copy_(theirs[names[name]])
+    adopt(model, theirs, _marian_name, {"model.shared.weight"}, "a Marian model")
     return model
-
-
-def _listed(complaints: list[str], most: int = 8) -> str:
-    """Complaints in one line, and how many there are beyond what can be read."""
-    more = [f"and {len(complaints) - most} more"] if len(complaints) > most else []
-    return "; ".join(complaints[:most] + more)
 
 
 def to_marian(model: Transformer) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -14,8 +14,7 @@ from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.generation import Generation
 from allyouneed.interop.huggingface import from_marian, misfits
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.interop.pretrained import PICKLE, read_table, read_tensors
-from allyouneed.model_folder.config import unreadable
+from allyouneed.interop.pretrained import PICKLE, read_file, read_ids, read_table, read_tensors
 from allyouneed.model_folder.folder import (
     CONFIG,
     WEIGHTS,
@@ -111,25 +110,18 @@ def _read(source: Path) -> _Source:
     return _Source(source, config, optional[0], generation)
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
 def _tokenizer(files: _Source) -> MarianTokenizer:
     apart = bool(files.tokenizer_config.get("separate_vocabs"))
     path = files.path
     if apart and not (path / TARGET_VOCABULARY).is_file():
         raise ModelFolderError(f"{path} lacks {TARGET_VOCABULARY}, which separate_vocabs asks for")
-    vocabulary = _table(path / VOCABULARY)
-    target_vocabulary = _table(path / TARGET_VOCABULARY) if apart else None
+    vocabulary = read_ids(path / VOCABULARY)
+    target_vocabulary = read_ids(path / TARGET_VOCABULARY) if apart else None
     special = {
         name: _special(files.tokenizer_config.get(THEIR_SPECIAL[name], spelt))
         for name, spelt in SPECIAL.items()
     }
-    models = [_read_bytes(path / name) for name in (SOURCE_SPM, TARGET_SPM)]
+    models = [read_file(path / name) for name in (SOURCE_SPM, TARGET_SPM)]
     try:
         return MarianTokenizer.of_files(
             models[0], models[1], vocabulary, target_vocabulary, special
@@ -150,14 +142,6 @@ def _not_read(files: _Source, tokenizer: MarianTokenizer) -> list[str]:
     if settings := files.tokenizer_config.get("sp_model_kwargs"):
         said.append(f"{TOKENIZER_CONFIG} asks for sp_model_kwargs={settings!r}: not followed")
     return said
-
-
-def _table(file: Path) -> dict[str, int]:
-    table = read_table(file)
-    for piece, id in table.items():
-        if type(id) is not int:
-            raise ModelFolderError(f"{file}: {piece!r} has {id!r} for an id, which is no number")
-    return table
 
 
 def _special(piece: Any) -> str:

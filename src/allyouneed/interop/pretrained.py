@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from allyouneed.errors import ModelFolderError
+from allyouneed.model_folder.config import unreadable
 from allyouneed.model_folder.folder import WEIGHTS
 from allyouneed.model_folder.weights.model import read_weights
 
@@ -29,6 +30,31 @@ def read_table(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ModelFolderError(f"{file} holds no table; copy it again")
     return found
+
+
+def read_file(file: Path) -> bytes:
+    """The content of a file.
+
+    Raises:
+        ModelFolderError: it cannot be read.
+    """
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise unreadable(file, error) from error
+
+
+def read_ids(file: Path) -> dict[str, int]:
+    """A JSON object of pieces and their ids.
+
+    Raises:
+        ModelFolderError: it cannot be read, or is something else.
+    """
+    table = read_table(file)
+    for piece, id in table.items():
+        if type(id) is not int:
+            raise ModelFolderError(f"{file}: {piece!r} has {id!r} for an id, which is no number")
+    return table
 
 
 def read_tensors(source: Path) -> dict[str, Tensor]:

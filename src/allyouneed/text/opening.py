@@ -26,6 +26,12 @@ def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
     return read_fairseq_tokenizer(contents, origin)
 
 
+def _pieces(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
+    from allyouneed.text.piece_tokenizer import read_piece_tokenizer
+
+    return read_piece_tokenizer(contents, origin)
+
+
 def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
     from allyouneed.text.word_piece import read_word_piece
 
@@ -38,6 +44,7 @@ def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
 READERS: dict[str, Reader] = {
     "fairseq": _fairseq,
     "marian": _marian,
+    "pieces": _pieces,
     "wordpiece": _word_piece,
 }
 _HAS_KIND = re.compile(r'\s*\{\s*"kind"\s*:')  # its writers put it first

@@ -1,0 +1,62 @@
+"""Codes of languages as M2M-100 and NLLB-200 have them, and as BCP 47 writes them."""
+
+import re
+
+# In the order of their ids; of NLLB-200, a language in several scripts stands there several times.
+_M2M_100 = """
+af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he
+hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl
+no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi
+yo zh zu
+"""
+_NLLB_200 = """
+ace_Arab ace_Latn acm_Arab acq_Arab aeb_Arab afr_Latn ajp_Arab aka_Latn amh_Ethi apc_Arab arb_Arab
+ars_Arab ary_Arab arz_Arab asm_Beng ast_Latn awa_Deva ayr_Latn azb_Arab azj_Latn bak_Cyrl bam_Latn
+ban_Latn bel_Cyrl bem_Latn ben_Beng bho_Deva bjn_Arab bjn_Latn bod_Tibt bos_Latn bug_Latn bul_Cyrl
+cat_Latn ceb_Latn ces_Latn cjk_Latn ckb_Arab crh_Latn cym_Latn dan_Latn deu_Latn dik_Latn dyu_Latn
+dzo_Tibt ell_Grek eng_Latn epo_Latn est_Latn eus_Latn ewe_Latn fao_Latn pes_Arab fij_Latn fin_Latn
+fon_Latn fra_Latn fur_Latn fuv_Latn gla_Latn gle_Latn glg_Latn grn_Latn guj_Gujr hat_Latn hau_Latn
+heb_Hebr hin_Deva hne_Deva hrv_Latn hun_Latn hye_Armn ibo_Latn ilo_Latn ind_Latn isl_Latn ita_Latn
+jav_Latn jpn_Jpan kab_Latn kac_Latn kam_Latn kan_Knda kas_Arab kas_Deva kat_Geor knc_Arab knc_Latn
+kaz_Cyrl kbp_Latn kea_Latn khm_Khmr kik_Latn kin_Latn kir_Cyrl kmb_Latn kon_Latn kor_Hang kmr_Latn
+lao_Laoo lvs_Latn lij_Latn lim_Latn lin_Latn lit_Latn lmo_Latn ltg_Latn ltz_Latn lua_Latn lug_Latn
+luo_Latn lus_Latn mag_Deva mai_Deva mal_Mlym mar_Deva min_Latn mkd_Cyrl plt_Latn mlt_Latn mni_Beng
+khk_Cyrl mos_Latn mri_Latn zsm_Latn mya_Mymr nld_Latn nno_Latn nob_Latn npi_Deva nso_Latn nus_Latn
+nya_Latn oci_Latn gaz_Latn ory_Orya pag_Latn pan_Guru pap_Latn pol_Latn por_Latn prs_Arab pbt_Arab
+quy_Latn ron_Latn run_Latn rus_Cyrl sag_Latn san_Deva sat_Beng scn_Latn shn_Mymr sin_Sinh slk_Latn
+slv_Latn smo_Latn sna_Latn snd_Arab som_Latn sot_Latn spa_Latn als_Latn srd_Latn srp_Cyrl ssw_Latn
+sun_Latn swe_Latn swh_Latn szl_Latn tam_Taml tat_Cyrl tel_Telu tgk_Cyrl tgl_Latn tha_Thai tir_Ethi
+taq_Latn taq_Tfng tpi_Latn tsn_Latn tso_Latn tuk_Latn tum_Latn tur_Latn twi_Latn tzm_Tfng uig_Arab
+ukr_Cyrl umb_Latn urd_Arab uzn_Latn vec_Latn vie_Latn war_Latn wol_Latn xho_Latn ydd_Hebr yor_Latn
+yue_Hant zho_Hans zho_Hant zul_Latn
+"""
+# ISO 639-3 and ISO 639-1, where both speak of the same language.
+_SHORT = """
+afr:af aka:ak amh:am arb:ar asm:as azj:az bak:ba bam:bm bel:be ben:bn bod:bo bos:bs bul:bg cat:ca
+ces:cs cym:cy dan:da deu:de dzo:dz ell:el eng:en epo:eo est:et eus:eu ewe:ee fao:fo pes:fa fij:fj
+fin:fi fra:fr fuv:ff gla:gd gle:ga glg:gl grn:gn guj:gu hat:ht hau:ha heb:he hin:hi hrv:hr hun:hu
+hye:hy ibo:ig ind:id isl:is ita:it jav:jv jpn:ja kan:kn kat:ka kaz:kk khm:km kik:ki kin:rw kir:ky
+kon:kg kor:ko kmr:ku lao:lo lvs:lv lim:li lin:ln lit:lt ltz:lb lug:lg mal:ml mar:mr mkd:mk plt:mg
+mlt:mt khk:mn mri:mi zsm:ms mya:my nld:nl nno:nn nob:nb npi:ne nya:ny oci:oc gaz:om ory:or pan:pa
+pol:pl por:pt pbt:ps quy:qu ron:ro run:rn rus:ru sag:sg san:sa sin:si slk:sk slv:sl smo:sm sna:sn
+snd:sd som:so sot:st spa:es als:sq srd:sc srp:sr ssw:ss sun:su swe:sv swh:sw tam:ta tat:tt tel:te
+tgk:tg tgl:tl tha:th tir:ti tsn:tn tso:ts tuk:tk tur:tr twi:tw uig:ug ukr:uk urd:ur uzn:uz vie:vi
+wol:wo xho:xh ydd:yi yor:yo zho:zh zul:zu
+"""
+M2M_100 = tuple(_M2M_100.split())
+NLLB_200 = tuple(_NLLB_200.split())
+SHORT = dict(pair.split(":") for pair in _SHORT.split())
+NLLB_CODE = re.compile("[a-z]{3}_[A-Z][a-z]{3}")
+M2M_MARK = re.compile("__([a-z]{2,3})__")
+
+
+def bcp47(codes: tuple[str, ...]) -> dict[str, str]:
+    """For codes such as "deu_Latn" those of BCP 47, such as "de"; the script stays where a language
+    comes in several, as in "zh-Hans"."""
+    languages = [code.partition("_")[0] for code in codes]
+    found = {}
+    for code, language in zip(codes, languages, strict=True):
+        short = SHORT.get(language, language)
+        several = languages.count(language) > 1
+        found[code] = f"{short}-{code.partition('_')[2]}" if several else short
+    return found
