@@ -56,7 +56,10 @@ From = Annotated[
 To = Annotated[
     str | None,
     typer.Option(
-        "--to", metavar="LANGUAGE", help="The language to translate into, for a model of several."
+        "--to",
+        metavar="LANGUAGE|FILE",
+        help="The language to translate into, for a model of several; or where the translation of "
+        "a document, or of a folder of them, is written.",
     ),
 ]
 Engine = Annotated[

@@ -2,10 +2,12 @@
 
 from functools import partial
 from itertools import chain
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, is_path
 from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.loading import opened
 from allyouneed.cli.options import (
@@ -31,6 +33,7 @@ from allyouneed.cli.translation_lines import Form
 from allyouneed.errors import UsageError
 
 SAMPLING = "Sampling"
+DOCUMENTS = "Documents"
 
 
 def translate(
@@ -109,6 +112,53 @@ def translate(
     attention: Annotated[
         bool, typer.Option("--attention", help="Draw which source pieces were looked at.")
     ] = False,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="The format of documents whose names do not say it: docx, markdown, po, ...",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.tmx",
+            help="Sentences that are translated already: equal ones are taken, similar ones shown.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    update_memory: Annotated[
+        bool,
+        typer.Option(
+            "--update-memory",
+            help="Add the new translations to the memory.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = False,
+    bilingual: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write every sentence beside its translation: .html, .tmx or .xlf.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Carry text that matches over as it is, such as a product's name; repeatable.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Leave out files whose translation is there and newer.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = False,
     output: Output = None,
     json: Json = False,
     device: Device = None,
@@ -125,6 +175,8 @@ def translate(
     - `allyouneed translate --model runs/my-run/model --output output.txt < input.txt`
     - `allyouneed translate --sample --temperature 0.8 --seed 7 "I like it here."`
     - `allyouneed translate --stream "A long text, shown while it is being translated."`
+    - `allyouneed translate report.docx --to report.de.docx`
+    - `allyouneed translate docs --to docs-de --resume`
 
     Standard input is translated as it arrives, and every line gives one line, an empty one an
     empty one. A text that begins with a dash goes behind two: `translate -- "-5 degrees"`. H is the
@@ -149,6 +201,24 @@ def translate(
         else beam_options(n_best, searching, lengths)
     )
     opening = partial(opened, model, engine, device, threads, debug, vocabulary_selection)
+    wishes: dict[str, Any] = {
+        "format": format,
+        "memory": memory,
+        "update_memory": update_memory,
+        "bilingual": bilingual,
+        "protect": protect or (),
+        "resume": resume,
+    }
+    place = document_place(texts, to, output, wishes)
+    if place is not None:
+        if n_best > 1 or prefix or stream or any(whole.values()):
+            raise UsageError(f"{DOCUMENTS_ALONE}; leave the others out with documents")
+        from allyouneed.cli.documents import Wishes, translate_documents
+
+        into = None if is_path(to) else to
+        how = {"options": options, "source": from_, "target": into}
+        translate_documents(texts or [], place, opening, how, Wishes(**wishes))
+        return
     if not stream:
         how = {"options": options, "prefix": prefix, "source": from_, "target": to}
         translate_all(texts, opening, form, output, how)

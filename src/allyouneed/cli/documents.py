@@ -1,0 +1,221 @@
+"""`allyouneed translate FILE --to FILE`: files and folders of documents."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from allyouneed.cli.document_place import matching
+from allyouneed.cli.output import note
+from allyouneed.documents.bilingual import pairs_of, writer_for
+from allyouneed.documents.formats import BY_ENDING, format_of, read_document
+from allyouneed.documents.memory import Memory, read_tmx, update_tmx
+from allyouneed.documents.translating import Report, translate_document
+from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.files import write_whole
+from allyouneed.serving.languages import code_of
+from allyouneed.translation.markup.carrying import Translate
+from allyouneed.translation.markup.passage import Passage
+from allyouneed.translation.markup.protected import Protection
+
+if TYPE_CHECKING:
+    from allyouneed.translation.result import Translation
+    from allyouneed.translation.translator import Translator
+
+SHOWN = 20  # notes about one file; the others are counted
+COMPARED = 2_000  # sentences of a run that are compared with those of a memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What is asked for beside the files themselves."""
+
+    format: str | None = None
+    memory: Path | None = None
+    update_memory: bool = False
+    bilingual: Path | None = None
+    protect: Sequence[str] = ()
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        Protection(self.protect)
+        if self.update_memory and self.memory is None:
+            raise UsageError("--update-memory needs --memory FILE, the file to update")
+        if self.bilingual is not None:
+            writer_for(self.bilingual)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What all files of a call share."""
+
+    translate: Translate
+    wishes: Wishes
+    memory: Memory | None
+    passages: list[Passage] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+def translate_documents(
+    given: Sequence[str],
+    target: Path,
+    opening: "Callable[[], Translator]",
+    how: Mapping[str, Any],
+    wishes: Wishes,
+) -> None:
+    """Translates files into the file or the folder `target`; each is written whole or not at all.
+
+    Raises:
+        UsageError: files that are not there, or that have no place to go to.
+        AllYouNeedError: when all is done, if a file of several could not be translated.
+    """
+    jobs = list(_jobs(given, target, wishes.format))
+    several = len(jobs) > 1
+    translator = opening()
+    codes = _codes(translator, how)
+    memory = None
+    if wishes.memory is not None:
+        is_new = wishes.update_memory and not wishes.memory.exists()
+        memory = Memory({}) if is_new else read_tmx(wishes.memory, *codes)
+
+    def translate(texts: list[str], alignments: bool) -> "Sequence[Translation]":
+        return translator(texts, alignments=alignments, **how)
+
+    run = _Run(translate, wishes, memory)
+    for source, place in jobs:
+        if wishes.resume and _is_done(source, place):
+            note(f"{place} is there already, and newer than {source}")
+            continue
+        try:
+            _one(run, source, place)
+        except (AllYouNeedError, OSError) as error:
+            if not several:
+                raise
+            run.failed.append(f"{source}: {error}")
+            note(f"{source} was not translated: {error}")
+    if wishes.bilingual is not None:
+        title = target.name or str(target)
+        write_whole(wishes.bilingual, writer_for(wishes.bilingual)(run.passages, *codes, title))
+    if memory is not None:
+        _tell_similar(run, memory)
+        if wishes.update_memory and wishes.memory is not None:
+            new = [(one.source, one.target) for one in pairs_of(run.passages) if one.translation]
+            count = update_tmx(wishes.memory, memory, new, *codes)
+            note(f"{wishes.memory}: {count:,} new sentences")
+    if run.failed:
+        raise AllYouNeedError(
+            f"{len(run.failed)} of {len(jobs)} files were not translated: {'; '.join(run.failed)}"
+        )
+
+
+def _one(run: _Run, source: Path, target: Path) -> None:
+    document = read_document(source, run.wishes.format)
+    with _Bar(source) as progress:
+        report = translate_document(
+            document,
+            run.translate,
+            protect=run.wishes.protect,
+            recall=run.memory,
+            progress=progress,
+        )
+    data = document.written()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, data)
+    if run.wishes.bilingual is not None or run.memory is not None:
+        run.passages += document.passages
+    _tell(source, target, report)
+
+
+def _tell(source: Path, target: Path, report: Report) -> None:
+    known = f", {report.recalled:,} of them from the memory" if report.recalled else ""
+    note(f"{source} → {target}: {report.sentences:,} sentences{known}")
+    for text in report.notes[:SHOWN]:
+        note(f"{source}, {text}")
+    if len(report.notes) > SHOWN:
+        note(f"{source}: {len(report.notes) - SHOWN} more places like these")
+
+
+def _tell_similar(run: _Run, memory: Memory) -> None:
+    """Offers translations of sentences like those that were translated anew."""
+    compared = [pair for pair in pairs_of(run.passages) if pair.translation][:COMPARED]
+    if not memory.pairs:
+        return
+    for pair in compared:
+        try:
+            found = memory.like(pair.source)
+        except UsageError as error:
+            note(str(error))
+            return
+        if found is not None:
+            share, source, target = found
+            note(f"{pair.source!r} is to {share:.0f} % like {source!r} of the memory: {target!r}")
+
+
+def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tuple[Path, Path]]:
+    """Each file with the place that its translation goes to."""
+    found: list[tuple[Path, Path]] = []  # a file, and its path within the target
+    for name in given:
+        path = Path(name)
+        if path.is_dir():
+            files = [one for one in sorted(path.rglob("*")) if one.is_file()]
+            known = [one for one in files if format or one.suffix.lower().lstrip(".") in BY_ENDING]
+            for one in files:
+                if one not in known:
+                    note(f"{one}: not translated, its ending names no format that is known")
+            found += ((one, one.relative_to(path)) for one in known)
+        elif path.is_file():
+            format_of(path, format)
+            found.append((path, Path(path.name)))
+        elif matches := [one for one in matching(name) if one.is_file()]:
+            base = Path(os.path.commonpath([one.parent for one in matches]))
+            found += ((one, one.relative_to(base)) for one in matches)
+        else:
+            raise UsageError(f"{name}: no such file; without --to FILE it is taken as text")
+    if not found:
+        raise UsageError(f"{', '.join(given)}: no file of a format that is known")
+    single = len(found) == 1 and not Path(given[0]).is_dir()
+    into_folder = target.is_dir() or not single
+    if into_folder and target.is_file():
+        raise UsageError(f"{target} is a file; several files go into a folder")
+    for path, inside in found:
+        place = target / inside if into_folder else target
+        if place.resolve() == path.resolve():
+            raise UsageError(f"{path} would be written over by its translation; name another file")
+        yield path, place
+
+
+def _is_done(source: Path, target: Path) -> bool:
+    return target.is_file() and target.stat().st_mtime >= source.stat().st_mtime
+
+
+def _codes(translator: "Translator", how: Mapping[str, Any]) -> tuple[str, str]:
+    """The codes of the two languages; "und", undetermined, where the model does not say."""
+    direction = translator.speaks.direction(how.get("source"), how.get("target"))
+    return code_of(direction.source) or "und", code_of(direction.target) or "und"
+
+
+class _Bar:
+    """A bar on a terminal; nothing elsewhere."""
+
+    def __init__(self, source: Path) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        console = Console(stderr=True)
+        hidden = not console.is_terminal
+        self._bar = Progress(*columns, console=console, disable=hidden, transient=True)
+        self._task = self._bar.add_task(source.name)
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        self._bar.start()
+        return lambda done, total: self._bar.update(self._task, completed=done, total=total)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()

@@ -1,0 +1,81 @@
+"""The formats that can be read, by the ending of a file's name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from allyouneed.documents.document import Document
+from allyouneed.documents.epub import read_epub
+from allyouneed.documents.html import read_html
+from allyouneed.documents.markdown import read_markdown
+from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
+from allyouneed.documents.open_document import read_open_document
+from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
+from allyouneed.documents.text import read_text
+from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: the endings of its files, and what reads them."""
+
+    name: str
+    endings: tuple[str, ...]
+    read: Callable[[bytes], Document]
+
+
+FORMATS = (
+    Format("text", ("txt", "text"), read_text),
+    Format("markdown", ("md", "markdown", "mkd"), read_markdown),
+    Format("html", ("html", "htm", "xhtml"), read_html),
+    Format("srt", ("srt",), read_srt),
+    Format("vtt", ("vtt",), read_vtt),
+    Format("ass", ("ass", "ssa"), read_ass),
+    Format("docx", ("docx", "dotx"), read_docx),
+    Format("pptx", ("pptx", "potx", "ppsx"), read_pptx),
+    Format("xlsx", ("xlsx", "xltx"), read_xlsx),
+    Format("opendocument", ("odt", "odp", "ods", "odg", "ott"), read_open_document),
+    Format("epub", ("epub",), read_epub),
+)
+BY_ENDING = {ending: format for format in FORMATS for ending in format.endings}
+BY_NAME = {format.name: format for format in FORMATS}
+
+
+def format_of(path: Path, name: str | None = None) -> Format:
+    """The format of a file: the one with this name, else what its ending says.
+
+    Raises:
+        UsageError: no such format, or an ending that says nothing.
+    """
+    if name is not None:
+        known = BY_NAME.get(name) or BY_ENDING.get(name.lower().lstrip("."))
+        if known is None:
+            close = nearest(name, [*BY_NAME, *BY_ENDING])
+            hint = f"did you mean {close}?" if close else f"there are {', '.join(BY_NAME)}"
+            raise UsageError(f"--format {name} is not known; {hint}")
+        return known
+    known = BY_ENDING.get(path.suffix.lower().lstrip("."))
+    if known is None:
+        raise UsageError(
+            f"{path}: the ending {path.suffix or '(none)'} says nothing about its format; say it "
+            f"with --format, one of {', '.join(BY_NAME)}"
+        )
+    return known
+
+
+def read_document(path: Path, name: str | None = None) -> Document:
+    """The document in a file, of the format that `name` or its ending says.
+
+    Raises:
+        UsageError: a format that is not known.
+        DataError: a file that cannot be read as this format, by its name.
+        OSError: no such file.
+    """
+    found = format_of(path, name)
+    data = path.read_bytes()
+    try:
+        return found.read(data)
+    except AllYouNeedError as error:
+        raise type(error)(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: it nests too deep") from error

@@ -1,0 +1,107 @@
+"""`allyouneed translate FILE --to FILE`, with a model that gives back what it is given."""
+
+from pathlib import Path
+
+import pytest
+
+from allyouneed.cli.document_place import ENDINGS
+from allyouneed.documents.formats import BY_ENDING
+from allyouneed.documents.memory import read_tmx
+
+PAGE = "<p>A man <b>rides</b> a bike.</p>\n<p>The dog sleeps.</p>\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.html").write_text(PAGE)
+    return tmp_path
+
+
+def test_the_endings_are_those_of_the_formats() -> None:
+    assert set(BY_ENDING) == ENDINGS
+
+
+def test_a_file(call, copier_folder: Path, folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, "page.html", "--to", "page.de.html")
+    assert (done.code, done.out) == (0, "")
+    assert Path("page.de.html").read_text() == PAGE
+    assert "page.html → page.de.html: 2 sentences" in done.err
+
+
+def test_output_is_a_place_too_and_to_may_be_a_folder(
+    call, copier_folder: Path, folder: Path
+) -> None:
+    assert call("translate", "--model", copier_folder, "page.html", "--output", "x.html").code == 0
+    assert Path("x.html").read_text() == PAGE
+    Path("out").mkdir()
+    assert call("translate", "--model", copier_folder, "page.html", "--to", "out").code == 0
+    assert Path("out/page.html").read_text() == PAGE
+
+
+def test_a_folder_keeps_its_tree(call, copier_folder: Path, folder: Path) -> None:
+    Path("docs/inner").mkdir(parents=True)
+    Path("docs/inner/a.md").write_text("# The dog\n")
+    Path("docs/b.txt").write_text("The dog sleeps.\n")
+    Path("docs/c.png").write_bytes(b"\x89PNG")
+    arguments = ["translate", "--model", copier_folder, "docs", "--to", "docs-de/", "--resume"]
+    done = call(*arguments)
+    assert done.code == 0
+    assert Path("docs-de/inner/a.md").read_text() == "# The dog\n"
+    assert Path("docs-de/b.txt").read_text() == "The dog sleeps.\n"
+    assert "docs/c.png: not translated, its ending names no format" in done.err
+    again = call(*arguments)
+    assert "docs-de/b.txt is there already" in again.err
+    assert "sentences" not in again.err
+
+
+def test_one_bad_file_of_several(call, copier_folder: Path, folder: Path) -> None:
+    Path("bad.docx").write_bytes(b"no archive")
+    done = call("translate", "--model", copier_folder, "bad.docx", "page.html", "--to", "out/")
+    assert done.code == 1
+    assert Path("out/page.html").exists()
+    assert not Path("out/bad.docx").exists()
+    assert "1 of 2 files were not translated: bad.docx" in done.err
+
+
+def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
+    Path("known.tmx").write_text(
+        '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>The dog sleeps.'
+        '</seg></tuv><tuv xml:lang="de"><seg>Der Hund <bpt i="1">b</bpt>schläft.</seg></tuv></tu>'
+        "</body></tmx>",
+        encoding="utf-8",
+    )
+    done = call(
+        "translate", "--model", copier_folder, "page.html", "--to", "x.html",
+        "--memory", "known.tmx", "--update-memory", "--bilingual", "both.html",
+    )  # fmt: skip
+    assert done.code == 0
+    assert "2 sentences, 1 of them from the memory" in done.err
+    assert "known.tmx: 1 new sentences" in done.err
+    assert "<p>Der Hund schläft.</p>" in Path("x.html").read_text(encoding="utf-8")
+    assert "<td lang=" in Path("both.html").read_text(encoding="utf-8")
+    assert len(read_tmx(Path("known.tmx"), "en").pairs) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["no.html", "--to", "x.html"], 2, "'no.html' is no file"),
+        (["page.html", "--to", "page.html"], 2, "written over by its translation"),
+        (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
+        (["page.html", "--to", "x.html", "--json"], 2, "are for text"),
+        (["page.html", "--to", "x.html", "--format", "docs"], 2, "did you mean docx?"),
+        (["page.html", "--to", "x.html", "--bilingual", "x.pdf"], 2, "must end in"),
+        (["page.html", "--to", "x.html", "--protect", "("], 2, "no regular expression"),
+        (["page.html", "--to", "x.html", "--update-memory"], 2, "needs --memory"),
+        (["page.html", "--to", "x.docx", "--format", "docx"], 1, "page.html: no archive"),
+    ],
+)
+def test_calls_that_are_wrong(
+    call, copier_folder: Path, folder: Path, arguments: list[str], code: int, said: str
+) -> None:
+    done = call("translate", "--model", copier_folder, *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert not Path("x.html").exists()
+    assert Path("page.html").read_text() == PAGE
