@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allyouneed.text.capitals import in_capitals, in_small_letters
+from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.text.capitals import in_capitals, in_small_letters, with_known_capitals
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,14 @@ def test_lines_that_are_none(text: str) -> None:
 )
 def test_small_letters(text: str, small: str) -> None:
     assert in_small_letters(text) == small
+
+
+def test_the_vocabulary_knows_names_and_nouns() -> None:
+    tokenizer = open_model_folder("en-de").tokenizer
+    for text in ("Yesterday Tom came to Boston.", "Der Hund hat Mary im Garten gesehen."):
+        small = in_small_letters(text.upper())
+        assert with_known_capitals(small, tokenizer) == text, small
+    assert with_known_capitals("", tokenizer) == ""
 
 
 @given(st.text())

@@ -1,8 +1,12 @@
 """A model with a normaliser reads what it has learnt, and its user sees what was typed."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 import allyouneed
+from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.insight.trace import trace
 from allyouneed.translation.translator import Translator
@@ -99,3 +103,61 @@ def test_the_bundled_models_read_what_people_type(model: str) -> None:
     typed = ["He can’t swim.", "A man\trides\u00a0a bi\u00adke.", "„Hallo“, sagte sie."]
     for one, other in zip(translator(plain), translator(typed), strict=True):
         assert one.tokens == other.tokens
+
+
+# Capitals
+
+
+@pytest.fixture
+def small_reader(reader: Translator, monkeypatch: pytest.MonkeyPatch) -> Translator:
+    """The same model, to which small letters are always the more probable ones."""
+    search = reader.engine.search
+
+    def shouting(one: Hypothesis) -> bool:
+        return reader.tokenizer.decode(one.ids).isupper()
+
+    def prefer_small(ids: Any, *rest: Any, **named: Any) -> Any:
+        found = search(ids, *rest, **named)
+        return [
+            [replace(one, log_probability=one.log_probability - 50 * shouting(one)) for one in best]
+            for best in found
+        ]
+
+    monkeypatch.setattr(reader.engine, "search", prefer_small)
+    return reader
+
+
+def test_a_line_in_capitals_is_read_in_small_letters_and_given_back_in_capitals(
+    small_reader: Translator,
+) -> None:
+    found = small_reader("THE DOG.\nThe man SO.", alignments=True)
+    assert found.text == "THE DOG.\nThe man SO."
+    assert "".join(found.tokens).startswith(" The dog.")  # what the model said
+    assert found.alignment == ((0, 0), (1, 1), (2, 2), (3, 3), (4, 4))
+    assert "".join(small_reader.stream("THE DOG.\nThe man SO.")) == found.text
+
+
+def test_where_capitals_are_more_probable_they_are_taken(reader: Translator) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        search = reader.engine.search
+
+        def prefer_capitals(ids: Any, *rest: Any, **named: Any) -> Any:
+            found = search(ids, *rest, **named)
+            return [
+                [replace(h, log_probability=h.log_probability - 50 * n) for h in best]
+                for n, best in enumerate(found)
+            ]
+
+        patch.setattr(reader.engine, "search", prefer_capitals)
+        assert "".join(reader("THE DOG.").tokens).startswith(" THE")
+        assert reader("THE DOG.").text == "THE DOG."
+
+
+def test_a_prefix_says_how_the_translation_is_written(small_reader: Translator) -> None:
+    assert small_reader("THE DOG.", prefix="THE").text.startswith("THE")
+    assert "".join(small_reader("THE DOG.", prefix="THE").tokens).startswith(" THE")
+
+
+def test_alternatives_are_in_capitals_too(small_reader: Translator) -> None:
+    found = small_reader("THE DOG.", n_best=3)
+    assert all(one.text.isupper() for one in found.alternatives)

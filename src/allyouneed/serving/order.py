@@ -44,6 +44,8 @@ class Order:
         self._waiting = sorted(range(len(self.lengths)), key=self.lengths.__getitem__)
         self._taken = [False] * len(self.lengths)
         self._first = 0
+        prefix, language = asked.prefix.lstrip(), asked.direction.target
+        self._dresser = translator.segmenter.dresser(texts[0] if texts else "", prefix, language)
         self._shown = self._shown_sentences = 0
 
     @property
@@ -99,13 +101,13 @@ class Order:
     def grown(self) -> str:
         """What has been translated of the first text from its beginning on, since the last call."""
         texts: list[str] = []
-        decode = self.translator.tokenizer.target.decode
+        tokenizer, given = self.translator.tokenizer, self.job.request.searched.given
         for segment in self.job.cuts[0].segments[self._shown :]:
             middle = ""
             if segment.text:
                 if (one := self._found.get(self._shown_sentences)) is None:
                     break
-                middle = decode(one.hypotheses[0].ids).strip()
+                middle = self._dresser.whole(one.text(one.hypotheses[0], tokenizer, given))
                 self._shown_sentences += 1
             texts += (segment.before, middle, segment.after)
             self._shown += 1

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from allyouneed.errors import UsageError, nearest
+from allyouneed.text.capitals import in_capitals, in_small_letters
 from allyouneed.text.dressing import Dresser
 
 
@@ -54,6 +55,10 @@ class Normaliser(Protocol):
     def plain(self, text: str) -> Plain:
         """A line, or a part of one, as the model reads it."""
 
+    def small(self, plain: str) -> str | None:
+        """What the model reads, in small letters, of a line in capitals; None of another line. The
+        search tries both, and makes capitals of what it finds."""
+
     def dresser(self, source: str, language: str, exact: str = "") -> Dresser:
         """What gives a translation of `source` into this language its marks; the first text that it
         is given keeps its beginning `exact`."""
@@ -70,6 +75,9 @@ class AsTyped:
 
     def plain(self, text: str) -> Plain:
         return Plain(text)
+
+    def small(self, plain: str) -> str | None:
+        return None
 
     def dresser(self, source: str, language: str, exact: str = "") -> Dresser:
         return Dresser("", "")  # of a source without marks
@@ -146,6 +154,9 @@ class PlainMarks:
         written, places = _composed(written, places)  # accents that stood behind what has vanished
         begin, end = len(written) - len(written.lstrip()), len(written.rstrip())
         return Plain(written[begin:end], places[begin : end + 1] if begin <= end else places[-1:])
+
+    def small(self, plain: str) -> str | None:
+        return in_small_letters(plain) if in_capitals(plain) else None
 
     def dresser(self, source: str, language: str, exact: str = "") -> Dresser:
         return Dresser(source, language, exact)

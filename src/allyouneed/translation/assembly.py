@@ -22,12 +22,19 @@ class Found:
     """What the search found for one segment.
 
     `alignment` is of the first hypothesis; its words are counted from 0 in the segment. `notes` say
-    how the search ran.
+    how the search ran. `in_capitals` says that the hypotheses are of the segment in small letters,
+    and that capitals are to be made of them.
     """
 
     hypotheses: Sequence[Hypothesis]
     alignment: Alignment | None = None
     notes: tuple[str, ...] = ()
+    in_capitals: bool = False
+
+    def text(self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int) -> str:
+        """What one of the hypotheses says. The `given` tokens that it begins with are no text."""
+        text = tokenizer.target.decode(hypothesis.ids[given:]).strip()
+        return text.upper() if self.in_capitals else text
 
 
 def put_together(
@@ -44,7 +51,7 @@ def put_together(
     else:  # sample n of the text is sample n of each of its parts
         wanted, ways = options.samples, list(zip(*lists, strict=True)) or [()]
     notes = tuple(dict.fromkeys([*cut.notes, *(note for one in found for note in one.notes)]))
-    texts = [_one_way(source, cut, way, notes, segmenter, request) for way in ways]
+    texts = [_one_way(source, cut, found, way, notes, segmenter, request) for way in ways]
     return replace(
         texts[0],
         alternatives=tuple(texts) if wanted > 1 else (),
@@ -55,6 +62,7 @@ def put_together(
 def _one_way(
     source: str,
     cut: Cut,
+    found: Sequence[Found],
     way: Sequence[Hypothesis],
     notes: Sequence[str],
     segmenter: Segmenter,
@@ -64,13 +72,12 @@ def _one_way(
 
     The tokens that every hypothesis begins with, such as the mark of a language, are left out.
     """
-    hypotheses, tokenizer, given = iter(way), segmenter.tokenizer, request.searched.given
+    tokenizer, given = segmenter.tokenizer, request.searched.given
+    said = iter([one.text(h, tokenizer, given) for one, h in zip(found, way, strict=True)])
     dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
     texts: list[str] = []
     for segment in cut.segments:
-        text = ""
-        if segment.text:
-            text = dresser.whole(tokenizer.target.decode(next(hypotheses).ids[given:]).strip())
+        text = dresser.whole(next(said)) if segment.text else ""
         texts += (segment.before, text, segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     return Translation(

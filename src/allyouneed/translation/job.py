@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from allyouneed.text.capitals import with_known_capitals
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import Found, put_together
@@ -49,6 +50,34 @@ class Job:
         ids = tokenizer.encode_ids([segment.code + segment.seen for segment in segments])
         ids = [[*request.direction.source_mark, *one] for one in ids]
         return cls(request, texts, cuts, segments, ids, prefixes)
+
+    def with_small_letters(self, tokenizer: AnyTokenizer) -> "tuple[Job, list[int]]":
+        """The job with its segments in capitals once more behind the others, in small letters, and
+        the numbers of these segments.
+
+        A segment whose translation has to begin with a prefix is left out: the prefix says how the
+        translation is written.
+        """
+        mark = len(self.request.direction.target_mark)
+        prefixes = self.prefixes or [[]] * len(self.segments)
+        numbers = [
+            n
+            for n, (segment, prefix) in enumerate(zip(self.segments, prefixes, strict=True))
+            if segment.small is not None and len(prefix) <= mark
+        ]
+        if not numbers:
+            return self, []
+        segments = [self.segments[n] for n in numbers]
+        small = [with_known_capitals(one.small or "", tokenizer) for one in segments]
+        codes = [one.code for one in segments]
+        ids = tokenizer.encode_ids(list(map(str.__add__, codes, small)))
+        both = replace(
+            self,
+            segments=[*self.segments, *segments],
+            ids=[*self.ids, *([*self.request.direction.source_mark, *one] for one in ids)],
+            prefixes=self.prefixes and [*self.prefixes, *(prefixes[n] for n in numbers)],
+        )
+        return both, numbers
 
     def numbers(self) -> list[int]:
         """For each segment the number that its random choices follow from, beside the seed."""

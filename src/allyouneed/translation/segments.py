@@ -21,7 +21,8 @@ class Segment:
 
     A blank part has no `text` and is not translated. `plain` is the text as the model reads it,
     where that differs from the text as it was typed. `code` is what the model is told before the
-    text, such as the language, where only the first part of the text says it.
+    text, such as the language, where only the first part of the text says it. `small` is the text
+    in small letters, where the text is in capitals.
     """
 
     before: str
@@ -29,6 +30,7 @@ class Segment:
     after: str
     plain: Plain | None = None
     code: str = ""
+    small: str | None = None
 
     @classmethod
     def of(cls, part: str, normaliser: Normaliser = AS_TYPED) -> "Segment":
@@ -43,6 +45,7 @@ class Segment:
             text,
             part[begin + len(text) :],
             plain=None if plain.places is None else plain,
+            small=normaliser.small(plain.text),
         )
 
     @property

@@ -1,10 +1,11 @@
 """A translation that is shown while it grows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from allyouneed.engine.engine import Engine
-from allyouneed.translation.assembly import CUT_OFF
+from allyouneed.translation.assembly import CUT_OFF, Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.segments import Segmenter
 
@@ -16,17 +17,28 @@ class Stream(Iterator[str]):
     """
 
     def __init__(
-        self, job: Job, engine: Engine, segmenter: Segmenter, notes: Sequence[str] = ()
+        self,
+        job: Job,
+        engine: Engine,
+        segmenter: Segmenter,
+        search: Callable[[Job], Sequence[Found]],
+        notes: Sequence[str] = (),
     ) -> None:
-        """`job` holds one text."""
+        """`job` holds one text; `search` finds the whole translation of a part that cannot grow."""
         [cut] = job.cuts
         self.notes: tuple[str, ...] = (*cut.notes, *notes)
-        self._pieces = self._grow(job, engine, segmenter)
+        self._pieces = self._grow(job, engine, segmenter, search)
 
     def __next__(self) -> str:
         return next(self._pieces)
 
-    def _grow(self, job: Job, engine: Engine, segmenter: Segmenter) -> Iterator[str]:
+    def _grow(
+        self,
+        job: Job,
+        engine: Engine,
+        segmenter: Segmenter,
+        search: Callable[[Job], Sequence[Found]],
+    ) -> Iterator[str]:
         [text], [cut] = job.texts, job.cuts
         request, options = job.request, job.request.searched
         dresser = segmenter.dresser(text, request.prefix.lstrip(), request.direction.target)
@@ -35,7 +47,14 @@ class Stream(Iterator[str]):
         finished = True
         for segment in cut.segments:
             yield segment.before
-            if segment.text:
+            if segment.small is not None:  # which way to read it is better is known at the end
+                ids, prefix, _ = next(sentences)
+                alone = replace(job, segments=[segment], ids=[ids], prefixes=[prefix])
+                [one] = search(alone)
+                best = one.hypotheses[0]
+                yield dresser.whole(one.text(best, segmenter.tokenizer, options.given))
+                finished = finished and best.finished
+            elif segment.text:
                 ids, prefix, number = next(sentences)
                 growing, newest = segmenter.tokenizer.target.growing(), -1
                 found = engine.stream(ids, options, prefix, number)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack, overload
 
@@ -312,7 +313,7 @@ class Translator:
         check_streamable(request.options)
         engine = self.active_engine
         job = Job.of(_texts([text], prefix), request, self.segmenter)
-        return Stream(job, engine, self.segmenter, self._about(engine))
+        return Stream(job, engine, self.segmenter, self.search, self._about(engine))
 
     def score(
         self,
@@ -393,24 +394,34 @@ class Translator:
     def search(self, job: Job) -> list[Found]:
         """What the search finds for each segment of a job.
 
-        A job may hold the texts of many clients who ask for the same options.
+        A job may hold the texts of many clients who ask for the same options. A segment in capitals
+        is searched in small letters too, and the more probable of the two translations is taken.
         """
         engine = self.active_engine
-        notes = [list(self._about(engine)) for _ in job.segments]
+        both, small = job.with_small_letters(self.tokenizer)
+        notes = [list(self._about(engine)) for _ in both.segments]
         heads = self.alignment_heads if job.request.alignments else None
         hypotheses = engine.search(
-            job.ids,
+            both.ids,
             job.request.searched,
-            job.prefixes,
-            job.numbers(),
+            both.prefixes,
+            both.numbers(),
             heads,
             note=lambda n, text: notes[n].append(text),
         )
-        alignments: list[Alignment | None] = [None] * len(job.segments)
-        if heads and job.segments:
-            alignments = [*self._alignments(job, [found[0] for found in hypotheses], heads)]
-        found = zip(hypotheses, alignments, map(tuple, notes), strict=True)
-        return [Found(*one) for one in found]
+        taken = list(range(len(job.segments)))
+        for other, number in enumerate(small, len(taken)):
+            if hypotheses[other][0].log_probability > hypotheses[number][0].log_probability:
+                taken[number] = other
+        found = [hypotheses[n] for n in taken]
+        alignments: list[Alignment | None] = [None] * len(taken)
+        if heads and taken:
+            searched = replace(job, ids=[both.ids[n] for n in taken])
+            alignments = [*self._alignments(searched, [one[0] for one in found], heads)]
+        return [
+            Found(one, alignment, tuple(notes[n]), in_capitals=n >= len(taken))
+            for n, one, alignment in zip(taken, found, alignments, strict=True)
+        ]
 
     def _alignments(
         self, job: Job, best: Sequence[Hypothesis], heads: AlignmentHeads
