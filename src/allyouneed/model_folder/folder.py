@@ -108,20 +108,19 @@ class ModelFolder:
         parts = self.heads.parts()
         return self._filled(lambda: build_encoder_only(self.config, **parts))
 
-    def load_arrays(self) -> "dict[str, NDArray[np.float32]]":
+    def load_arrays(self) -> "Mapping[str, NDArray[np.float32]]":
         """All weights by name, as read-only NumPy arrays in float32, without torch.
 
-        Names that are tied to one matrix have the same array. What the file holds in float32 is
-        mapped into memory, not copied.
+        Each is read from the file when it is asked for, and is not kept.
 
         Raises:
             ModelFolderError: weights that are missing, damaged, pickled or of another shape, or a
                 model without a decoder.
         """
-        from allyouneed.model_folder.weights.arrays import read_arrays
+        from allyouneed.model_folder.weights.arrays import StoredArrays
 
         self.check_translates()
-        return read_arrays(self.path / WEIGHTS, self.config)
+        return StoredArrays(self.path / WEIGHTS, self.config)
 
     def check_translates(self) -> None:
         """Raises ModelFolderError for a model without a decoder."""
