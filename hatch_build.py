@@ -22,7 +22,7 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         build = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(build)
         editable = version == "editable"
-        wanted = [build.best_variant()] if editable else list(build.variants())
+        wanted = [build.best_variant(build.features())] if editable else list(build.variants())
         compiled = NATIVE / "compiled"
         kept, current = set(), set()
         for sources in (build.ENGINE, build.KERNELS):

@@ -1,7 +1,6 @@
 """Checkpoints: exact to the bit, whole or not there, damaged ones passed over; one run a folder."""
 
 import errno
-import fcntl
 import json
 import math
 import os
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+from filelock import FileLock
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -305,18 +305,21 @@ def test_a_disk_without_locks_is_told_of(tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(*_: Any) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr(checkpoint.fcntl, "flock", refuse)
+    monkeypatch.setattr(FileLock, "_acquire", refuse)
     with pytest.raises(TrainingError, match="cannot be locked"), RunLock(tmp_path):
         pass
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk ever full")
 def test_a_full_disk_is_no_reason_not_to_lock(tmp_path: Path) -> None:
-    """Nothing can be written into the file; what is written next says so in its own words."""
-    lock = tmp_path / ".lock"
-    lock.symlink_to("/dev/full")
-    with RunLock(tmp_path), lock.open() as file, pytest.raises(BlockingIOError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    """The holder cannot be written down; what is written next says so in its own words."""
+    (tmp_path / ".lock-holder").symlink_to("/dev/full")
+    with (
+        RunLock(tmp_path),
+        pytest.raises(TrainingError, match="in use by process unknown"),
+        RunLock(tmp_path),
+    ):
+        pass
 
 
 def test_a_dead_process_holds_no_lock(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ def stay_quiet_after_fork() -> None:
     the variable is there for that moment only. One that the user has set is left alone.
     """
     name = "TOKENIZERS_PARALLELISM"
-    if name in os.environ:
+    if name in os.environ or not hasattr(os, "register_at_fork"):  # Windows has no forks
         return
 
     def before() -> None:

@@ -9,17 +9,17 @@ written into a hidden folder beside its place, brought to the disk, and renamed;
 removed only after that.
 """
 
-import fcntl
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from torch import Tensor
 from torch.distributed.tensor import DTensor
@@ -34,6 +34,7 @@ from allyouneed.training.workers import ALONE, Workers
 
 STATE = "state.json"
 LOCK = ".lock"
+HOLDER = ".lock-holder"  # has the number of the process that holds the lock
 NAME = re.compile(r"step-\d{8,}(\.again)?")
 AGAIN = ".again"  # ends the name of a second checkpoint of a step until the first has gone
 
@@ -198,35 +199,31 @@ class RunLock:
 
     def __init__(self, run: Path) -> None:
         self._run = run
-        self._file: IO[str] | None = None
+        self._lock = FileLock(run / LOCK)
 
     def __enter__(self) -> "RunLock":
-        with ExitStack() as on_error:
-            file = on_error.enter_context((self._run / LOCK).open("a+", encoding="utf-8"))
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                file.seek(0)
-                raise TrainingError(
-                    f"{self._run} is in use by process {file.read().strip() or 'unknown'}; "
-                    "wait until it ends, or choose another folder"
-                ) from None
-            except OSError as error:
-                raise TrainingError(
-                    f"{self._run} cannot be locked ({error.strerror}), as on some network disks; "
-                    "choose a folder on another one"
-                ) from error
-            with suppress(OSError):  # a full disk: others are told of an unknown process
-                os.ftruncate(file.fileno(), 0)
-                os.write(file.fileno(), f"{os.getpid()}\n".encode())
-            os.register_at_fork(after_in_child=file.close)
-            on_error.pop_all()
-            self._file = file
+        holder = self._run / HOLDER
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            process = "unknown"
+            with suppress(OSError):
+                process = holder.read_text(encoding="utf-8").strip() or process
+            raise TrainingError(
+                f"{self._run} is in use by process {process}; wait until it ends, or choose "
+                "another folder"
+            ) from None
+        except OSError as error:
+            raise TrainingError(
+                f"{self._run} cannot be locked ({error.strerror}), as on some network disks; "
+                "choose a folder on another one"
+            ) from error
+        with suppress(OSError):  # a full disk: others are told of an unknown process
+            holder.write_text(f"{os.getpid()}\n", encoding="utf-8")
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._lock.release()
 
 
 def _damage(path: Path) -> str | None:

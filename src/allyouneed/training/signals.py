@@ -8,8 +8,15 @@ from types import FrameType
 
 # What asks a process to end: a user, a closed terminal, the system going down, a scheduler whose
 # time is over (it sends SIGUSR1 or SIGUSR2 on request, SIGXCPU by itself).
-INSISTENT = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
-REPEATED = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+# Systems without some of them, such as Windows, do without.
+INSISTENT = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGQUIT") if hasattr(signal, name)
+)
+REPEATED = tuple(
+    getattr(signal, name)
+    for name in ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGXCPU")
+    if hasattr(signal, name)
+)
 
 
 class StopRequest:

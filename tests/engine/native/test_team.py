@@ -15,7 +15,7 @@ def test_a_team(tmp_path: Path) -> None:
         pytest.skip(str(error))
     program = tmp_path / "team_test"
     source = Path(__file__).with_name("team_test.cpp")
-    command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    command = [*compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
     subprocess.run([*command, f"-I{SOURCE}", str(source), "-o", str(program)], check=True)
     for arguments, words in (([], ["once", "throws", "taken"]), (["no threads"], ["one"])):
         done = subprocess.run(

@@ -137,6 +137,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "aya_layout": (c_char_p, []),
     "aya_variant": (c_char_p, []),
     "aya_units": (c_char_p, []),
+    "aya_features": (c_char_p, []),
     "aya_model_new": (c_void_p, [POINTER(Config), c_int32, Fetch, c_char_p]),
     "aya_model_free": (None, [c_void_p]),
     "aya_worker_new": (c_void_p, [c_void_p, c_int32, c_char_p]),

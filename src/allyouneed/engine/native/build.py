@@ -6,12 +6,14 @@ that one made from other sources or with other flags is never taken for it.
 """
 
 import hashlib
+import importlib.util
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,22 +56,27 @@ KERNELS = Sources(
     flags=("-fopenmp",),
 )
 STATIC = ("-static-libstdc++", "-static-libgcc")  # so that it runs beside older systems' libraries
+AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("f", "bw", "dq", "vl", "vnni")
 VARIANTS: dict[str, dict[str, tuple[str, ...]]] = {
-    # For each kind of processor its variants, best first, with what they need of the compiler.
+    # For each kind of processor its variants, best first, with their compiler flags.
     "x86_64": {
-        "avx512": (
-            *("-mavx2", "-mfma", "-mprefer-vector-width=512"),
-            *(f"-mavx512{part}" for part in AVX512),
-        ),
-        "avx2": ("-mavx2", "-mfma"),
+        "avx512": (*AVX2, "-mprefer-vector-width=512", *(f"-mavx512{part}" for part in AVX512)),
+        "avxvnni": (*AVX2, "-mavxvnni"),
+        "avx2": AVX2,
         "any": (),
     },
-    "arm64": {"dotprod": ("-march=armv8.2-a+dotprod",), "any": ()},
+    "arm64": {
+        "i8mm": ("-march=armv8.2-a+dotprod+i8mm",),
+        "dotprod": ("-march=armv8.2-a+dotprod",),
+        "any": (),
+    },
 }
-NEEDS: dict[str, set[str]] = {  # of the processor
+NEEDS: dict[str, set[str]] = {  # of the processor, by the names of /proc/cpuinfo
     "avx512": {"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"},
+    "avxvnni": {"avx2", "fma", "avx_vnni"},
     "avx2": {"avx2", "fma"},
+    "i8mm": {"asimddp", "i8mm"},
     "dotprod": {"asimddp"},
     "any": set(),
 }
@@ -85,29 +92,51 @@ def processor() -> str:
     return {"amd64": "x86_64", "aarch64": "arm64"}.get(machine, machine)
 
 
-def variants() -> dict[str, tuple[str, ...]]:
-    """The variants for this kind of processor, best first, with their compiler flags."""
-    return VARIANTS.get(processor(), {"any": ()})
+def variants(kind: str | None = None) -> dict[str, tuple[str, ...]]:
+    """The variants for a kind of processor (None: this one's), best first, with their compiler
+    flags."""
+    return VARIANTS.get(kind or processor(), {"any": ()})
 
 
-def best_variant(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """The best variant that this very processor can run."""
-    known: set[str] = set()
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() in ("flags", "Features"):
-                known = set(value.split())
-                break
-    elif sys.platform == "darwin" and processor() == "arm64":
-        known = {"asimddp"}  # every one of them has it
-    return next(name for name in variants() if NEEDS[name] <= known)
+def features(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str] | None:
+    """What this processor can do, as Linux tells it; None on other systems."""
+    if not cpuinfo.is_file():
+        return None
+    for line in cpuinfo.read_text(errors="replace").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in ("flags", "Features"):
+            return set(value.split())
+    return set()
 
 
-def library_name(variant: str, sources: Sources = ENGINE) -> str:
-    """The file name of a variant compiled from the sources as they are."""
-    flags = (*FLAGS, *sources.flags, *variants()[variant])
-    digest = hashlib.sha256(" ".join((processor(), *flags)).encode())
+def usable_variants(known: set[str] | None) -> list[str]:
+    """The variants for a processor with these features, best first."""
+    return [name for name in variants() if NEEDS[name] <= (known or set())]
+
+
+def best_variant(known: set[str] | None) -> str:
+    """The best variant for a processor with these features; $ALLYOUNEED_CPU names a lower one.
+
+    Raises:
+        NoCompiler: $ALLYOUNEED_CPU names no variant that this processor can run.
+    """
+    usable = usable_variants(known)
+    wanted = os.environ.get("ALLYOUNEED_CPU")
+    if not wanted:
+        return usable[0]
+    if wanted not in usable:
+        raise NoCompiler(
+            f"ALLYOUNEED_CPU={wanted} is none of what this processor can run: {', '.join(usable)}"
+        )
+    return wanted
+
+
+def library_name(variant: str, sources: Sources = ENGINE, kind: str | None = None) -> str:
+    """The file name of a variant compiled from the sources as they are, for this kind of processor
+    or another."""
+    kind = kind or processor()
+    flags = (*FLAGS, *sources.flags, *variants(kind)[variant])
+    digest = hashlib.sha256(" ".join((kind, *flags)).encode())
     for folder in sources.folders:
         for path in sorted(folder.iterdir()):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -120,31 +149,41 @@ def intact(path: Path) -> bool:
     digest = path.with_suffix(".sha256")
     if not path.is_file() or not digest.is_file():
         return False
-    found = path.stat()
-    if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
-        return False
+    if sys.platform != "win32":  # which has no such permissions
+        found = path.stat()
+        if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
+            return False
     return hashlib.sha256(path.read_bytes()).hexdigest() == digest.read_text().strip()
 
 
-def compile_variant(variant: str, folder: Path, sources: Sources = ENGINE) -> Path:
+def compile_variant(
+    variant: str,
+    folder: Path,
+    sources: Sources = ENGINE,
+    compiler: Sequence[str] = (),
+    kind: str | None = None,
+) -> Path:
     """Compiles a variant into the folder, beside and renamed, and returns the library's path.
+
+    `compiler` is the command and the flags of another one than this system's, and `kind` the kind
+    of processor that it compiles for.
 
     Raises:
         NoCompiler: there is none, or it failed; with what it said.
         OSError: the folder cannot be written.
     """
-    compiler = find_compiler()
+    kind = kind or processor()
+    command = [*(compiler or find_compiler())]
     folder.mkdir(parents=True, exist_ok=True)
-    target = folder / library_name(variant, sources)
+    target = folder / library_name(variant, sources, kind)
     handle, partial = tempfile.mkstemp(prefix=f".{variant}-", suffix=".so", dir=folder)
     os.close(handle)
     names = (f'-DVARIANT="{variant}"', f'-DINTERFACE="{sources.interface()}"')
-    flags = (*FLAGS, *sources.flags, *variants()[variant], *names)
-    command = [compiler, *flags, "-I", str(SOURCE)]
+    flags = (*FLAGS, *sources.flags, *variants(kind)[variant], *names)
     try:
         for static in (STATIC, ()):  # a system may lack the static libraries
             done = subprocess.run(
-                [*command, *static, str(sources.main), "-o", partial],
+                [*command, *flags, "-I", str(SOURCE), *static, str(sources.main), "-o", partial],
                 capture_output=True,
                 text=True,
                 check=False,
@@ -155,20 +194,21 @@ def compile_variant(variant: str, folder: Path, sources: Sources = ENGINE) -> Pa
                 Path(partial).chmod(0o755)
                 Path(partial).replace(target)
                 return target
-        raise NoCompiler(f"{compiler} failed: {(done.stderr.strip().splitlines() or ['?'])[0]}")
+        said = (done.stderr.strip().splitlines() or ["?"])[0]
+        raise NoCompiler(f"{' '.join(command)} failed: {said}")
     finally:
         Path(partial).unlink(missing_ok=True)
 
 
-def find_compiler() -> str:
-    """The C++ compiler of $CXX or of this system.
+def find_compiler() -> list[str]:
+    """The command of the C++ compiler of $CXX, of this system, or of the package ziglang.
 
     Raises:
         NoCompiler: there is none.
     """
-    if sys.platform == "win32":
-        raise NoCompiler("compiling is not supported on Windows")
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         if name and shutil.which(name):
-            return name
-    raise NoCompiler("there is no C++ compiler (c++, g++ or clang++)")
+            return [name]
+    if importlib.util.find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "c++"]
+    raise NoCompiler("there is no C++ compiler (c++, g++ or clang++, or: pip install ziglang)")

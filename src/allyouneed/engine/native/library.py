@@ -17,6 +17,7 @@ from allyouneed.engine.native.build import (
     Sources,
     best_variant,
     compile_variant,
+    features,
     intact,
     library_name,
 )
@@ -77,16 +78,42 @@ def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
     Raises:
         NoLibrary: there is none and it cannot be compiled.
     """
-    variant = best_variant()
-    name = library_name(variant, sources)
-    for folder in (installed_folder, cache_folder):
-        with suppress(OSError):  # made on another machine, or not to be read: made anew below
-            path = folder() / name
-            if intact(path):
-                return Library(opened(path), path)
     try:
+        variant = best_variant(_features())
+        if library := _kept(variant, sources, opened):
+            return library
         path = compile_variant(variant, cache_folder(), sources)
         note = f"compiled the {sources.what} for this machine: {path}"
         return Library(opened(path), path, note)
     except (NoCompiler, OSError) as error:
         raise NoLibrary(f"the native {sources.what} is not compiled and {error}") from error
+
+
+def _kept(variant: str, sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library | None:
+    """The library that was installed, or compiled here before."""
+    name = library_name(variant, sources)
+    for folder in (installed_folder, cache_folder):
+        with suppress(OSError):  # made on another machine, or not to be read: made anew
+            path = folder() / name
+            if intact(path):
+                return Library(opened(path), path)
+    return None
+
+
+def _features() -> set[str]:
+    """What this processor can do. Where the system does not say it in a file, the engine's variant
+    for any processor asks the processor.
+
+    Raises:
+        NoCompiler, OSError: that variant is not there and cannot be compiled.
+    """
+    known = features()
+    if known is None:
+        library = _kept("any", ENGINE, open_library)
+        functions = (
+            library.functions
+            if library
+            else open_library(compile_variant("any", cache_folder(), ENGINE))
+        )
+        known = set(functions.aya_features().decode().split())
+    return known

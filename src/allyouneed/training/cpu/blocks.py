@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from allyouneed.errors import ShapeError
-from allyouneed.training.cpu.kernels import address, is_bf16
+from allyouneed.training.cpu.kernels import ProductCall, address, is_bf16, run
 
 BLOCK = 32  # rows and columns of one
 
@@ -97,10 +97,20 @@ class BlockWeight:
     ) -> Tensor:
         """Of a left factor as it is, or `turned`, of its transpose, whose rows have `sums`."""
         bias = None if bias is None else bias.float()
-        self._kernels.ayt_multiply(
-            *(self._unit, is_bf16(out), address(left), *left.shape, turned),
-            *(address(right), out.size(1), address(bias), address(sums), address(out)),
+        call = ProductCall(
+            unit=self._unit,
+            bf16=is_bf16(out),
+            matrix=address(left),
+            rows=left.size(0),
+            columns=left.size(1),
+            turned=turned,
+            blocks=address(right),
+            width=out.size(1),
+            bias=address(bias),
+            sums=address(sums),
+            out=address(out),
         )
+        run(self._kernels, "ayt_multiply", call)
         return out
 
 
@@ -119,5 +129,13 @@ def _packed(kernels: ctypes.CDLL, matrix: Tensor, turned: bool) -> Tensor:
     matrix = matrix.contiguous()
     blocks = [-(-size // BLOCK) for size in matrix.shape]
     out = matrix.new_empty(*blocks, BLOCK, BLOCK, dtype=torch.bfloat16)
-    kernels.ayt_pack(is_bf16(matrix), address(matrix), *matrix.shape, turned, address(out))
+    call = ProductCall(
+        bf16=is_bf16(matrix),
+        matrix=address(matrix),
+        rows=matrix.size(0),
+        columns=matrix.size(1),
+        turned=turned,
+        blocks=address(out),
+    )
+    run(kernels, "ayt_pack", call)
     return out

@@ -6,7 +6,6 @@ D d_model · H heads · K head width · N sentences · V vocabulary · C labels 
 """
 
 import ctypes
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,14 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from allyouneed.core.positions import Rotary
-from allyouneed.training.cpu.kernels import address, is_bf16
+from allyouneed.training.cpu.kernels import (
+    AddNormCall,
+    AttentionCall,
+    LossCall,
+    address,
+    is_bf16,
+    run,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +89,7 @@ def smoothed_in_place(
     Raises:
         IndexError: a label that is no column of the logits.
     """
-    return _loss_in_place(kernels.ayt_smoothed_loss, logits_PV, labels_P, smoothing)
+    return _loss_in_place(kernels, "ayt_smoothed_loss", logits_PV, labels_P, smoothing)
 
 
 def r_drop_in_place(
@@ -95,11 +101,16 @@ def r_drop_in_place(
     Raises:
         IndexError: a label that is no column of the logits.
     """
-    return _loss_in_place(kernels.ayt_r_drop_loss, logits_PV, labels_C, smoothing, alpha)
+    return _loss_in_place(kernels, "ayt_r_drop_loss", logits_PV, labels_C, smoothing, alpha)
 
 
 def _loss_in_place(
-    kernel: Callable[..., None], logits_PV: Tensor, labels_C: Tensor, *numbers: float
+    kernels: ctypes.CDLL,
+    kernel: str,
+    logits_PV: Tensor,
+    labels_C: Tensor,
+    smoothing: float,
+    alpha: float = 0.0,
 ) -> Tensor:
     vocabulary = logits_PV.size(1)
     labels_C = labels_C.contiguous()
@@ -107,10 +118,17 @@ def _loss_in_place(
     if len(wrong_C):
         raise IndexError(f"label {int(wrong_C[0])} is no id of a vocabulary of {vocabulary}")
     losses_C = torch.empty(len(labels_C))
-    kernel(
-        *(is_bf16(logits_PV), address(logits_PV), len(labels_C), vocabulary, address(labels_C)),
-        *(*numbers, address(losses_C)),
+    call = LossCall(
+        bf16=is_bf16(logits_PV),
+        vocabulary=vocabulary,
+        rows=len(labels_C),
+        logits=address(logits_PV),
+        labels=address(labels_C),
+        smoothing=smoothing,
+        alpha=alpha,
+        losses=address(losses_C),
     )
+    run(kernels, kernel, call)
     return losses_C
 
 
@@ -137,10 +155,23 @@ class _AddNorm(torch.autograd.Function):
         wide_PD = torch.empty_like(x_PD) if post_norm else None
         narrowed_PD = torch.empty_like(y_PD) if is_bf16(y_PD) or not post_norm else None
         draw = (_seed(rate), rate)
-        kernels.ayt_add_norm(
-            *(is_bf16(y_PD), *x_PD.shape, address(gain_D), address(shift_D), epsilon, *draw),
-            *map(address, (x_PD, y_PD, sum_PD, wide_PD, narrowed_PD, moments_P2)),
+        call = AddNormCall(
+            bf16=is_bf16(y_PD),
+            rows=x_PD.size(0),
+            width=x_PD.size(1),
+            gain=address(gain_D),
+            shift=address(shift_D),
+            epsilon=epsilon,
+            seed=draw[0],
+            rate=draw[1],
+            x=address(x_PD),
+            y=address(y_PD),
+            sum=address(sum_PD),
+            wide=address(wide_PD),
+            narrowed=address(narrowed_PD),
+            moments=address(moments_P2),
         )
+        run(kernels, "ayt_add_norm", call)
         ctx.save_for_backward(sum_PD, moments_P2, gain_D)
         ctx.kernels, ctx.draw, ctx.post_norm, ctx.dtype = kernels, draw, post_norm, y_PD.dtype
         ctx.set_materialize_grads(False)
@@ -160,11 +191,24 @@ class _AddNorm(torch.autograd.Function):
         grad_x_PD, grad_y_PD = torch.empty_like(sum_PD), torch.empty_like(sum_PD, dtype=ctx.dtype)
         threads = torch.get_num_threads()
         partial = gain_D.new_zeros(threads, 2, len(gain_D))
-        ctx.kernels.ayt_add_norm_backward(
-            *(is_bf16(grad_y_PD), *sum_PD.shape, address(gain_D), None, 0.0, *ctx.draw),
-            *map(address, (sum_PD, moments_P2, of_sum_PD, of_wide_PD, grads[1])),
-            *(*map(address, (grad_x_PD, grad_y_PD, partial)), threads),
+        call = AddNormCall(
+            bf16=is_bf16(grad_y_PD),
+            rows=sum_PD.size(0),
+            width=sum_PD.size(1),
+            gain=address(gain_D),
+            seed=ctx.draw[0],
+            rate=ctx.draw[1],
+            sum=address(sum_PD),
+            moments=address(moments_P2),
+            grad_sum=address(of_sum_PD),
+            grad_wide=address(of_wide_PD),
+            grad_narrowed=address(grads[1]),
+            grad_x=address(grad_x_PD),
+            grad_y=address(grad_y_PD),
+            partial=address(partial),
+            threads=threads,
         )
+        run(ctx.kernels, "ayt_add_norm_backward", call)
         grad_gain_D, grad_shift_D = partial.sum(dim=0)
         return None, grad_x_PD, grad_y_PD, grad_gain_D, grad_shift_D, None, None, None
 
@@ -185,11 +229,7 @@ class _Attention(torch.autograd.Function):
         ctx.kernels, ctx.queries, ctx.keys, ctx.shape = kernels, queries, keys, shape
         ctx.seed = _seed(shape.dropout)
         ctx.save_for_backward(q_PD, kv_PD)
-        kernels.ayt_attention(
-            *_Attention._work(ctx, q_PD),
-            *_places(q_PD, kv_PD, heads_PD.size(1)),
-            *(address(heads_PD), heads_PD.stride(0)),
-        )
+        run(kernels, "ayt_attention", _Attention._call(ctx, q_PD, kv_PD, heads_PD))
         return heads_PD
 
     @staticmethod
@@ -202,23 +242,36 @@ class _Attention(torch.autograd.Function):
         grad_q_PD[ctx.queries.positions :] = 0.0
         if grad_kv_PD is not None:
             grad_kv_PD[ctx.keys.positions :] = 0.0
-        ctx.kernels.ayt_attention_backward(
-            *_Attention._work(ctx, q_PD),
-            *_places(q_PD, kv_PD, grad_PD.size(1)),
-            *(address(grad_PD), grad_PD.stride(0)),
-            *_places(grad_q_PD, grad_kv_PD, grad_PD.size(1)),
-        )
+        call = _Attention._call(ctx, q_PD, kv_PD, grad_PD)
+        places = _places(grad_q_PD, grad_kv_PD, grad_PD.size(1))
+        call.grad_q, call.grad_q_stride, call.grad_k, call.grad_v, call.grad_kv_stride = places
+        run(ctx.kernels, "ayt_attention_backward", call)
         return None, grad_q_PD, grad_kv_PD, None, None, None
 
     @staticmethod
-    def _work(ctx: Any, q_PD: Tensor) -> tuple[Any, ...]:
+    def _call(ctx: Any, q_PD: Tensor, kv_PD: Tensor | None, out_PD: Tensor) -> AttentionCall:
+        """The call for the results `out_PD`, or for the gradients of them."""
         shape: AttentionShape = ctx.shape
-        sentences = len(ctx.queries.starts) - 1
-        cos, sin = (shape.rotary.cos, shape.rotary.sin) if shape.rotary else (None, None)
-        return (
-            *(is_bf16(q_PD), sentences, shape.heads, shape.width, shape.causal),
-            *(address(ctx.queries.starts), address(ctx.keys.starts)),
-            *(address(cos), address(sin), ctx.seed, shape.dropout),
+        q, q_stride, k, v, kv_stride = _places(q_PD, kv_PD, out_PD.size(1))
+        return AttentionCall(
+            bf16=is_bf16(q_PD),
+            sentences=len(ctx.queries.starts) - 1,
+            heads=shape.heads,
+            width=shape.width,
+            causal=shape.causal,
+            query_starts=address(ctx.queries.starts),
+            key_starts=address(ctx.keys.starts),
+            cosines=address(shape.rotary.cos) if shape.rotary else None,
+            sines=address(shape.rotary.sin) if shape.rotary else None,
+            seed=ctx.seed,
+            rate=shape.dropout,
+            q=q,
+            q_stride=q_stride,
+            k=k,
+            v=v,
+            kv_stride=kv_stride,
+            out=address(out_PD),
+            out_stride=out_PD.stride(0),
         )
 
 

@@ -1,9 +1,21 @@
 """The native kernels of training (engine/native/kernels) as ctypes see them."""
 
 import ctypes
-from ctypes import c_double, c_float, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_double,
+    c_float,
+    c_int32,
+    c_int64,
+    c_uint64,
+    c_void_p,
+)
 from functools import cache
 from pathlib import Path
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -11,25 +23,115 @@ from torch import Tensor
 from allyouneed.engine.native.build import KERNELS
 from allyouneed.engine.native.library import Library, found
 
-INTERFACE = 4  # ayt_interface()
-_NORM = (c_int32, c_int64, c_int32, c_void_p, c_void_p, c_float, c_uint64, c_double)
-_HEADS = (
-    *(c_int32, c_int32, c_int32, c_int32, c_int32, *4 * [c_void_p], c_uint64, c_double),
-    *(c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
-)
-_LOSS = (c_int32, c_void_p, c_int64, c_int32, c_void_p)
-_SIGNATURES = {
-    "ayt_add_norm": (*_NORM, *6 * [c_void_p]),
-    "ayt_add_norm_backward": (*_NORM, *8 * [c_void_p], c_int32),
-    "ayt_attention": _HEADS,
-    "ayt_attention_backward": (*_HEADS, c_void_p, c_int64, c_void_p, c_void_p, c_int64),
-    "ayt_smoothed_loss": (*_LOSS, c_float, c_void_p),
-    "ayt_r_drop_loss": (*_LOSS, c_float, c_float, c_void_p),
-    "ayt_pack": (c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p),
-    "ayt_multiply": (
-        *(c_int32, c_int32, c_void_p, c_int64, c_int64, c_int32),
-        *(c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
-    ),
+Fields = list[tuple[str, Any]]
+
+
+class AddNormCall(Structure):
+    """ayt_add_norm_call."""
+
+    _fields_: ClassVar[Fields] = [
+        ("bf16", c_int32),
+        ("width", c_int32),
+        ("rows", c_int64),
+        ("gain", c_void_p),
+        ("shift", c_void_p),
+        ("epsilon", c_float),
+        ("seed", c_uint64),
+        ("rate", c_double),
+        ("x", c_void_p),
+        ("y", c_void_p),
+        ("sum", c_void_p),
+        ("wide", c_void_p),
+        ("narrowed", c_void_p),
+        ("moments", c_void_p),
+        ("grad_sum", c_void_p),
+        ("grad_wide", c_void_p),
+        ("grad_narrowed", c_void_p),
+        ("grad_x", c_void_p),
+        ("grad_y", c_void_p),
+        ("partial", c_void_p),
+        ("threads", c_int32),
+    ]
+
+
+class AttentionCall(Structure):
+    """ayt_attention_call."""
+
+    _fields_: ClassVar[Fields] = [
+        ("bf16", c_int32),
+        ("sentences", c_int32),
+        ("heads", c_int32),
+        ("width", c_int32),
+        ("causal", c_int32),
+        ("query_starts", c_void_p),
+        ("key_starts", c_void_p),
+        ("cosines", c_void_p),
+        ("sines", c_void_p),
+        ("seed", c_uint64),
+        ("rate", c_double),
+        ("q", c_void_p),
+        ("q_stride", c_int64),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        ("kv_stride", c_int64),
+        ("out", c_void_p),
+        ("out_stride", c_int64),
+        ("grad_q", c_void_p),
+        ("grad_q_stride", c_int64),
+        ("grad_k", c_void_p),
+        ("grad_v", c_void_p),
+        ("grad_kv_stride", c_int64),
+    ]
+
+
+class LossCall(Structure):
+    """ayt_loss_call."""
+
+    _fields_: ClassVar[Fields] = [
+        ("bf16", c_int32),
+        ("vocabulary", c_int32),
+        ("rows", c_int64),
+        ("logits", c_void_p),
+        ("labels", c_void_p),
+        ("smoothing", c_float),
+        ("alpha", c_float),
+        ("losses", c_void_p),
+    ]
+
+
+class ProductCall(Structure):
+    """ayt_product_call."""
+
+    _fields_: ClassVar[Fields] = [
+        ("unit", c_int32),
+        ("bf16", c_int32),
+        ("matrix", c_void_p),
+        ("rows", c_int64),
+        ("columns", c_int64),
+        ("turned", c_int32),
+        ("blocks", c_void_p),
+        ("width", c_int64),
+        ("bias", c_void_p),
+        ("sums", c_void_p),
+        ("out", c_void_p),
+    ]
+
+
+STRUCTURES: dict[str, type[Structure]] = {
+    "ayt_add_norm_call": AddNormCall,
+    "ayt_attention_call": AttentionCall,
+    "ayt_loss_call": LossCall,
+    "ayt_product_call": ProductCall,
+}
+_TAKEN: dict[str, type[Structure]] = {
+    "ayt_add_norm": AddNormCall,
+    "ayt_add_norm_backward": AddNormCall,
+    "ayt_attention": AttentionCall,
+    "ayt_attention_backward": AttentionCall,
+    "ayt_smoothed_loss": LossCall,
+    "ayt_r_drop_loss": LossCall,
+    "ayt_pack": ProductCall,
+    "ayt_multiply": ProductCall,
 }
 
 
@@ -61,6 +163,16 @@ def address(numbers: Tensor | None, column: int = 0) -> int | None:
     return numbers.data_ptr() + column * numbers.element_size()
 
 
+def run(kernels: ctypes.CDLL, name: str, call: Structure) -> None:
+    """Calls the kernel of this name.
+
+    Raises:
+        MemoryError: there is too little memory for it.
+    """
+    if getattr(kernels, name)(byref(call)):
+        raise MemoryError(f"too little memory for the kernel {name}; take smaller batches")
+
+
 def open_kernels(path: Path) -> ctypes.CDLL:
     """A library of them, ready to be called.
 
@@ -69,12 +181,14 @@ def open_kernels(path: Path) -> ctypes.CDLL:
     """
     try:
         library = ctypes.CDLL(str(path))
-        for name, arguments in _SIGNATURES.items():
+        for name, structure in _TAKEN.items():
             function = getattr(library, name)
-            function.argtypes, function.restype = arguments, None
-        interface = library.ayt_interface()
+            function.argtypes, function.restype = [POINTER(structure)], c_int32
+        for name in ("ayt_interface", "ayt_layout"):
+            getattr(library, name).restype = c_char_p
+        interface = library.ayt_interface().decode()
     except AttributeError as error:
         raise OSError(f"{path} is no library of kernels: {error}") from error
-    if interface != INTERFACE:
-        raise OSError(f"{path} has interface {interface}, not {INTERFACE}")
+    if interface != KERNELS.interface():
+        raise OSError(f"{path} has interface {interface}, not {KERNELS.interface()}")
     return library

@@ -1,9 +1,8 @@
-// s = x + dropout(y) and n = LayerNorm(s), one pass over memory each way.
+// s = x + dropout(y) and n = LayerNorm(s), in one pass over memory each way.
 #pragma once
 
-#include <vector>
-
 #include "numbers.h"
+#include "rooms.h"
 
 struct AddNorm {
   int64_t rows;
@@ -12,15 +11,16 @@ struct AddNorm {
   float epsilon;
   Dropout dropout;
 
-  // `wide` and `narrowed` are n twice; either may be null. `moments` keeps mean and scale of a row.
+  // `wide` and `narrowed` both receive n; either may be null. `moments` keeps each row's mean and
+  // scale.
   template <class T>
   void forward(const float* x, const T* y, float* sum, float* wide, T* narrowed,
                float* moments) const {
+    Rooms rooms(width);
 #pragma omp parallel if (rows * width >= kManyNumbers)
     {
       const Dropout draw = dropout;  // a copy, which no store can change
-      std::vector<float> buffer(width);
-      float* n = buffer.data();
+      float* n = rooms.own();
 #pragma omp for schedule(static)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t at = row * width;
@@ -42,19 +42,19 @@ struct AddNorm {
     }
   }
 
-  // The gradients of what `forward` gave, null where there is none, become those of x, y, gain and
-  // shift. With h = (s - mean) · scale and g = gain · d n:  d s += scale · (g - Σg/D - h · Σgh/D).
-  // `partial` has room for gain and shift of so many threads, and zeros in it.
+  // Turns the gradients of s and n, null where there is none, into those of x, y, gain and shift.
+  // With h = (s - mean) · scale and g = gain · d n:  d s += scale · (g - Σg/D - h · Σgh/D).
+  // `partial` holds zeros: room for the gradients of gain and shift of each thread.
   template <class T>
   void backward(const float* sum, const float* moments, const float* grad_sum,
                 const float* grad_wide, const T* grad_narrowed, float* grad_x, T* grad_y,
                 float* partial, int threads) const {
+    Rooms rooms(size_t(5) * width, threads);
 #pragma omp parallel num_threads(threads) if (rows * width >= kManyNumbers)
     {
       const Dropout draw = dropout;
-      std::vector<float> buffer(3 * width), own(2 * width);
-      float *g = buffer.data(), *h = g + width, *d = h + width;
-      float *own_gain = own.data(), *own_shift = own_gain + width;
+      float *own = rooms.own(), *own_gain = own, *own_shift = own + width;  // zeros at first
+      float *g = own_shift + width, *h = g + width, *d = h + width;
 #pragma omp for schedule(static)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t at = row * width;
@@ -81,7 +81,8 @@ struct AddNorm {
         for (int i = 0; i < width; ++i) d[i] *= draw(uint32_t(at) + uint32_t(i));
         narrow(d, grad_y + at, width);
       }
-      std::memcpy(partial + thread() * 2 * width, own.data(), 2 * width * sizeof(float));
+      std::memcpy(partial + size_t(omp_get_thread_num()) * 2 * width, own,
+                  2 * width * sizeof(float));
     }
   }
 };

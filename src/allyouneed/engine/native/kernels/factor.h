@@ -29,8 +29,8 @@ inline void narrow_row(const bfloat16* x, bfloat16* out) {
 }
 inline void narrow(const bfloat16* x, bfloat16* out, int n) { std::memcpy(out, x, n * sizeof *x); }
 
-// Blocks of 32 × 32 numbers as the products take them, with zeros where the matrix ends. Tiles of a
-// right factor have two numbers of each column side by side.
+// A matrix in blocks of 32 × 32 numbers, padded with zeros, laid out as the products read them. In
+// a right factor's tiles two numbers of each column stand side by side.
 template <class T>
 struct Factor {
   const T* matrix;
@@ -40,7 +40,8 @@ struct Factor {
   // Whether a product's sums go down the matrix's columns.
   bool down() const { return turned != right; }
 
-  // Blocks in a sum, and panels: the rows of a left factor's blocks, a right one's columns.
+  // The number of blocks in a sum, and of panels: rows of blocks of a left factor, columns of blocks
+  // of a right one.
   int64_t depth() const { return blocks_of(down() ? rows : columns); }
   int64_t panels() const { return blocks_of(down() ? columns : rows); }
 
@@ -55,7 +56,7 @@ struct Factor {
           block(panel, k, to + (panel * depth() + k) * kBlockSize, nullptr);
   }
 
-  // One block. To `sums`, if any, it adds those of a turned left factor's rows.
+  // Writes one block. Adds the sums of a turned left factor's rows to `sums` unless that is null.
   WITH_BFLOAT16 void block(int64_t panel, int64_t k, bfloat16* to, float* sums) const {
     alignas(64) bfloat16 cut[kBlock][kBlock], pairs[kBlockSize];
     const int64_t row = (down() ? k : panel) * kBlock, column = (down() ? panel : k) * kBlock;
@@ -75,7 +76,8 @@ struct Factor {
     if (sums)
       for (int r = 0; r < kBlock; ++r)
         for (int c = 0; c < kBlock; ++c) sums[c] += to_float(cut[r][c]);
-    // Two rows become one of pairs where the sums go down; pairs are what is turned.
+    // Where the sums go down the matrix's columns, two rows are interleaved into one row of pairs
+    // before the transpose, because the products add up neighbouring pairs.
     const bfloat16* numbers = cut[0];
     if (down()) {
       bfloat16* out = turned ? pairs : to;

@@ -1,13 +1,13 @@
-// Attention of short sentences, packed one behind the other, head by head in caches.
+// Attention of short sentences that are packed one after the other, head by head in caches.
 //
 // T queries · S keys · K head width
 #pragma once
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "numbers.h"
+#include "rooms.h"
 #include "transpose.h"
 
 // c = a × b for a of m × k with strides of its own, b of k × n and c of m × n; n in whole vectors.
@@ -29,7 +29,7 @@ inline void product(const float* a, int row_stride, int column_stride, const flo
   }
 }
 
-// How many numbers as many whole vectors hold as n need.
+// n rounded up to whole vectors.
 inline int whole_vectors(int n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 // Where the heads' queries, keys or values of all sentences lie: a row for each token.
@@ -40,8 +40,8 @@ struct Rows {
   T* at(int64_t row, int column) const { return first + row * stride + column; }
 };
 
-// Rotary positions, where there are tables of them: row t is turned as position t, or back, which is
-// how its gradient goes.
+// Rotary positions, where there are tables of them. Row t is turned as position t; gradients are
+// turned back.
 struct Rotary {
   const float *cosines, *sines;  // of each position, half a head's width
 
@@ -64,19 +64,23 @@ struct Heads {
   Dropout dropout;
   bool drops;
 
-  // One head of one sentence at work; rows are filled up to whole vectors with zeros.
+  // The memory for one head of one sentence. Rows are padded with zeros to whole vectors.
   struct Scratch {
     int queries, keys, width;
     int key_row, row;  // numbers in a row of weights, and of anything else
-    std::vector<float> memory;
-    float *q, *k, *v, *grads, *turned, *weights, *scores, *out;
+    float *memory, *q, *k, *v, *grads, *turned, *weights, *scores, *out;
 
+    static size_t floats(int t, int s, int head_width) {
+      const size_t row = whole_vectors(head_width), key_row = whole_vectors(s);
+      const size_t tk = t * row, sk = key_row * row, ts = t * key_row;
+      return 2 * tk + 3 * sk + 2 * ts + std::max(tk, sk);
+    }
+    // Takes `floats` from the memory for t queries and s keys.
     void fit(int t, int s, int head_width) {
       queries = t, keys = s, width = head_width;
       key_row = whole_vectors(s), row = whole_vectors(width);
       const size_t tk = size_t(t) * row, sk = size_t(key_row) * row, ts = size_t(t) * key_row;
-      memory.resize(std::max(memory.size(), 2 * tk + 3 * sk + 2 * ts + std::max(tk, sk)));
-      q = memory.data(), k = q + tk, v = k + sk, grads = v + sk, turned = grads + tk;
+      q = memory, k = q + tk, v = k + sk, grads = v + sk, turned = grads + tk;
       weights = turned + sk, scores = weights + ts, out = scores + ts;
     }
     template <class T>
@@ -87,7 +91,7 @@ struct Heads {
         std::fill(to + width, to + row, 0.0f);
       }
     }
-    // As many rows as there are keys, and zeros for those that fill up.
+    // Fetches as many rows as there are keys, and writes zeros to the rows that pad them.
     template <class T>
     void fetch_keys(Rows<const T> from, int64_t first, int column, float* to) const {
       fetch(from, first, column, keys, to);
@@ -97,7 +101,7 @@ struct Heads {
     void put(const float* from, int count, Rows<T> to, int64_t first, int column) const {
       for (int i = 0; i < count; ++i) narrow(from + i * row, to.at(first + i, column), width);
     }
-    // scores = a × bᵀ, of a row for each query and of b one for each key.
+    // to = a × bᵀ; a has a row for each query, b one for each key.
     void compare(const float* a, const float* b, float* to) const {
       using Turn = Transpose<float>;
       static_assert(kLanes % Turn::kSide == 0, "rows and columns come in whole tiles");
@@ -106,7 +110,7 @@ struct Heads {
           Turn::tile(b + s * row + c, row, turned + c * key_row + s, key_row);
       product(a, row, 1, turned, key_row, to, key_row, queries, width, key_row);
     }
-    // For each query, the sum of the keys' rows by the weights; for each key, of the queries'.
+    // For each query the weighted sum of the keys' rows; for each key that of the queries' rows.
     void sum_keys(const float* by, const float* rows) const {
       product(by, key_row, 1, rows, row, out, row, queries, keys, row);
     }
@@ -116,9 +120,17 @@ struct Heads {
   };
 
   bool many() const { return int64_t(query_starts[sentences]) * heads * width >= kManyNumbers; }
+  // What the largest sentence needs of a thread's memory.
+  size_t most_floats() const {
+    size_t most = 0;
+    for (int b = 0; b < sentences; ++b)
+      most = std::max(most, Scratch::floats(query_starts[b + 1] - query_starts[b],
+                                            key_starts[b + 1] - key_starts[b], width));
+    return most;
+  }
   float scale() const { return 1.0f / std::sqrt(float(width)); }
 
-  // The weights of a head, before dropout; Q is there scaled already.
+  // Computes the weights of a head before dropout, and leaves Q scaled.
   template <class T>
   void weigh(Scratch& s, int b, int head, Rows<const T> q, Rows<const T> k, Rows<const T> v) const {
     const int64_t first_q = query_starts[b], first_k = key_starts[b];
@@ -154,9 +166,11 @@ struct Heads {
 
   template <class T>
   void forward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<T> out) const {
+    Rooms rooms(most_floats());
 #pragma omp parallel if (many())
     {
       Scratch s;
+      s.memory = rooms.own();
 #pragma omp for schedule(static)
       for (int task = 0; task < sentences * heads; ++task) {
         const int b = task / heads, head = task % heads;
@@ -168,14 +182,16 @@ struct Heads {
     }
   }
 
-  // With P the weights, Z what dropout leaves of 1 and ∘ the product of elements:
+  // P are the weights, Z is dropout's factor for each, ∘ multiplies element by element:
   // dV = (P∘Z)ᵀ dO, dP = (dO Vᵀ)∘Z, dS = P∘(dP - Σ dP∘P), dQ = dS K / √K, dK = dSᵀ Q / √K.
   template <class T>
   void backward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<const T> grad_out,
                 Rows<T> grad_q, Rows<T> grad_k, Rows<T> grad_v) const {
+    Rooms rooms(most_floats());
 #pragma omp parallel if (many())
     {
       Scratch s;
+      s.memory = rooms.own();
 #pragma omp for schedule(static)
       for (int task = 0; task < sentences * heads; ++task) {
         const int b = task / heads, head = task % heads, column = head * width;

@@ -1,11 +1,11 @@
-// Rows of float32 or bfloat16 numbers, and numbers drawn by chance.
+// Rows of float32 or bfloat16 numbers, and random numbers.
 #pragma once
 
 #include <cstdint>
 
 #include "rows.h"
 
-// So many numbers are worth waking other threads for, as torch sees it too.
+// From so many numbers on it pays to wake other threads; torch uses the same limit.
 constexpr int64_t kManyNumbers = 32768;
 
 inline float to_float(float x) { return x; }
@@ -20,8 +20,8 @@ inline void narrow(const float* x, T* out, int n) {
   for (int i = 0; i < n; ++i) store(x[i], out + i);
 }
 
-// Dropout: element i of a draw is kept or not whatever is asked before, so that the backward pass
-// need not be told. Rate and scale are those of all elements alike.
+// Dropout. Whether element i of a draw is kept follows from the seed and i alone, so that the backward
+// pass draws the same again. Rate and scale are the same for all elements.
 struct Dropout {
   uint32_t low, high;  // the seed
   uint32_t dropped;    // of 2³², how many values of the hash drop an element
@@ -37,7 +37,7 @@ struct Dropout {
   float operator()(uint32_t i) const { return mixed(mixed(i ^ low) ^ high) < dropped ? 0 : scale; }
 
  private:
-  // A bijection of 32 bits in which every bit of the input moves every bit of the output.
+  // A bijection of 32 bits in which every input bit affects every output bit.
   static uint32_t mixed(uint32_t x) {
     x ^= x >> 16;
     x *= 0x7feb352du;

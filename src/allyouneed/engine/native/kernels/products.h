@@ -12,21 +12,21 @@ struct Product {
   Factor<bfloat16> left;
   const bfloat16* right;
   const float* bias;  // of the columns, or nullptr
-  float* sums;        // what becomes of a turned left factor's rows, or nullptr
+  float* sums;        // receives the sums of a turned left factor's rows, or nullptr
   int64_t rows, columns;
   T* out;
 
   void multiply() const {
     const int64_t down = blocks_of(rows), across = blocks_of(columns);
-    // Of the right factor 256 blocks stay in a cache: with a left one that has to be packed, as many
-    // columns as possible; else as much as possible of a sum.
+    // 256 blocks of the right factor fit into a cache. Where the left factor has to be packed, they
+    // should span many columns; otherwise they should hold as much of a sum as possible.
     const int64_t piece =
         packs() ? kPacked : std::clamp<int64_t>(left.depth(), 1, kWhole);
     const int64_t width = kCached / piece, height = down > 4 * kTaskRows ? kTaskRows : kTaskRows / 2;
 #pragma omp parallel if (rows * columns >= kManyNumbers)
     {
       if (unit == kTiles) set_tiles();
-      // To whoever is free: a core's speed changes with what its neighbours do.
+      // A part goes to whichever thread is free, because a core's speed changes with its neighbours.
 #pragma omp for schedule(dynamic) collapse(2)
       for (int64_t before = 0; before < across; before += width)
         for (int64_t above = 0; above < down; above += height)
@@ -41,8 +41,8 @@ struct Product {
 
   bool packs() const { return left.turned || left.rows % kBlock || left.columns % kBlock; }
 
-  // Blocks of the product, piece by piece of their sums. Compiled for tiles so that both ways of
-  // adding up are inlined; vectors alone run where there are none.
+  // Computes some blocks of the product, piece by piece of their sums. It is compiled for tiles so
+  // that both ways of adding up are inlined; without tiles only the vectors run.
   WITH_TILES void part(int64_t top, int64_t bottom, int64_t left_edge, int64_t right_edge,
                        int64_t piece) const {
     alignas(64) bfloat16 packed[kTaskRows * kPacked * kBlockSize];
@@ -89,7 +89,7 @@ struct Product {
                   sums + top * kBlock);
   }
 
-  // Tells the sums of a block where they are to be written.
+  // Sets where the sums of a block will be written.
   void belongs(Sums<T>* block, int64_t top, int64_t column) const {
     block->corner = out + top * columns + column;
     block->stride = columns;

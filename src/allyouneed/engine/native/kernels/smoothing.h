@@ -3,19 +3,19 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "numbers.h"
+#include "rooms.h"
 
 // losses[row] = log Σ eˣ - (1 - ε) · x[label] - ε · mean x; each row becomes
 // softmax(x) - (1 - ε) · [label] - ε / V.
 template <class T>
 void smoothed_loss(T* logits, int64_t rows, int vocabulary, const int64_t* labels, float smoothing,
                    float* losses) {
+  Rooms rooms(vocabulary);
 #pragma omp parallel if (rows * vocabulary >= kManyNumbers)
   {
-    std::vector<float> buffer(vocabulary);
-    float* x = buffer.data();
+    float* x = rooms.own();
 #pragma omp for schedule(static)
     for (int64_t row = 0; row < rows; ++row) {
       T* here = logits + row * vocabulary;
@@ -36,17 +36,17 @@ void smoothed_loss(T* logits, int64_t rows, int vocabulary, const int64_t* label
   }
 }
 
-// R-Drop's: rows of one pass, and behind them as many of the other. With D the KL divergence of the
-// one from the other and D' that of the other from the one, losses[row] is the mean of both smoothed
-// losses + α / 4 · (D + D'). Rows become half of their gradient above, and
-// α / 4 · (p · (log p - log q - D) + p - q); those of the other pass, the same with p and q exchanged.
+// R-Drop's loss over two passes, the second's rows after the first's. D is the KL divergence of the
+// first pass from the second, D' that of the second from the first. losses[row] is the mean of both
+// smoothed losses + α / 4 · (D + D'). A row becomes half of its gradient above plus
+// α / 4 · (p · (log p - log q - D) + p - q); in the second pass p and q are exchanged.
 template <class T>
 void r_drop_loss(T* logits, int64_t rows, int vocabulary, const int64_t* labels, float smoothing,
                  float alpha, float* losses) {
+  Rooms rooms(size_t(4) * vocabulary);
 #pragma omp parallel if (2 * rows * vocabulary >= kManyNumbers)
   {
-    std::vector<float> buffer(size_t(4) * vocabulary);
-    float *x = buffer.data(), *y = x + vocabulary, *p = y + vocabulary, *q = p + vocabulary;
+    float *x = rooms.own(), *y = x + vocabulary, *p = y + vocabulary, *q = p + vocabulary;
 #pragma omp for schedule(static)
     for (int64_t row = 0; row < rows; ++row) {
       T *one = logits + row * vocabulary, *other = logits + (rows + row) * vocabulary;

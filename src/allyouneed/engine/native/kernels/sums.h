@@ -14,17 +14,17 @@ inline Unit best_unit() {
   return may_use_tiles(kBfloat16Tiles) ? kTiles : kVectors;
 }
 
-// Blocks of a left factor's panel and of a right one's, pair by pair to be multiplied and added to
-// the sums of those before.
+// The blocks of a left factor's panel and of a right one's, which are multiplied pair by pair and
+// added to the sums so far.
 struct Chain {
   const bfloat16* left;
   int64_t row, step;  // how far rows and blocks of it lie apart
   const bfloat16* right;
   int64_t blocks;
-  bool first;  // nothing is before
+  bool first;  // there are no sums so far
 };
 
-// Those of a block of the product, and where they are to be written.
+// The sums of one block of the product, and where to write them.
 template <class T>
 struct Sums {
   alignas(64) float at[kBlock][kBlock];
@@ -33,7 +33,7 @@ struct Sums {
   const float* bias;
   int row = 0, rows = 0, columns;
 
-  // The next rows, as many as `count` or as are left.
+  // Writes the next `count` rows, or as many as are left.
   WITH_BFLOAT16 void write(int count) {
     for (const int end = std::min(rows, row + count); row < end; ++row) {
       T* to = corner + row * stride;
@@ -42,7 +42,7 @@ struct Sums {
     }
   }
 
-  // Of 32 registers 16 hold sums.
+  // 16 of the 32 registers hold sums.
   WITH_BFLOAT16 void add_by_vectors(const Chain& chain) {
     constexpr int kRows = 8;
     for (int top = 0; top < kBlock; top += kRows) {
@@ -74,8 +74,8 @@ struct Sums {
     }
   }
 
-  // Tiles 0 to 3 sum up. Meanwhile the block `before` is written, some rows at each pair, and the
-  // left factor's panel that lies so far `below`, unless that is 0, is fetched: it comes from afar.
+  // Tiles 0 to 3 hold the sums. While they add up, the block `before` is written, some rows at each
+  // pair. The left factor's panel that lies `below` this one is prefetched, unless `below` is 0.
   WITH_TILES void add_on_tiles(const Chain& chain, int64_t below, Sums* before, int rows_at_once) {
     const bfloat16 *a = chain.left, *b = chain.right;
     const size_t stride = chain.row * sizeof *a;

@@ -1,4 +1,4 @@
-// Tiles of 16 × 16 numbers, turned.
+// Transposes tiles of 16 × 16 numbers.
 #pragma once
 
 #include <type_traits>
@@ -17,8 +17,8 @@ struct Transpose {
   typedef std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t> Bits;
   typedef Bits Row __attribute__((vector_size(kSide * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-  // Deals the lower and the upper half of the rows out in turn, number by number. It moves one bit
-  // of a number's row to its column, so that four of it exchange both.
+  // Interleaves the lower and the upper half of the rows, number by number. This moves one bit of a
+  // number's row index to its column index, so four passes exchange rows and columns.
   static void deal(const Row* from, Row* to) {
     constexpr int kHalf = kSide / 2;
     for (int i = 0; i < kHalf; ++i) {
@@ -28,7 +28,7 @@ struct Transpose {
     }
   }
 
-  // Rows and columns exchanged; `columns` and `rows` lie between a row and the next.
+  // Exchanges rows and columns. Rows of `from` lie `columns` apart, rows of `to` lie `rows` apart.
   static void tile(const T* from, int64_t columns, T* to, int64_t rows) {
     Row x[kSide], y[kSide];
     for (int i = 0; i < kSide; ++i) x[i] = *reinterpret_cast<const Row*>(from + i * columns);
@@ -36,7 +36,7 @@ struct Transpose {
     for (int i = 0; i < kSide; ++i) *reinterpret_cast<Row*>(to + i * rows) = x[i];
   }
 
-  // Rows 0 and 1, 2 and 3 … number by number in turn: a column's two stand side by side.
+  // Interleaves rows 0 and 1, 2 and 3, ..., so that two numbers of a column stand side by side.
   static void pair_up(const T* from, int64_t columns, T* to) {
     Row x[kSide], y[kSide];
     for (int i = 0; i < kSide; ++i)

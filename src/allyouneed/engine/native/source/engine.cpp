@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cpu.h"
 #include "greedy.h"
 #include "layout.h"
 #include "packing.h"
@@ -167,14 +168,23 @@ const char* aya_layout(void) {
 
 const char* aya_variant(void) { return VARIANT; }
 
+const char* aya_features(void) {
+  static const std::string names = features();
+  return names.c_str();
+}
+
 const char* aya_units(void) {
 #if defined(__AVX512VNNI__)
 #if HAS_TILES
   if (may_use_tiles(kInt8Tiles)) return "AVX-512 VNNI, AMX";
 #endif
   return "AVX-512 VNNI";
+#elif defined(__AVXVNNI__)
+  return "AVX-VNNI";
 #elif defined(__AVX2__)
   return "AVX2";
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+  return "NEON dot products, i8mm";
 #elif defined(__ARM_FEATURE_DOTPROD)
   return "NEON dot products";
 #else

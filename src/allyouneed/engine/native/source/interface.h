@@ -109,6 +109,7 @@ const char* aya_interface(void); /* a digest of this file */
 const char* aya_layout(void);    /* a line for each field: structure, field, offset, size */
 const char* aya_variant(void);   /* of this library */
 const char* aya_units(void);     /* the processor's units that products run on */
+const char* aya_features(void);  /* of the processor, by the names of /proc/cpuinfo */
 
 void* aya_model_new(const aya_config*, int32_t int8, aya_fetch, char* error);
 void aya_model_free(void* model);

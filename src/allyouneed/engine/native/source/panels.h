@@ -1,8 +1,8 @@
-// Products of rows with a packed matrix, the work that nearly all time goes into.
+// Products of rows with a packed matrix; nearly all time is spent here.
 //
-// A matrix is packed in panels of 32 output columns. Within a panel one row of inputs follows the
-// other; int8 panels keep four inputs of a column together, as the processors' dot products take
-// them:
+// A matrix is packed in panels of 32 output columns. Within a panel the rows of inputs follow one
+// another. Int8 panels keep four inputs of a column together, because the processors' dot products
+// multiply four at once:
 //     float, bfloat16   [panel][input][32]
 //     int8              [panel][input / 4][32][4]
 // Int8 weights are stored with 128 added (unsigned), activations are signed; `kOffset` undoes it.
@@ -18,7 +18,7 @@
 #endif
 
 constexpr int kPanel = 32;  // columns
-constexpr int kDepth = 64;  // int8 inputs are filled up with zeros to a multiple of this
+constexpr int kDepth = 64;  // int8 inputs are padded with zeros to a multiple of this
 
 // ---- float -----------------------------------------------------------------------------------
 
@@ -77,10 +77,33 @@ inline void dot(Ints& sum, const Columns& w, int32_t four) {
 }
 inline void put(const Ints& sum, int32_t* out) { _mm512_storeu_si512(out, sum.lanes); }
 
+#elif defined(__AVXVNNI__)
+
+struct Ints {
+  __m256i lanes[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+};
+struct Columns {
+  __m256i lanes[2];
+};
+constexpr int kOffset = 128, kIntRows = 2;
+
+inline Columns columns(const uint8_t* w) {
+  const __m256i* lanes = reinterpret_cast<const __m256i*>(w);
+  return {{_mm256_load_si256(lanes), _mm256_load_si256(lanes + 1)}};
+}
+inline void dot(Ints& sum, const Columns& w, int32_t four) {
+  const __m256i a = _mm256_set1_epi32(four);
+  for (int i = 0; i < 2; ++i) sum.lanes[i] = _mm256_dpbusd_avx_epi32(sum.lanes[i], w.lanes[i], a);
+}
+inline void put(const Ints& sum, int32_t* out) {
+  for (int i = 0; i < 2; ++i)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out) + i, sum.lanes[i]);
+}
+
 #elif defined(__AVX2__)
 
-// vpmaddubsw adds two products in 16 bits, where 255 · 127 · 2 would not fit: the weights are taken
-// apart into 2 · (w / 2) + w % 2.
+// vpmaddubsw adds two products in 16 bits, where 255 · 127 · 2 would not fit. So the weights are
+// split into 2 · (w / 2) + w % 2.
 struct Ints {
   __m256i lanes[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
 };
@@ -111,6 +134,27 @@ inline void dot(Ints& sum, const Columns& w, int32_t four) {
 inline void put(const Ints& sum, int32_t* out) {
   for (int i = 0; i < 2; ++i)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out) + i, sum.lanes[i]);
+}
+
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+
+struct Ints {
+  int32x4_t lanes[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
+};
+struct Columns {
+  uint8x16_t lanes[4];
+};
+constexpr int kOffset = 128, kIntRows = 2;
+
+inline Columns columns(const uint8_t* w) {
+  return {{vld1q_u8(w), vld1q_u8(w + 16), vld1q_u8(w + 32), vld1q_u8(w + 48)}};
+}
+inline void dot(Ints& sum, const Columns& w, int32_t four) {
+  const int8x16_t a = vreinterpretq_s8_s32(vdupq_n_s32(four));
+  for (int i = 0; i < 4; ++i) sum.lanes[i] = vusdotq_s32(sum.lanes[i], w.lanes[i], a);
+}
+inline void put(const Ints& sum, int32_t* out) {
+  for (int i = 0; i < 4; ++i) vst1q_s32(out + 4 * i, sum.lanes[i]);
 }
 
 #elif defined(__ARM_FEATURE_DOTPROD)
@@ -158,8 +202,8 @@ inline void put(const Ints& sum, int32_t* out) { std::memcpy(out, sum.lanes, siz
 
 #endif
 
-// With few rows a product takes as long as its weights take to come from memory: they are asked for
-// early. The next panel follows in memory, and the next matrix too.
+// With few rows a product takes as long as its weights take to come from memory, so they are
+// prefetched. The next panel follows in memory, and the next matrix too.
 inline void fetch_ahead(const uint8_t* w) {
   constexpr int kAhead = 8192;  // bytes
   __builtin_prefetch(w + kAhead, 0, 2);
@@ -191,7 +235,7 @@ inline void int_tile(int rows, const int8_t* a, int a_stride, const uint8_t* pan
                      int32_t (*sums)[kPanel]) {
   switch (rows) {
     case 1: return int_tile<1>(a, a_stride, panel, depth, sums);
-#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__ARM_FEATURE_DOTPROD)
     case 2: return int_tile<2>(a, a_stride, panel, depth, sums);
 #endif
 #if defined(__AVX512VNNI__)
