@@ -11,14 +11,19 @@ from steps.trainers import OURS, TORCH, OurTrainer, Trainer, make_trainer, resid
 from steps.work import Work
 
 STEPS = 4  # of a round
+LONG_TURN = 50  # steps of the long run before the next engine's turn
 BAR = 0.01  # by which losses may differ at most
+FALL = 0.1  # of the first loss: by so much losses must fall, or nothing has been compared
 
 
 @dataclass
 class Measured:
-    """One engine in one precision and shape. `losses` are those of each step without dropout,
-    `expected` what they should be, `rates` target tokens a second by round, `operations` those of
-    its matrix products a second."""
+    """One engine in one precision and shape.
+
+    `losses` are those of each step without dropout, `expected` the losses to be met. `rates` are
+    target tokens a second by round, `operations` the operations of matrix products a second, and
+    `long_rate` target tokens a second in the long run.
+    """
 
     name: str
     precision: str
@@ -26,6 +31,7 @@ class Measured:
     expected: list[float] = field(default_factory=list)
     rates: list[float] = field(default_factory=list)
     operations: list[float] = field(default_factory=list)
+    long_rate: float | None = None
     peak_mib: float | None = None
 
     @property
@@ -61,6 +67,11 @@ def compare_losses(work: Work, engines: Sequence[Measured], steps: int) -> None:
         engine.expected = expected[residual_of(engine.name)]
 
 
+def fall_of(engine: Measured) -> float:
+    """By which share of the first loss the losses have fallen."""
+    return 1 - engine.losses[-1] / engine.losses[0]
+
+
 def largest_difference(engine: Measured) -> float:
     """Between its losses and what they should be, step by step, relative."""
     pairs = zip(engine.losses, engine.expected, strict=True)
@@ -68,9 +79,15 @@ def largest_difference(engine: Measured) -> float:
 
 
 def take_turns(
-    work: Work, engines: Sequence[Measured], rounds: int, threads: int, steps: int = STEPS
+    work: Work,
+    engines: Sequence[Measured],
+    rounds: int,
+    threads: int,
+    long_steps: int = 0,
+    steps: int = STEPS,
 ) -> None:
-    """Times the same batches for all, with dropout, in an order that turns from round to round."""
+    """Times the same batches for all, with dropout, in an order that turns from round to round;
+    then a long run."""
     with ExitStack() as stack:
         pairs: list[tuple[Measured, Apart]] = []
         for engine in engines:
@@ -86,6 +103,23 @@ def take_turns(
                 one_round(work, engine, trainer, range(first, first + steps))
             told = ", ".join(f"{engine} {engine.rates[-1]:.0f}" for engine in engines)
             say(f"{work.shape.preset}: round {number + 1} of {rounds}; tokens/s: {told}")
+        if long_steps:
+            long_run(work, pairs, WARM + rounds * steps, long_steps)
+
+
+def long_run(work: Work, pairs: Sequence[tuple[Measured, Apart]], first: int, steps: int) -> None:
+    """Times `steps` batches from the number `first` on, in turns, so that a noisy minute meets all
+    engines alike."""
+    took = dict.fromkeys(range(len(pairs)), 0.0)
+    for begin in range(first, first + steps, LONG_TURN):
+        numbers = range(begin, min(begin + LONG_TURN, first + steps))
+        for n, (_, trainer) in enumerate(pairs):
+            took[n] += trainer.seconds(numbers)
+    tokens = sum(work.batch(number).target_tokens for number in range(first, first + steps))
+    for n, (engine, _) in enumerate(pairs):
+        engine.long_rate = tokens / took[n]
+    told = ", ".join(f"{engine} {engine.long_rate:.0f}" for engine, _ in pairs)
+    say(f"{work.shape.preset}: {steps} steps; tokens/s: {told}")
 
 
 def one_round(work: Work, engine: Measured, trainer: Apart, numbers: range) -> None:

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from allyouneed.data.batches import Indices
-from steps.measure import BAR, Measured, largest_difference
+from steps.measure import BAR, Measured, fall_of, largest_difference
 from steps.work import Work
 
 Lengths = NDArray[np.int32]
 NAMES = ("shape", "engine", "precision")
-SPEED = ("tokens/s", "× fastest peer", "of the peak", "MiB")
+SPEED = ("tokens/s", "× fastest peer", "× in the long run", "of the peak", "MiB")
 LOSSES = ("loss after", "differs by")
 WIDTH = 150  # of the table; a narrower screen wraps its lines
 
@@ -38,6 +38,7 @@ def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float])
             "compared_steps": len(engine.losses),
             "largest_difference": largest_difference(engine),
             "equal": largest_difference(engine) <= BAR,
+            "fall": fall_of(engine),
             "rounds": len(engine.rates),
             **(speed_of(engine, engines, peaks[engine.precision]) if engine.rates else {}),
         }
@@ -52,14 +53,34 @@ def speed_of(engine: Measured, engines: Sequence[Measured], peak: float) -> dict
     fastest = max(peers, key=lambda peer: median_and_range(peer.rates)[0])
     over = [rate / other for rate, other in zip(engine.rates, fastest.rates, strict=True)]
     operations = median_and_range(engine.operations)[0]
+    long_rates = [peer.long_rate for peer in peers if peer.long_rate]
     return {
         "tokens_per_second": median_and_range(engine.rates),
         "fastest_peer": str(fastest),
         "over_fastest_peer": median_and_range(over),
+        "long_run_over_fastest_peer": (
+            engine.long_rate / max(long_rates) if engine.long_rate and long_rates else None
+        ),
         "operations_per_second": operations,
         "share_of_peak": operations / peak,
         "peak_mib": engine.peak_mib,
     }
+
+
+def complaints(results: Sequence[dict[str, Any]], fall: float) -> list[str]:
+    """What makes the speeds incomparable: losses that differ, or that fell by less than `fall`."""
+    found = []
+    for result in results:
+        who = f"{result['shape']}: {result['engine']} {result['precision']}"
+        if not result["equal"]:
+            differs = f"{result['largest_difference']:.2%}"
+            found.append(f"{who}: its losses differ by {differs}, more than {BAR:.0%}")
+        if result["fall"] < fall:
+            found.append(
+                f"{who}: its losses fell by {result['fall']:.1%} in {result['compared_steps']} "
+                f"steps, less than {fall:.0%}; compare more steps (--equal-steps)"
+            )
+    return found
 
 
 def padding(lengths: tuple[Lengths, Lengths], batches: Iterable[Indices]) -> float:
@@ -91,6 +112,7 @@ def in_figures(result: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"{result['tokens_per_second'][0]:.0f}",
         ratio(result["over_fastest_peer"]),
+        number(result["long_run_over_fastest_peer"], 2),
         f"{result['share_of_peak']:.0%}",
         number(result["peak_mib"], 0),
     )

@@ -32,7 +32,8 @@ from steps.toolkits import EOLE, FAIRSEQ, JOEYNMT, SMOOTHING
 from steps.work import Work
 
 OURS, TORCH, MARIAN = "allyouneed", "torch.nn.Transformer", "MarianMTModel"
-PEERS = (TORCH, MARIAN)
+COMPILED = "torch.compile"  # of the same loop as torch.nn.Transformer
+PEERS = (TORCH, COMPILED, MARIAN)
 PRE_NORM = (EOLE,)  # whose model has no other
 PRECISIONS = ("float32", "bf16")
 WARMUP = 4000  # steps of section 5.3; post-norm in bf16 needs a rise as gentle to be compared
@@ -54,9 +55,13 @@ def make_trainer(name: str, work: Work, precision: str, dropout: float) -> Train
     if name == OURS:
         return OurTrainer(work, precision, dropout)
     model = first_model(work, dropout, residual_of(name))
-    peer = {
-        TORCH: TorchTransformer, MARIAN: Marian, FAIRSEQ: FairSeq, JOEYNMT: Joey, EOLE: Eole,
-    }[name](model)  # fmt: skip
+    make = {
+        TORCH: TorchTransformer, COMPILED: TorchTransformer, MARIAN: Marian,
+        FAIRSEQ: FairSeq, JOEYNMT: Joey, EOLE: Eole,
+    }[name]  # fmt: skip
+    peer = make(model)
+    if name == COMPILED:
+        peer.compile(dynamic=True)  # batches have many shapes; one compilation a shape takes hours
     return PeerTrainer(name, peer, work, precision)
 
 

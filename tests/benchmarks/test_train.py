@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PEERS = ("torch.nn.Transformer", "MarianMTModel")
 pytest.importorskip("transformers", reason="the extra interop is not installed")
 
 
@@ -39,13 +41,13 @@ def test_padding_counts_both_sides() -> None:
 def test_every_engine_in_every_precision(tmp_path: Path) -> None:
     done = run(
         *("--quick", "--rounds", "2", "--equal-steps", "4", "--threads", "1"),
-        *("--results", str(tmp_path)),
+        *("--long-steps", "3", "--peers", ",".join(PEERS), "--results", str(tmp_path)),
     )
     assert done.returncode == 0, done.stderr
     [path] = tmp_path.glob("train-*.json")
     document = json.loads(path.read_text("utf-8"))
     results = document["results"]
-    engines = ("allyouneed", "torch.nn.Transformer", "MarianMTModel", *toolkits())
+    engines = ("allyouneed", *PEERS)
     assert [(r["precision"], r["engine"]) for r in results] == [
         (precision, engine) for precision in ("float32", "bf16") for engine in engines
     ]
@@ -59,6 +61,9 @@ def test_every_engine_in_every_precision(tmp_path: Path) -> None:
         assert 0 < result["share_of_peak"] < 1
         assert not sys.platform.startswith("linux") or result["peak_mib"] > 1
         assert f"│ {result['engine']} " in done.stdout
+        assert result["long_run_over_fastest_peer"] > 0
+    longest = [r["long_run_over_fastest_peer"] for r in results if r["engine"] != "allyouneed"]
+    assert max(longest) == 1
     [fastest] = {result["fastest_peer"] for result in results}
     [peer] = (r for r in results if f"{r['engine']} {r['precision']}" == fastest)
     assert peer["over_fastest_peer"] == [1, 1, 1]
@@ -70,7 +75,7 @@ def test_every_engine_in_every_precision(tmp_path: Path) -> None:
 def test_losses_alone(tmp_path: Path) -> None:
     done = run(
         *("--quick", "--rounds", "0", "--equal-steps", "3", "--threads", "1"),
-        *("--precision", "bf16", "--results", str(tmp_path)),
+        *("--precision", "bf16", "--peers", PEERS[0], "--results", str(tmp_path)),
     )
     assert done.returncode == 0, done.stderr
     [path] = tmp_path.glob("train-*.json")
@@ -88,7 +93,9 @@ def test_losses_alone(tmp_path: Path) -> None:
     [
         (("--shapes", "big"), "'big' is not one of tiny, small, base"),
         (("--precision", "fp16"), "'fp16' is not one of float32, bf16"),
-        (("--rounds", "-1"), "--rounds must be at least 0"),
+        (("--rounds", "-1"), "--rounds and --long-steps must be at least 0"),
+        (("--peers", "fairseq"), "--peers: torch.nn.Transformer is needed"),
+        (("--peers", "fairsec"), "'fairsec' is not one of torch.nn.Transformer, torch.compile"),
         (("--equal-steps", "0"), "--equal-steps and --threads must be at least 1"),
     ],
 )
@@ -133,19 +140,54 @@ def test_losses_that_differ_are_seen(tmp_path: Path) -> None:
     ours, torch, marian = measure.contestants(("allyouneed", *report_peers()), ["float32"])
     for engine, last in ((ours, 8.2), (torch, 8.1), (marian, 8.1)):
         engine.losses, engine.rates, engine.operations = [9.0, last], [2.0, 3.0], [1.0, 1.0]
-        engine.expected = [9.0, 8.1]
+        engine.expected, engine.long_rate = [9.0, 8.1], last
     first, second, _ = report.results_of(here, [ours, torch, marian], {"float32": 2.0})
     assert first["largest_difference"] == pytest.approx(8.2 / 8.1 - 1)
     assert not first["equal"]
     assert second["equal"]
     assert "NOT EQUAL" in report.rows([first])[0][-1]
     assert first["share_of_peak"] == 0.5
+    assert first["long_run_over_fastest_peer"] == pytest.approx(8.2 / 8.1)
+    [differs] = report.complaints([first, second], 0.05)
+    assert differs.startswith("tiny: allyouneed float32: its losses differ by 1.23%")
+    assert len(report.complaints([first, second], 0.5)) == 3, "and both hardly fell"
 
 
-def toolkits() -> tuple[str, ...]:
-    from steps.toolkits import installed
+def test_losses_that_are_not_equal_end_it_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import train
+    from steps import measure
 
-    return installed()
+    real = measure.compare_losses
+
+    def apart(work: Any, engines: Any, steps: int) -> None:
+        real(work, engines, steps)
+        engines[0].losses[-1] *= 1.02
+
+    monkeypatch.setattr(measure, "compare_losses", apart)
+    options = ("--quick", "--rounds", "0", "--equal-steps", "2", "--precision", "float32")
+    peers = ("--peers", PEERS[0], "--threads", "1", "--results", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["train.py", *options, *peers])
+    with pytest.raises(SystemExit, match=r"losses differ by 2\.00%, more than 1%"):
+        train.main()
+
+
+def test_the_compiled_loop_takes_batches_of_any_shape(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from steps import trainers, work
+    from torch import nn
+
+    compiled: list[dict[str, object]] = []
+    monkeypatch.setattr(nn.Module, "compile", lambda self, **how: compiled.append(how))
+    here = work.Work(work.QUICK["quick"], tmp_path)
+    plain, other = (
+        trainers.make_trainer(name, here, "float32", dropout=0.0)
+        for name in (trainers.TORCH, trainers.COMPILED)
+    )
+    assert compiled == [{"dynamic": True}]
+    assert [plain.step(n) for n in range(2)] == [other.step(n) for n in range(2)]
 
 
 def report_peers() -> tuple[str, ...]:
