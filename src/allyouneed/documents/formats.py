@@ -7,11 +7,15 @@ from pathlib import Path
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
 from allyouneed.documents.html import read_html
+from allyouneed.documents.json_strings import read_arb, read_json
+from allyouneed.documents.key_values import read_fluent, read_properties, read_strings
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
 from allyouneed.documents.open_document import read_open_document
+from allyouneed.documents.po import read_po
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text
+from allyouneed.documents.xml_strings import read_android, read_resx, read_ts, read_xliff
 from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
 
 
@@ -36,6 +40,16 @@ FORMATS = (
     Format("xlsx", ("xlsx", "xltx"), read_xlsx),
     Format("opendocument", ("odt", "odp", "ods", "odg", "ott"), read_open_document),
     Format("epub", ("epub",), read_epub),
+    Format("po", ("po", "pot"), read_po),
+    Format("xliff", ("xlf", "xliff"), read_xliff),
+    Format("json", ("json",), read_json),
+    Format("arb", ("arb",), read_arb),
+    Format("properties", ("properties",), read_properties),
+    Format("strings", ("strings",), read_strings),
+    Format("fluent", ("ftl",), read_fluent),
+    Format("android", ("xml",), read_android),
+    Format("resx", ("resx",), read_resx),
+    Format("ts", ("ts",), read_ts),
 )
 BY_ENDING = {ending: format for format in FORMATS for ending in format.endings}
 BY_NAME = {format.name: format for format in FORMATS}

@@ -373,7 +373,8 @@ class _Placement:
     def _stands_for_space(self, item: _Item) -> bool:
         """Whether it is white space itself, as a line break between two words is."""
         begin, end = item.characters
-        return begin < end and not item.has_words and not any(self._spaces_around(item))
+        beside = self.plain[max(begin - 1, 0) : begin] + self.plain[end : end + 1]
+        return begin < end and not item.has_words and not any(map(str.isspace, beside))
 
     def _slice(self, begin: int, end: int) -> str:
         """Characters of the translation, without literals that had to leave their place."""

@@ -1,0 +1,249 @@
+"""Strings of programs in XML: Android, .NET's resx, Qt's ts, and XLIFF for all of them."""
+
+import re
+from collections.abc import Iterator
+
+from allyouneed.documents.document import Document, Encoded
+from allyouneed.documents.messages import message_nodes
+from allyouneed.documents.xml_text import XmlText
+from allyouneed.documents.xml_tree import Element, escape, read_tree, unescaped
+from allyouneed.errors import DataError
+from allyouneed.translation.markup.nodes import Around, Node, Nodes, Part, Void, tidy
+from allyouneed.translation.markup.passage import Passage, escaped, has_words
+
+_ANDROID_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+
+
+class AndroidText(XmlText):
+    """Android's string resources."""
+
+    def is_paragraph(self, element: Element) -> bool:
+        """A string, or an item of several; not a reference to another one."""
+        return element.local in ("string", "item")
+
+    def is_left(self, element: Element) -> bool:
+        """What is not translatable, and references."""
+        reference = element.local in ("string", "item") and self.tree.content(element)[:1] in "@?"
+        return reference or self.tree.attribute(element, "translatable") == "false"
+
+    def passage(self, element: Element) -> Passage:
+        """The string, without the backslashes that Android wants before quotes."""
+        original = tuple(self.within(element))
+        return Passage(tidy(self._nodes(element)), original, _android, self._name(element))
+
+    def _nodes(self, element: Element) -> list[Node]:
+        nodes: list[Node] = []
+        place = element.inner
+        for child in element.children:
+            nodes.append(_from_android(unescaped(self.tree.text[place : child.begin])))
+            place = child.end
+            if child.name == "xliff:g":
+                nodes.append(Void((self.tree.raw(child),), self.tree.content(child)))
+            else:
+                opening = self.tree.text[child.begin : child.inner]
+                closing = self.tree.text[child.inner_end : child.end]
+                nodes.append(Around((opening,), tidy(self._nodes(child)), (closing,)))
+        nodes.append(_from_android(unescaped(self.tree.text[place : element.inner_end])))
+        return nodes
+
+    def _name(self, element: Element) -> str:
+        return self.tree.attribute(element, "name") or self.counted()
+
+
+def _from_android(text: str) -> str:
+    def sign(match: re.Match[str]) -> str:
+        if len(match[1]) > 1:
+            return chr(int(match[1][1:], 16))
+        return {"n": "\n", "t": "\t"}.get(match[1], match[1])
+
+    return _ANDROID_ESCAPE.sub(sign, re.sub(r"\s+", " ", text))
+
+
+def _android(text: str) -> str:
+    text = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
+    return escape(text.replace("\n", "\\n").replace("\t", "\\t"))
+
+
+class ResourceText(XmlText):
+    """.NET's resources."""
+
+    def is_paragraph(self, element: Element) -> bool:
+        """The value of a text."""
+        return element.local == "value"
+
+    def is_left(self, element: Element) -> bool:
+        """What is no text: headers, pictures, properties of windows."""
+        if element.local in ("resheader", "metadata", "assembly", "schema", "comment"):
+            return True
+        name = self.tree.attribute(element, "name")
+        typed = "type" in element.attributes or "mimetype" in element.attributes
+        return element.local == "data" and (typed or name.startswith(">>"))
+
+    def passage(self, element: Element) -> Passage:
+        """The value, which may hold tags as text."""
+        raw = self.tree.text[element.inner : element.inner_end]
+        nodes = message_nodes(unescaped(raw))
+        return Passage(nodes, (raw,), escape, self.counted(), _as_text)
+
+
+def _as_text(passage: Passage) -> str:
+    """Tags that stand in the file as text, written as text."""
+    return escape(escaped(passage.target or (), str))
+
+
+class PairText(XmlText):
+    """Files in which a source stands beside its translation: what has none gets one."""
+
+    units: tuple[str, ...] = ()
+    inside: frozenset[str] = frozenset()
+    target = "target"
+
+    def is_paragraph(self, element: Element) -> bool:
+        """Nothing: the units are read by themselves."""
+        return False
+
+    def is_left(self, element: Element) -> bool:
+        """What shall not be translated."""
+        return self.tree.attribute(element, "translate") == "no"
+
+    def _of(self, element: Element) -> Iterator[Part]:
+        source = element.child("source")
+        if element.local not in self.units or source is None or self.is_left(element):
+            yield from super()._of(element)
+            return
+        target = element.child(self.target)
+        nodes = tidy(self.nodes(source))
+        if not self.wants(element, target) or not any(map(has_words, _strings(nodes))):
+            yield self.tree.raw(element)
+            return
+        begin, end = (target.begin, target.end) if target else (source.end, source.end)
+        where = self.tree.attribute(element, "id") or self.counted()
+        name = f"{source.prefix}{self.target}"
+
+        def write(passage: Passage) -> str:
+            return self.written(name, self.text_of(passage.target or ()), target)
+
+        yield self.tree.text[element.begin : begin]
+        yield Passage(nodes, (self.tree.text[begin:end],), escape, where, write)
+        yield self.tree.text[end : element.end]
+
+    def wants(self, unit: Element, target: Element | None) -> bool:
+        """Whether a unit has no translation yet."""
+        return target is None or not self.tree.content(target).strip()
+
+    def written(self, name: str, text: str, target: Element | None) -> str:
+        """The element of the translation."""
+        opening = self.tree.text[target.begin : target.inner].rstrip("/>") if target else f"<{name}"
+        return f"{opening}>{text}</{name}>"
+
+    def text_of(self, nodes: Nodes) -> str:
+        """Nodes of a translation as the file writes them."""
+        return escaped(nodes, escape)
+
+    def nodes(self, element: Element) -> list[Node]:
+        """The text of a source, with the elements that stand for the markup of another file."""
+        nodes: list[Node] = []
+        place = element.inner
+        for child in element.children:
+            nodes.append(unescaped(self.tree.text[place : child.begin]))
+            place = child.end
+            if child.local in self.inside:
+                opening = self.tree.text[child.begin : child.inner]
+                closing = self.tree.text[child.inner_end : child.end]
+                nodes.append(Around((opening,), tidy(self.nodes(child)), (closing,)))
+            else:
+                nodes.append(Void((self.tree.raw(child),)))
+        nodes.append(unescaped(self.tree.text[place : element.inner_end]))
+        return nodes
+
+
+def _strings(nodes: tuple[Node, ...]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, str):
+            yield node
+        elif isinstance(node, Around):
+            yield from _strings(node.inside)
+
+
+class XliffText(PairText):
+    """XLIFF 1.2 and 2: units of 1.2, segments of 2."""
+
+    units = ("trans-unit", "segment")
+    inside = frozenset(["g", "mrk", "pc", "sub"])
+
+    def wants(self, unit: Element, target: Element | None) -> bool:
+        """Also where the translation is marked as being none."""
+        states = ("new", "needs-translation", "initial")
+        state = self.tree.attribute(target, "state") if target else ""
+        state = state or self.tree.attribute(unit, "state")
+        return super().wants(unit, target) or state in states
+
+
+class QtText(PairText):
+    """Qt's translations; plural forms stay, with a note."""
+
+    units = ("message",)
+    target = "translation"
+
+    def wants(self, unit: Element, target: Element | None) -> bool:
+        """Messages without plural forms."""
+        return "numerus" not in unit.attributes and super().wants(unit, target)
+
+    def nodes(self, element: Element) -> list[Node]:
+        """The text; tags in it are written as text."""
+        text = self.tree.content(element)
+        return list(message_nodes(re.sub(r"&(?=\w)", "", text)))
+
+    def text_of(self, nodes: Nodes) -> str:
+        """Nodes of a translation; tags are written as text, too."""
+        return escape(escaped(nodes, str))
+
+    def written(self, name: str, text: str, target: Element | None) -> str:
+        """The translation, which is finished."""
+        return f"<{name}>{text}</{name}>"
+
+
+def read_android(data: bytes) -> Document:
+    """The document of Android's string resources.
+
+    Raises:
+        DataError: no well-formed XML, or XML of another kind.
+    """
+    return _read(data, AndroidText, "resources")
+
+
+def read_resx(data: bytes) -> Document:
+    """The document of .NET's resources.
+
+    Raises:
+        DataError: no well-formed XML, or XML of another kind.
+    """
+    return _read(data, ResourceText, "root")
+
+
+def read_xliff(data: bytes) -> Document:
+    """The document of an XLIFF file: units without translation get one.
+
+    Raises:
+        DataError: no well-formed XML, or XML of another kind.
+    """
+    return _read(data, XliffText, "xliff")
+
+
+def read_ts(data: bytes) -> Document:
+    """The document of a Qt translation file: messages without translation get one.
+
+    Raises:
+        DataError: no well-formed XML, or XML of another kind.
+    """
+    document = _read(data, QtText, "TS")
+    if b"numerus=" in data:
+        document.notes.append("messages with plural forms stay as they are")
+    return document
+
+
+def _read(data: bytes, kind: type[XmlText], root: str) -> Document:
+    tree, codec = read_tree(data, "the file")
+    if tree.root.local != root:
+        raise DataError(f"its outermost element is <{tree.root.name}>, not <{root}>")
+    return Encoded(tree.text, codec).document(kind(tree, "the file").parts())

@@ -1,0 +1,172 @@
+# ruff: noqa: E501 (files as programs write them)
+"""Files of programs' strings: keys and placeholders stay, what has a translation keeps it."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allyouneed.documents.document import Document
+from allyouneed.documents.formats import BY_NAME
+from allyouneed.errors import AllYouNeedError, DataError
+
+Read = Callable[[bytes], Document]
+Through = Callable[[Read, bytes], bytes]
+
+PO = r"""# A comment
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\n"
+"Plural-Forms: nplurals=2; plural=(n != 1);\n"
+
+#: main.c:3
+msgctxt "menu"
+msgid "Open the \"file\" %s"
+msgstr ""
+
+msgid "done already"
+msgstr "schon fertig"
+
+#, fuzzy
+msgid "not sure"
+msgstr "nicht sicher"
+
+#, c-format
+msgid "%d file"
+msgid_plural "%d files"
+msgstr[0] ""
+msgstr[1] ""
+
+msgid ""
+"First line\n"
+"and <b>second</b> line\n"
+msgstr ""
+
+#~ msgid "old one"
+#~ msgstr ""
+"""
+PO_AFTER = (
+    PO.replace('file\\" %s"\nmsgstr ""', 'file\\" %s"\nmsgstr "OPEN THE \\"FILE\\" %s"')
+    .replace('msgstr[0] ""', 'msgstr[0] "%d FILE"')
+    .replace('msgstr[1] ""', 'msgstr[1] "%d FILES"')
+    .replace(
+        'second</b> line\\n"\nmsgstr ""',
+        'second</b> line\\n"\nmsgstr ""\n"FIRST LINE\\n"\n"AND <b>SECOND</b> LINE\\n"',
+    )
+)
+ANDROID = """<?xml version="1.0" encoding="utf-8"?>
+<resources xmlns:xliff="urn:oasis:names:tc:xliff:document:1.2">
+    <!-- a comment -->
+    <string name="one">It\\'s <b>here</b></string>
+    <string name="two" translatable="false">not this</string>
+    <string name="three">@string/one</string>
+    <string name="four">Hello <xliff:g id="x">%1$s</xliff:g>!</string>
+    <plurals name="five"><item quantity="one">%d dog</item></plurals>
+</resources>"""
+RESX = """<root><resheader name="x"><value>text/a</value></resheader>
+<data name="a" xml:space="preserve"><value>one &lt;b&gt;two&lt;/b&gt;</value><comment>no</comment></data>
+<data name="b" type="System.Int32"><value>no</value></data></root>"""
+TS = """<?xml version="1.0"?><!DOCTYPE TS><TS version="2.1"><context><name>Main</name>
+<message><source>&amp;Open &lt;b&gt;it&lt;/b&gt;</source><translation type="unfinished"></translation></message>
+<message><source>done</source><translation>fertig</translation></message>
+<message numerus="yes"><source>%n dogs</source><translation><numerusform/></translation></message>
+</context></TS>"""
+XLIFF = """<xliff version="1.2"><file><body>
+<trans-unit id="1"><source>one <g id="1">two</g> <x id="2"/>three</source></trans-unit>
+<trans-unit id="2"><source>four</source><target state="new">four</target></trans-unit>
+<trans-unit id="3"><source>five</source><target>fünf</target></trans-unit>
+<trans-unit id="4" translate="no"><source>six</source></trans-unit>
+</body></file></xliff>"""
+XLIFF2 = """<xliff version="2.0"><file id="f"><unit id="u"><segment><source>a <pc id="1">b</pc></source></segment></unit></file></xliff>"""
+FLUENT = """# comment
+hello = Hello, { $name }!
+    .title = a title
+long =
+    first part
+    second part
+-brand = Acme
+many = { $n ->
+    [one] one dog
+   *[other] dogs
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("po", PO, PO_AFTER),
+        ("json", '{"a": "one {x}", "b": ["two", 3, "http://a.b"]}\n', '{"a": "ONE {x}", "b": ["TWO", 3, "http://a.b"]}\n'),
+        ("json", '{"\\u00fc": "sch\\u00f6n\\n"}', '{"\\u00fc": "SCH\\u00d6N\\n"}'),
+        ("arb", '{"@@locale": "en", "a": "one", "@a": {"description": "no"}}', '{"@@locale": "en", "a": "ONE", "@a": {"description": "no"}}'),
+        ("properties", "# no\n a.b = one \\\n   two\nc: it''s {0}\nd=caf\\u00e9\n", "# no\n a.b = ONE TWO\nc: IT''S {0}\nd=CAF\\u00c9\n"),
+        ("strings", '/* "no" = "no"; */\n"key" = "one \\"two\\" %@";\n', '/* "no" = "no"; */\n"key" = "ONE \\"TWO\\" %@";\n'),
+        ("fluent", FLUENT, FLUENT.replace("Hello, {", "HELLO, {").replace("a title", "A TITLE").replace("first part\n    second part", "FIRST PART\n    SECOND PART")),
+        ("android", ANDROID, ANDROID.replace("It\\'s <b>here", "IT\\'S <b>HERE").replace("Hello", "HELLO").replace("%d dog", "%d DOG")),
+        ("resx", RESX, RESX.replace("one &lt;b&gt;two", "ONE &lt;b&gt;TWO")),
+        ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>OPEN &lt;b&gt;IT&lt;/b&gt;</translation>")),
+        ("xliff", XLIFF, XLIFF.replace('three</source>', 'three</source><target>ONE <g id="1">TWO</g> <x id="2"/>THREE</target>').replace(">four</target>", ">FOUR</target>")),
+        ("xliff", XLIFF2, XLIFF2.replace("</source>", '</source><target>A <pc id="1">B</pc></target>')),
+    ],
+)  # fmt: skip
+def test_strings(aloud: Through, name: str, source: str, expected: str) -> None:
+    assert aloud(BY_NAME[name].read, source.encode()).decode() == expected
+
+
+def test_apples_strings_in_utf_16(aloud: Through) -> None:
+    data = '"a" = "one";\n'.encode("utf-16")
+    assert aloud(BY_NAME["strings"].read, data) == '"a" = "ONE";\n'.encode("utf-16")
+
+
+def test_what_stays_is_told() -> None:
+    assert "1 messages marked as fuzzy" in BY_NAME["po"].read(PO.encode()).notes[0]
+    assert "plural" in BY_NAME["ts"].read(TS.encode()).notes[0]
+    assert "variants" in BY_NAME["fluent"].read(FLUENT.encode()).notes[0]
+
+
+@pytest.mark.parametrize("name", ["po", "json", "android", "resx", "ts", "xliff"])
+def test_files_of_another_kind_are_errors(name: str) -> None:
+    with pytest.raises(DataError):
+        BY_NAME[name].read(b"<other>text</other>")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200), st.integers(0, 900), st.sampled_from(sorted(BY_NAME)))
+def test_any_bytes_are_a_document_or_an_error(noise: bytes, place: int, name: str) -> None:
+    for good in (PO, ANDROID, XLIFF, TS, RESX, FLUENT, '{"a": "one"}'):
+        data = good[:place].encode() + noise + good[place:].encode()
+        try:
+            document = BY_NAME[name].read(data)
+        except AllYouNeedError:
+            continue
+        assert document.written() == data
+
+
+values = st.recursive(
+    st.text(max_size=12) | st.integers() | st.none(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=values, ascii_only=st.booleans())
+def test_json_stays_json_with_the_same_keys(
+    value: object, ascii_only: bool, aloud: Through
+) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    found = json.loads(aloud(BY_NAME["json"].read, text))
+    assert shape(found) == shape(value)
+
+
+def shape(value: object) -> object:
+    """A value without its strings."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [shape(inner) for inner in value]
+    return re.sub(r"[\s\S]*", "", value) if isinstance(value, str) else value
