@@ -1,13 +1,18 @@
 """The crew: threads that translate what waits in the queue."""
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Batch, Queue
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
+
+NICE = 3  # of a worker, as the system counts priorities of threads
 
 OnBatch = Callable[[Batch, float], None]
 
@@ -42,6 +47,8 @@ class Crew:
             thread.join(None if until is None else max(0.0, until - time.monotonic()))
 
     def _work(self, express: bool) -> None:
+        if not express:
+            _step_back()
         while (batch := self.queue.take(express)) is not None:
             began = time.perf_counter()
             try:
@@ -71,6 +78,13 @@ class Crew:
             by_order.setdefault(order, {})[number] = result
         for order, own in by_order.items():
             order.receive(own)
+
+
+def _step_back() -> None:
+    """Lets the threads that answer and that serve light clients go before this one."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
 
 
 def together(sentences: list[tuple[Order, int]]) -> Job:

@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -19,6 +20,7 @@ from allyouneed.serving.settings import Settings
 
 LOG = logging.getLogger("allyouneed.serving")
 KEEP_ALIVE_SECONDS = 60
+SWITCH_SECONDS = 0.001  # after which a worker that runs Python lets the answering thread go on
 WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
 
 
@@ -120,4 +122,5 @@ def serve(service: Service, opened: socket.socket, on_start: Callable[[], None])
     Raises:
         UsageError: TLS files that cannot be used.
     """
+    sys.setswitchinterval(SWITCH_SECONDS)
     Server(configuration(service), service, on_start).run([opened])

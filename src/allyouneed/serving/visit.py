@@ -11,6 +11,7 @@ from allyouneed.serving.keys import Key
 from allyouneed.serving.refusal import ClientGone, Refused
 
 TIMEOUT_HEADER = "request-timeout"
+AT_ONCE = 0.02  # seconds; a client that waits longer is watched for hanging up
 
 
 @dataclass(slots=True)
@@ -60,6 +61,10 @@ class Visit:
         """
         if answer.done():
             return
+        if or_else is None:
+            await asyncio.wait([answer], timeout=min(AT_ONCE, max(self.seconds_left, 0.0)))
+            if answer.done():
+                return
         if self._gone is None:
             self._gone = asyncio.ensure_future(_hung_up(self.request))
         event = asyncio.ensure_future(or_else.wait()) if or_else else None
