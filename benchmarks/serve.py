@@ -25,6 +25,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,11 +199,8 @@ class Process:
         self.process = subprocess.Popen(
             [sys.executable, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
-        while True:
+        while not is_ready(port):
             assert self.process.poll() is None, "the server ended"
-            with socket_or_none(port) as opened:
-                if opened:
-                    break
             time.sleep(0.01)
         self.ready = time.perf_counter() - began
 
@@ -217,24 +216,13 @@ class Process:
         self.process.wait(60)
 
 
-class socket_or_none:  # noqa: N801
+def is_ready(port: int) -> bool:
     """Whether /ready answers 200."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    def __enter__(self) -> bool:
-        import urllib.error
-        import urllib.request
-
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ready") as answer:
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, ConnectionError):
-            return False
-
-    def __exit__(self, *_: object) -> None:
-        pass
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready") as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, ConnectionError):
+        return False
 
 
 def quantile(sorted_values: list[float], share: float) -> float:

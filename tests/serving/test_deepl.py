@@ -58,7 +58,8 @@ def test_form_bodies_are_read_too(served: Running) -> None:
         ({"source_lang": "ZZ"}, "Value for 'source_lang' not supported"),
         ({"formality": "more"}, "does not support formality"),
         ({"split_sentences": "invalid"}, "split_sentences"),
-        ({"tag_handling": "xml"}, "tag_handling is not supported yet"),
+        ({"tag_handling": "rtf"}, "tag_handling"),
+        ({"splitting_tags": ["p"]}, "splitting_tags is not supported"),
         ({"glossary_id": "x"}, "glossary_id is not supported yet"),
         ({"text": []}, "text"),
         ({"text": ["a"] * 51}, "Too many texts: 51"),
@@ -100,3 +101,26 @@ def test_keys_usage_and_quota(start: Start, tmp_path: Any) -> None:
 def test_omegat(served: Running) -> None:
     values = {"source": "en-US", "target": "de-DE", "text": "Hello."}
     assert served.get("/omegat", params=values).json() == {"translation": "Hello."}
+
+
+def test_tags_come_back(translator: Any) -> None:
+    found = translator.translate_text(
+        'The <b>dog</b> sleeps &amp; <x id="5"></x>',
+        source_lang="EN",
+        target_lang="DE",
+        tag_handling="xml",
+        ignore_tags=["x"],
+    )
+    assert found.text.count("<b>") == found.text.count("</b>") == 1
+    assert found.text.count('<x id="5"></x>') == 1
+    assert "&amp;" in found.text
+
+
+def test_the_language_of_tagged_texts_is_that_of_their_words(translator: Any) -> None:
+    found = translator.translate_text(
+        ["<p>Der <em>Hund</em> schläft unter dem Tisch.</p>", "<p>The dog sleeps here.</p>"],
+        target_lang="DE",
+        tag_handling="html",
+    )
+    assert [one.detected_source_lang for one in found] == ["DE", "EN"]
+    assert found[0].text == "<p>Der <em>Hund</em> schläft unter dem Tisch.</p>"

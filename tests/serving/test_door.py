@@ -170,9 +170,9 @@ def test_a_client_that_leaves_takes_its_sentences_along(
 ) -> None:
     go_on, search = threading.Event(), copier.engine.search
 
-    def slow(*arguments: Any) -> Any:
+    def slow(*arguments: Any, **named: Any) -> Any:
         go_on.wait(30)
-        return search(*arguments)
+        return search(*arguments, **named)
 
     with start(threads=1) as one:
         monkeypatch.setattr(copier.engine, "search", slow)
@@ -180,7 +180,7 @@ def test_a_client_that_leaves_takes_its_sentences_along(
         head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
         opened = connect(one)
         opened.sendall(head.encode() + body)
-        wait_for(lambda: one.service.queue.running == 1)
+        wait_for(lambda: one.service.queue.running >= 1)
         opened.close()
         wait_for(lambda: one.service.queue.sentences == 0)
         go_on.set()
@@ -202,9 +202,9 @@ def test_a_request_that_takes_too_long_is_given_up(
 ) -> None:
     go_on, search = threading.Event(), copier.engine.search
 
-    def slow(*arguments: Any) -> Any:
+    def slow(*arguments: Any, **named: Any) -> Any:
         go_on.wait(30)
-        return search(*arguments)
+        return search(*arguments, **named)
 
     with start() as one:
         monkeypatch.setattr(copier.engine, "search", slow)

@@ -52,6 +52,15 @@ def test_each_text_is_detected_by_itself(served: Running) -> None:
     assert one["detectedLanguage"]["language"] == "en"
 
 
+def test_html_keeps_its_tags_and_entities(served: Running) -> None:
+    text = "<p>Tom &lt;b&gt; <b>Hello.</b></p>"
+    found = translate(served, q=text, format="html", alternatives=1)
+    assert found["translatedText"].startswith("<p>")
+    assert "&lt;b&gt;" in found["translatedText"]
+    assert found["translatedText"].count("<b>") == found["translatedText"].count("</b>") == 1
+    assert found["alternatives"] == []
+
+
 def test_alternatives_come_when_asked_for(served: Running) -> None:
     assert "alternatives" not in translate(served, q="Hello.", alternatives=0)
     one = translate(served, q="Hello.", alternatives=2)

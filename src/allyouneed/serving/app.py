@@ -23,6 +23,7 @@ from allyouneed.serving.door import Door, error_answer
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.keys import Keyring
 from allyouneed.serving.libretranslate import LibreTranslate
+from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.omegat import OmegaT
 from allyouneed.serving.openapi import description
@@ -63,10 +64,10 @@ class Service:
         self.app = self._build()
 
     def _operations(self) -> list[Operation]:
-        desk, guard = self.desk, self.guard
+        desk, guard, marked = self.desk, self.guard, MarkedTexts(self.desk)
         return [
-            *LibreTranslate(desk, guard).operations(),
-            *DeepL(desk, guard).operations(),
+            *LibreTranslate(desk, guard, marked).operations(),
+            *DeepL(desk, guard, marked).operations(),
             *Own(desk, guard).operations(),
             *OmegaT(desk, guard).operations(),
             *self.probes.operations(),

@@ -10,6 +10,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.languages import match, name_of
+from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
 from allyouneed.serving.refusal import Refused
@@ -32,7 +33,9 @@ class TranslateBody(BaseModel):
     formality: str = "default"
     glossary_id: str | None = None
     context: str | None = Field(None, description="Accepted; this service does not use it.")
-    tag_handling: str | None = None
+    tag_handling: Literal["xml", "html"] | None = None
+    ignore_tags: list[str] | str = Field([], description="Elements whose content stays as it is.")
+    splitting_tags: list[str] | str = Field([], description="Refused: tags end no sentence.")
     show_billed_characters: Any = None
     model_type: str | None = None
 
@@ -70,8 +73,8 @@ class UsageAnswer(BaseModel):
 class DeepL:
     """The endpoints."""
 
-    def __init__(self, desk: Desk, guard: Guard) -> None:
-        self.desk, self.guard = desk, guard
+    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts) -> None:
+        self.desk, self.guard, self.marked = desk, guard, marked
 
     def operations(self) -> list[Operation]:
         """All of them."""
@@ -151,8 +154,13 @@ class DeepL:
         texts = body.text
         if body.split_sentences == "nonewlines":
             texts = [text.replace("\n", " ") for text in texts]
-        asked = TranslationRequest(BeamOptions(beam=self.desk.settings.beam))
-        found = await self.desk.translate(texts, source, target, asked, visit)
+        if body.tag_handling:
+            found = await self.marked.translate(
+                texts, body.tag_handling, source, target, visit, _names(body.ignore_tags)
+            )
+        else:
+            asked = TranslationRequest(BeamOptions(beam=self.desk.settings.beam))
+            found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
 
     def _source(self, code: str | None) -> str:
@@ -171,10 +179,8 @@ class DeepL:
 
     def _check_asked(self, body: TranslateBody) -> None:
         """Raises Refused for what would be left undone."""
-        if body.tag_handling:
-            raise Refused(
-                400, "tag_handling is not supported yet; send plain text without tag_handling"
-            )
+        if body.splitting_tags:
+            raise Refused(400, "splitting_tags is not supported; leave it out")
         if body.glossary_id:
             raise Refused(400, "glossary_id is not supported yet; leave it out")
         if body.formality not in ("default", "prefer_more", "prefer_less"):
@@ -234,6 +240,12 @@ class DeepL:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _names(tags: list[str] | str) -> list[str]:
+    """Tags as a list; forms have them in one text, with commas."""
+    listed = tags.split(",") if isinstance(tags, str) else tags
+    return [tag.strip() for tag in listed if tag.strip()]
 
 
 def _one(found: Found, body: TranslateBody) -> OneTranslation:

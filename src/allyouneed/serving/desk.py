@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import AllYouNeedError, UsageError
@@ -244,9 +244,10 @@ class Desk:
             if grown is not None:
                 loop.call_soon_threadsafe(grown.set)
 
-        translator = self.model(source, target).translator
+        model = self.model(source, target)
+        asked = replace(asked, direction=model.direction)
         hear = on_found if grown is not None else None
-        arguments = (translator, texts, asked, visit.client, on_end, hear)
+        arguments = (model.translator, texts, asked, visit.client, on_end, hear)
         try:
             if characters > MANY_CHARACTERS:
                 order = await asyncio.to_thread(Order, *arguments)

@@ -10,6 +10,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.languages import name_of
+from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
 from allyouneed.serving.refusal import Refused
@@ -72,8 +73,8 @@ class SuggestBody(BaseModel):
 class LibreTranslate:
     """The endpoints."""
 
-    def __init__(self, desk: Desk, guard: Guard) -> None:
-        self.desk, self.guard = desk, guard
+    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts) -> None:
+        self.desk, self.guard, self.marked = desk, guard, marked
         self.settings = desk.settings
 
     def operations(self) -> list[Operation]:
@@ -139,9 +140,7 @@ class LibreTranslate:
                 raise Refused(400, f"Invalid request: missing {name} parameter")
         alternatives = self._alternatives(values.get("alternatives", 0))
         body = checked(TranslateBody, {**values, "alternatives": alternatives})
-        if body.format == "html":
-            raise Refused(400, "html format is not supported yet; send plain text (format: text)")
-        if body.format != "text":
+        if body.format not in ("text", "html"):
             raise Refused(400, f"{body.format[:20]} format is not supported")
         texts = [body.q] if isinstance(body.q, str) else body.q
         self.desk.check_size(texts, visit)
@@ -149,7 +148,10 @@ class LibreTranslate:
         self.guard.charge(visit)
         beam = max(self.settings.beam, alternatives + 1)
         asked = TranslationRequest(BeamOptions(beam=beam, n_best=alternatives + 1))
-        found = await self.desk.translate(texts, source, target, asked, visit)
+        if body.format == "html":
+            found = await self.marked.translate(texts, "html", source, target, visit)
+        else:
+            found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
 
     def _alternatives(self, wanted: Any) -> int:

@@ -7,6 +7,7 @@ from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.serving.languages import code_of
+from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.translator import Translator
 
 WARM_UP = "1 2 3."
@@ -14,16 +15,18 @@ WARM_UP = "1 2 3."
 
 @dataclass(frozen=True, slots=True)
 class ShelvedModel:
-    """A model that is loaded: what it was asked for by, its languages, its translator."""
+    """A loaded model for one of its directions: the name that it was asked for by, the codes of
+    its languages, and the direction as the model is told it."""
 
     name: str
     source: str
     target: str
     translator: Translator
+    direction: Direction = UNNAMED
 
 
 class Shelf:
-    """Models that are loaded; no two of the same languages."""
+    """Models that are loaded; of each direction one."""
 
     def __init__(self, models: Sequence[ShelvedModel]) -> None:
         self.models = {(model.source, model.target): model for model in models}
@@ -35,25 +38,16 @@ class Shelf:
                 f"two models translate from {twice.source} to {twice.target}, and one of them is "
                 f"{twice.name}; leave one out"
             )
-
-    @property
-    def sources(self) -> list[str]:
-        """Codes of the languages that can be translated from."""
-        return sorted({source for source, _ in self.models})
-
-    @property
-    def targets(self) -> list[str]:
-        """Codes of the languages that can be translated into."""
-        return sorted({target for _, target in self.models})
-
-    @property
-    def codes(self) -> list[str]:
-        """Codes of all languages."""
-        return sorted({*self.sources, *self.targets})
+        self.sources = sorted({source for source, _ in self.models})
+        self.targets = sorted({target for _, target in self.models})
+        self.codes = sorted({*self.sources, *self.targets})
+        self._targets: dict[str, set[str]] = {code: {code} for code in self.codes}
+        for source, target in self.models:
+            self._targets[source].add(target)
 
     def targets_of(self, source: str) -> list[str]:
         """What can be translated into from this language; itself among them, which copies."""
-        return sorted({target for s, target in self.models if s == source} | {source})
+        return sorted(self._targets[source])
 
 
 def open_shelf(names: Sequence[str], engine: str = "auto", device: str | None = None) -> Shelf:
@@ -64,18 +58,30 @@ def open_shelf(names: Sequence[str], engine: str = "auto", device: str | None = 
     Raises:
         ModelFolderError, UsageError: as `load`; or a model whose languages are not known.
     """
-    return Shelf([_shelved(name, engine, device) for name in names])
+    return Shelf([model for name in names for model in _shelved(name, engine, device)])
 
 
-def _shelved(name: str, engine: str, device: str | None) -> ShelvedModel:
+def _shelved(name: str, engine: str, device: str | None) -> list[ShelvedModel]:
+    """A model in all its directions."""
     languages, equals, place = name.partition("=")
     folder = open_model_folder(place if equals else name)
-    source, target = languages.split("-", 1) if equals and "-" in languages else folder.languages
-    if not (source and target):
+    translator = load(folder, engine, device, 1, kind=Translator)
+    if equals:
+        source, _, target = languages.partition("-")
+        directions = [(source, target, UNNAMED)]
+    else:
+        directions = [
+            (source, target, translator.speaks.direction(source, target))
+            for source, target in translator.directions
+        ]
+    if not directions or not all(source and target for source, target, _ in directions):
         raise UsageError(
             f"{folder.path} does not say which languages it translates; give them: "
             f"--model en-fr={folder.path.name}"
         )
-    translator = load(folder, engine, device, 1, kind=Translator)
-    translator(WARM_UP)
-    return ShelvedModel(name, code_of(source), code_of(target), translator)
+    source, target, direction = directions[0]
+    translator(WARM_UP, source=direction.source or None, target=direction.target or None)
+    return [
+        ShelvedModel(name, code_of(source), code_of(target), translator, direction)
+        for source, target, direction in directions
+    ]

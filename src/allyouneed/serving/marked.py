@@ -1,0 +1,94 @@
+"""Texts with tags, whose sentences are translated with those of all other requests."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.errors import UsageError
+from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.detection import Guess
+from allyouneed.serving.refusal import Refused
+from allyouneed.serving.visit import Visit
+from allyouneed.translation.markup.carrying import Translate
+from allyouneed.translation.markup.marked_text import rules_of, translate_marked
+from allyouneed.translation.markup.nodes import plain
+from allyouneed.translation.markup.passage import passages
+from allyouneed.translation.markup.reading import read_markup
+from allyouneed.translation.request import TranslationRequest
+from allyouneed.translation.result import Translation
+
+READERS = 32  # requests with tags that are read and put together at a time
+
+
+class MarkedTexts:
+    """Translates texts in HTML or XML: tags come back around the words that they belong to."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.pool = ThreadPoolExecutor(READERS, "allyouneed markup")
+
+    async def translate(
+        self,
+        texts: Sequence[str],
+        markup: str,
+        source: str,
+        target: str,
+        visit: Visit,
+        ignore_tags: Collection[str] = (),
+    ) -> list[Found]:
+        """The translations, in order; with AUTO each text has a language of its own, which is
+        detected from what is not a tag.
+
+        Raises:
+            As `Desk.translate`.
+        """
+        loop = asyncio.get_running_loop()
+        detected: list[Guess | None] = [None] * len(texts)
+        if source == AUTO:
+            seen = await loop.run_in_executor(self.pool, _without_tags, texts, markup)
+            ranked = await asyncio.gather(*(self.desk.detect(text, visit) for text in seen))
+            detected = [guesses[0] for guesses in ranked]
+        languages = [guess.language if guess else source for guess in detected]
+        found: list[Found | None] = [None] * len(texts)
+        for language in dict.fromkeys(languages):
+            numbers = [n for n, one in enumerate(languages) if one == language]
+            mine = [texts[number] for number in numbers]
+            translate = through_desk(self.desk, loop, language, target, visit)
+            made = await loop.run_in_executor(
+                self.pool, _translated, translate, mine, markup, ignore_tags
+            )
+            for number, translation in zip(numbers, made, strict=True):
+                found[number] = Found(translation, language, detected[number])
+        return [one for one in found if one is not None]
+
+
+def _translated(
+    translate: Translate, texts: Sequence[str], markup: str, ignore_tags: Collection[str]
+) -> list[Translation]:
+    """In a thread of the pool: waits there for sentences that the desk has translated."""
+    try:
+        return translate_marked(translate, texts, markup, ignore_tags=ignore_tags)
+    except UsageError as error:
+        raise Refused(400, str(error)) from error
+
+
+def through_desk(
+    desk: Desk, loop: asyncio.AbstractEventLoop, source: str, target: str, visit: Visit
+) -> Translate:
+    """What translates sentences for readers of tags and documents, which run in other threads."""
+
+    def translate(sentences: list[str], alignments: bool) -> list[Translation]:
+        asked = TranslationRequest(BeamOptions(beam=desk.settings.beam), alignments=alignments)
+        work = desk.translate(sentences, source, target, asked, visit)
+        found = asyncio.run_coroutine_threadsafe(work, loop).result()
+        return [one.translation for one in found]
+
+    return translate
+
+
+def _without_tags(texts: Sequence[str], markup: str) -> list[str]:
+    rules = rules_of(markup)
+    return [
+        " ".join(plain(one.nodes) for one in passages(read_markup(text, rules))) for text in texts
+    ]
