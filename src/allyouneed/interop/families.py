@@ -39,6 +39,20 @@ def _said(path: Path, key: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def is_ctranslate2(path: Path) -> bool:
+    """Whether this is a folder of CTranslate2; Marian's files begin with a 1."""
+    try:
+        with (path / "model.bin").open("rb") as file:
+            return file.read(4) != b"\x01\0\0\0"
+    except OSError:
+        return False
+
+
+def is_argos(path: Path) -> bool:
+    """Whether this is a package of Argos, unpacked: CTranslate2's files and words about them."""
+    return (path / "metadata.json").is_file() and is_ctranslate2(path / "model")
+
+
 def set_apart(kind: str) -> str:
     """What a model type has that Marian has not, to end a sentence with; empty if unknown."""
     return f": it has {OTHERS[kind]}" if kind in OTHERS else ""

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from allyouneed.errors import UsageError
-from allyouneed.interop.families import is_model_folder, model_type, set_apart
+from allyouneed.interop.families import (
+    is_argos,
+    is_ctranslate2,
+    is_model_folder,
+    model_type,
+    set_apart,
+)
 from allyouneed.interop.marian.folder import is_marian
 from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.model_folder.weights.file import PICKLE_STARTS
@@ -43,6 +49,12 @@ def _read_m2m(source: Path, into: Path, *, note: Note) -> ModelFolder:
     return import_m2m(source, into, note=note)
 
 
+def _read_ctranslate2(source: Path, into: Path, *, note: Note) -> ModelFolder:
+    from allyouneed.interop.ctranslate2_folder import import_ctranslate2
+
+    return import_ctranslate2(source, into, note=note)
+
+
 def _read_fairseq(
     source: Path, into: Path, *, note: Note, dictionaries: Path | None, codes: Path | None
 ) -> ModelFolder:
@@ -62,6 +74,16 @@ FORMATS: dict[str, Format] = {
         "a folder of Hugging Face's MarianMTModel, as OPUS-MT has them",
         lambda path: model_type(path) == "marian",
         _read_marian,
+    ),
+    "argos": Format(
+        "a package of Argos Translate (.argosmodel)",
+        is_argos,
+        _read_ctranslate2,
+    ),
+    "ctranslate2": Format(
+        "a folder of CTranslate2: model.bin, its vocabularies and the tokenizer",
+        is_ctranslate2,
+        _read_ctranslate2,
     ),
     "marian-files": Format(
         "Marian's own files as Firefox and OPUS-MT's zips have them: .npz or .bin, .spm",

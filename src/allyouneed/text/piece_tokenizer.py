@@ -42,6 +42,7 @@ class PieceTokenizer(Spelt):
         special: Mapping[str, str] = contents["special"]
         if missing := [piece for piece in special.values() if piece not in ids]:
             raise ValueError(f"the {side} vocabulary lacks {missing[0]}")
+        self.ends = side == "target" or bool(contents.get("ends", True))
         self._file = base64.b64decode(own["model"], validate=True)
         self.PAD, self.START, self.END, self.UNKNOWN = (
             ids[special[name]] for name in ("pad", "start", "end", "unknown")
@@ -49,7 +50,8 @@ class PieceTokenizer(Spelt):
         silent = {*contents["silent"], *special.values()} - {special["unknown"]}
         self._silent = {ids[piece] for piece in silent if piece in ids}
         self._ids = {piece: id for piece, id in ids.items() if piece not in silent}
-        self.target = self if side == "target" else PieceTokenizer(contents, "target")
+        two = contents["target"] is not None or not self.ends
+        self.target = self if side == "target" or not two else PieceTokenizer(contents, "target")
 
     @classmethod
     def of_files(
@@ -58,10 +60,12 @@ class PieceTokenizer(Spelt):
         target: tuple[bytes, Sequence[str]] | None,
         special: Mapping[str, str],
         silent: Collection[str] = (),
+        ends: bool = True,
     ) -> "PieceTokenizer":
         """The tokenizer of a `.spm` file and its pieces by id, for each side; without a `target`
         both are the same. `special` says how "pad", "start", "end" and "unknown" are spelt;
-        `silent` are pieces that are no text, such as marks of languages.
+        `silent` are pieces that are no text, such as marks of languages; without `ends` the ids of
+        a source have no end, as models of OpenNMT are trained.
 
         Raises:
             ValueError: a table that does not fit; it says which, and why.
@@ -76,6 +80,7 @@ class PieceTokenizer(Spelt):
                 "kind": KIND,
                 "special": dict(special),
                 "silent": sorted(silent),
+                **({} if ends else {"ends": False}),
                 "source": one(source),
                 "target": None if target is None else one(target),
             }
@@ -106,8 +111,11 @@ class PieceTokenizer(Spelt):
         """Tokenises one text; surrogates count as U+FFFD."""
         text, _ = clean(text)
         pieces = self._model.cut(text)
-        ids = [*(self._ids.get(piece.spelling, self.UNKNOWN) for piece in pieces), self.END]
-        spans = [*(piece.span for piece in pieces), (len(text), len(text))]
+        ids = [self._ids.get(piece.spelling, self.UNKNOWN) for piece in pieces]
+        spans = [piece.span for piece in pieces]
+        if self.ends:
+            ids.append(self.END)
+            spans.append((len(text), len(text)))
         return Encoding(ids, [self.piece(id) for id in ids], spans)
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:

@@ -1,0 +1,97 @@
+"""A zip of a model, unpacked within bounds."""
+
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from allyouneed.errors import ModelFolderError
+
+MOST_FILES = 10_000
+MOST_BYTES = 64 << 30
+LEAST_BOUND = 1 << 28  # bytes that any zip may hold
+MOST_TIMES = 100  # as large as the zip, no model gets
+BLOCK = 1 << 20
+
+
+@contextmanager
+def unpacked(source: Path) -> Iterator[Path]:
+    """Gives what is in a zip as a folder, which is gone afterwards; a folder is given as it is.
+
+    Of a zip with a single folder at its top that folder is given.
+
+    Raises:
+        ModelFolderError: it is damaged, holds too much, or would write outside of its folder.
+    """
+    if not source.is_file() or not zipfile.is_zipfile(source):
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="allyouneed-") as folder:
+        try:
+            with zipfile.ZipFile(source) as archive:
+                _unpack(archive, source, Path(folder))
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise ModelFolderError(
+                f"{source} is a damaged zip ({error}); fetch it again"
+            ) from error
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ModelFolderError(f"{source} cannot be unpacked: {error}") from error
+        inside = list(Path(folder).iterdir())
+        yield inside[0] if len(inside) == 1 and inside[0].is_dir() else Path(folder)
+
+
+def is_zip(source: Path) -> bool:
+    """Whether there is a zip."""
+    return source.is_file() and zipfile.is_zipfile(source)
+
+
+def names_in(source: Path) -> list[str]:
+    """The paths in a zip; none of one that cannot be read."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return archive.namelist()[:MOST_FILES]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return []
+
+
+def _unpack(archive: zipfile.ZipFile, source: Path, folder: Path) -> None:
+    members = archive.infolist()
+    if len(members) > MOST_FILES:
+        raise ModelFolderError(f"{source} holds {len(members):,} files, more than {MOST_FILES:,}")
+    bound = min(MOST_BYTES, max(LEAST_BOUND, MOST_TIMES * source.stat().st_size))
+    whole = sum(member.file_size for member in members)
+    if whole > bound:
+        raise ModelFolderError(
+            f"{source} says that it holds {whole:,} bytes, more than the {bound:,} that are taken "
+            "from a zip of this size"
+        )
+    for member in members:
+        path = PurePosixPath(member.filename.replace("\\", "/"))
+        outside = path.is_absolute() or ".." in path.parts or ":" in member.filename
+        if outside or "\0" in member.filename or stat.S_ISLNK(member.external_attr >> 16):
+            raise ModelFolderError(
+                f"{source} holds {member.filename!r}, which lies outside of its folder; nothing "
+                "was taken from it"
+            )
+    for member in members:
+        target = folder / PurePosixPath(member.filename)
+        if member.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(member) as packed, target.open("wb") as file:
+            _copy(packed, file, member.file_size, f"{source}: {member.filename}")
+
+
+def _copy(packed: IO[bytes], file: IO[bytes], size: int, name: str) -> None:
+    """So many bytes, as was said beforehand, and no more."""
+    left = size
+    while block := packed.read(min(BLOCK, left + 1)):
+        left -= len(block)
+        if left < 0:
+            raise ModelFolderError(f"{name} is larger than it says; nothing was taken from it")
+        file.write(block)
