@@ -43,9 +43,11 @@ class Server(uvicorn.Server):
             self._on_start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal lets end what runs, a second one does not wait for it."""
+        """The first signal lets end what runs; a second Ctrl-C does not wait for that."""
         self.service.drain()
-        super().handle_exit(sig, frame)
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit = True
 
     def _reload(self) -> None:
         if self._reloading is None or self._reloading.done():

@@ -1,0 +1,98 @@
+"""`allyouneed serve`: refusals before it starts, and a whole life in a process of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allyouneed.core.config import BASE
+from allyouneed.engine.native import why_not
+
+Call = Any  # see conftest
+
+# Says whether torch was loaded, once the service has ended.
+SERVE = """
+import sys
+from allyouneed.cli.app import main
+try: main()
+finally: print("torch" in sys.modules, flush=True)
+"""
+
+
+def test_others_are_not_let_in_without_a_key(call: Call, tmp_path: Path) -> None:
+    done = call("serve", "--host", "0.0.0.0", "--port", 0, "--keys", tmp_path / "none.sqlite")
+    assert done.code == 2
+    assert "allyouneed keys add" in done.err
+    assert "--open" in done.err
+
+
+def test_a_taken_port_is_said(call: Call, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = call("serve", "--port", port, "--keys", tmp_path / "none.sqlite")
+    assert done.code == 2
+    assert f"port {port} of 127.0.0.1 is taken by another program" in done.err
+
+
+def test_a_wrong_setting_is_said(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "serve.toml").write_text("prot = 1")
+    done = call("serve", "--config", tmp_path / "serve.toml")
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean 'port'" in done.err
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def status(port: int, path: str) -> int:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return int(answer.status)
+    except OSError:
+        return 0
+
+
+@pytest.mark.skipif(why_not(BASE) is not None, reason="the native engine does not run here")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
+def test_a_life_from_start_to_sigterm(tmp_path: Path) -> None:
+    port = free_port()
+    environment = {"ALLYOUNEED_PORT": str(port), "XDG_DATA_HOME": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, "serve", "--model", "en-de", "--log-json"],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        until = time.monotonic() + 120
+        while status(port, "/ready") != 200:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        data = b"q=Hello.&source=en&target=de"
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/translate", data, 60) as answer:
+            assert b"translatedText" in answer.read()
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert status(port, "/health") == 200
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert '"message": "POST /translate"' in err
+    assert "Hello" not in err
+    assert out == "False\n"  # the process has no torch

@@ -1,0 +1,66 @@
+"""Settings come from options, variables and a file, in this order; mistakes are named."""
+
+from pathlib import Path
+
+import pytest
+
+from allyouneed.errors import UsageError
+from allyouneed.serving.settings import Settings, resolve
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "serve.toml"
+    path.write_text('port = 8080\nmodel = ["en-de"]\nmax_texts = 3\n')
+    return path
+
+
+def test_what_is_given_counts_more_than_the_file(file: Path) -> None:
+    settings = resolve({"port": 9000, "max_texts": None}, file)
+    assert (settings.port, settings.max_texts, settings.model) == (9000, 3, ["en-de"])
+
+
+def test_without_a_word_all_bundled_models_are_served_on_loopback() -> None:
+    settings = resolve({}, None)
+    assert settings.model == ["de-en", "en-de"]
+    assert (settings.host, settings.port, settings.loopback) == ("127.0.0.1", 5000, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("prot = 1", "there is no setting 'prot'; did you mean 'port'"),
+        ("port = 99999", "port=99999"),
+        ('port = "x"', "port='x'"),
+        ("port =", "has to be TOML"),
+        ('tls_key = "a.pem"', "TLS needs both"),
+        ("model = []", "model"),
+    ],
+)
+def test_mistakes_in_the_file_are_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "serve.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        resolve({}, path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        resolve({}, tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.2", False),
+        ("example.org", False),
+    ],
+)
+def test_what_is_loopback(host: str, loopback: bool) -> None:
+    assert Settings(host=host).loopback is loopback
