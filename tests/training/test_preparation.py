@@ -187,3 +187,17 @@ def test_a_normaliser_writes_what_is_learnt_and_references_stay_as_they_are(
     assert found.tokenizer.decode(source) == "It's 0"
     assert found.tokenizer.decode(target) == '"0"'
     assert found.valid_pairs[0] == ("It’s\u00a00", "„0“")
+
+
+def test_corpora_are_looked_over_before_a_vocabulary_is_learnt(runs: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_text("a\nb\n")
+    (tmp_path / "a.de").write_text("a\n")
+    notes: list[str] = []
+    held_out = f'data.valid=[{{source = "{tmp_path}/a.en", target = "{tmp_path}/a.de"}}]'
+    with pytest.raises(DataError, match="line 2 is the first without a partner"):
+        prepare(runs.recipe(held_out), tmp_path / "run", notes.append)
+    assert notes == []
+    (tmp_path / "a.de").write_text("")
+    (tmp_path / "a.en").write_text("")
+    with pytest.raises(DataError, match="holds no pair of sentences"):
+        prepare(runs.recipe(held_out), tmp_path / "run", notes.append)

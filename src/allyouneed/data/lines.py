@@ -1,12 +1,11 @@
 """Lines of a file, plain or compressed: they end at `\\n` alone and are UTF-8."""
 
-import gzip
 import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import zstandard
 
@@ -15,17 +14,32 @@ from allyouneed.errors import DataError
 BOM = b"\xef\xbb\xbf"
 COMPRESSED_BYTES = 1 << 14  # taken at a time: monotonous text may swell ten thousandfold
 # What a damaged file raises, as far as it is not any OSError.
-DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 Note = Callable[[str, int], None]  # (what, line)
 
 
-class ZstdStream(io.RawIOBase):
-    """The content of a .zst file. Unlike the library's reader it notices a file cut short."""
+class Decompressor(Protocol):
+    """What takes the compressed bytes of one frame (or member) of a file."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+class Decompressed(io.RawIOBase):
+    """The content of a compressed file. All of it that can be read is read before a damage is told,
+    so that the number of the line is right; the libraries' readers drop what they have buffered.
+
+    Raises EOFError for a file that is cut short.
+    """
+
+    def __init__(self, file: IO[bytes], begin: Callable[[], Decompressor]) -> None:
         self._file = file
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._begin = begin
+        self._frame = begin()
         self._inside = False
         self._ready = b""
 
@@ -35,14 +49,16 @@ class ZstdStream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
             if self._frame.eof:
-                compressed = self._frame.unused_data or self._file.read(COMPRESSED_BYTES)
-                self._frame = zstandard.ZstdDecompressor().decompressobj()
+                compressed = self._frame.unused_data.lstrip(b"\0") or self._file.read(
+                    COMPRESSED_BYTES
+                )
+                self._frame = self._begin()
                 self._inside = False
             else:
                 compressed = self._file.read(COMPRESSED_BYTES)
             if not compressed:
                 if self._inside:
-                    raise EOFError("the last frame is not complete")
+                    raise EOFError("the file ends too early")
                 return 0
             self._inside = True
             self._ready = self._frame.decompress(compressed)
@@ -55,15 +71,18 @@ class ZstdStream(io.RawIOBase):
         super().close()
 
 
+DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
+    ".gz": lambda: zlib.decompressobj(wbits=31),
+    ".xz": lzma.LZMADecompressor,
+    ".zst": lambda: zstandard.ZstdDecompressor().decompressobj(),
+}
+
+
 def open_bytes(path: Path) -> IO[bytes]:
     """The content of a file, decompressed by its suffix (.gz, .xz, .zst, or none of them)."""
-    if path.suffix.lower() == ".gz":
-        return io.BufferedReader(gzip.GzipFile(path, "rb"), 1 << 17)
-    if path.suffix.lower() == ".xz":
-        return lzma.open(path, "rb")
-    if path.suffix.lower() == ".zst":
-        return io.BufferedReader(ZstdStream(path.open("rb")), 1 << 17)
-    return path.open("rb")
+    begin = DECOMPRESSORS.get(path.suffix.lower())
+    file = path.open("rb")
+    return file if begin is None else io.BufferedReader(Decompressed(file, begin), 1 << 17)
 
 
 def missing(path: Path) -> DataError:
@@ -80,11 +99,16 @@ def read_lines(path: Path, note: Note) -> Iterator[str]:
 
     Raises DataError with the place when the file is missing, damaged or not UTF-8.
     """
+    for number, line in enumerate(_raw_lines(path), start=1):
+        yield _text(line, path, number, note)
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as file:
-            for number, line in enumerate(file, start=1):
-                yield _text(line, path, number, note)
+            for number, line in enumerate(file, start=1):  # noqa: B007, the errors name it
+                yield line
     except FileNotFoundError as error:
         raise missing(path) from error
     except IsADirectoryError as error:
@@ -95,6 +119,14 @@ def read_lines(path: Path, note: Note) -> Iterator[str]:
         ) from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read after line {number}: {error}") from error
+
+
+def count_lines(path: Path) -> int:
+    """How many lines a file has; the last one may have no end.
+
+    Raises DataError when the file is missing or damaged.
+    """
+    return sum(1 for _ in _raw_lines(path))
 
 
 def _text(line: bytes, path: Path, number: int, note: Note) -> str:

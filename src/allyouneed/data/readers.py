@@ -112,12 +112,17 @@ def read_text(reading: Reading) -> Iterator[Pair]:
     for number, (left, right) in enumerate(sides, start=1):
         if left is None or right is None:
             shorter, longer = (source, target) if left is None else (target, source)
-            total = number + sum(1 for _ in sides)
-            raise DataError(
-                f"{longer} has {total:,} lines, {shorter} has {number - 1:,}: line {number:,} is "
-                f"the first without a partner; both files need one sentence a line, in step"
-            )
+            raise out_of_step((shorter, number - 1), (longer, number + sum(1 for _ in sides)))
         yield Pair(left, right, number)
+
+
+def out_of_step(*counted: tuple[Path, int]) -> DataError:
+    """The error for two files, each with its number of lines, which differ."""
+    (shorter, few), (longer, many) = sorted(counted, key=lambda one: one[1])
+    return DataError(
+        f"{longer} has {many:,} lines, {shorter} has {few:,}: line {few + 1:,} is the first "
+        "without a partner; both files need one sentence a line, in step"
+    )
 
 
 def read_tsv(reading: Reading) -> Iterator[Pair]:

@@ -12,6 +12,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
+from allyouneed.data.inspection import inspect_corpora
 from allyouneed.data.mixing import mixed_weights
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
@@ -85,6 +86,7 @@ def prepare(
     """
     cache = folder / "cache"
     cache.mkdir(parents=True, exist_ok=True)
+    first_start = not any(cache.iterdir())
     init = start_from(recipe)
     tables = [corpora_of(recipe, section) for section in recipe.data.train]
     for number, corpus in (distilled or {}).items():
@@ -94,6 +96,8 @@ def prepare(
     train = [corpus for table in tables for corpus in table]
     held_out = [corpus for section in recipe.data.valid for corpus in corpora_of(recipe, section)]
     valid = [replace(corpus, normaliser=normaliser) for corpus in held_out]
+    if first_start:
+        inspect_corpora([*train, *held_out], note)
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
