@@ -212,3 +212,11 @@ def test_the_share_of_the_loss_is_not_rounded_to_bf16() -> None:
     (part_PD,) = torch.autograd.grad(part / 300, [states_PD])
     share = float((part_PD.double() * whole_PD).sum() / (whole_PD.double() ** 2).sum())
     assert share == pytest.approx(1 / 300, rel=1e-3)
+
+
+def test_the_pad_label_may_lie_outside_the_vocabulary() -> None:
+    states_PD, output, labels_P = example(9)
+    elsewhere_P = labels_P.masked_fill(labels_P == PAD, -100)
+    wanted = label_smoothed_loss(output(states_PD), labels_P, 0.1, PAD)
+    assert_close(label_smoothed_loss(output(states_PD), elsewhere_P, 0.1, -100), wanted)
+    assert_close(fused_loss(states_PD, output, elsewhere_P, 0.1, -100), wanted)

@@ -16,8 +16,12 @@ LEVEL = 0.05
 class MetricComparison:
     """Two systems by one metric.
 
-    `p_value` is the share of resampled test sets, drawn alike for both systems, on which the
-    difference strays from its mean by more than the difference that was seen.
+    `p_value` is what sacreBLEU computes. Both systems are scored on the same resampled test sets.
+    Of each resample the absolute difference of the two scores is taken. The p-value is the share
+    of resamples whose absolute difference exceeds the mean absolute difference by more than the
+    difference seen on the test set itself; one is added to both counts. A two-sided test would
+    subtract the mean first and take absolute values then, so this test is nearer to a one-sided
+    one: where the difference has one sign on all resamples, its p-value is about half as large.
     """
 
     baseline: MetricScore

@@ -22,11 +22,12 @@ def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, p
     The true token y keeps 1 - epsilon of the probability, and epsilon / V goes to every token k:
     q(k) = (1 - epsilon) [k = y] + epsilon / V (Szegedy et al. 2016). Training takes `fused_loss`,
     which is the same without the table of logits. Nats, summed over the positions that are not
-    `pad`; with smoothing 0 it is the negative log-likelihood. Narrower numbers than float32 are
-    widened first.
+    `pad`, which may lie outside the vocabulary; with smoothing 0 it is the negative log-likelihood.
+    Narrower numbers than float32 are widened first.
     """
     log_probabilities_PV = logits_PV.to(_wide(logits_PV.dtype)).log_softmax(dim=-1)
-    true_P = log_probabilities_PV.gather(-1, labels_P[:, None])[:, 0]
+    known_P = _within_vocabulary(labels_P, pad)
+    true_P = log_probabilities_PV.gather(-1, known_P[:, None])[:, 0]
     spread_P = log_probabilities_PV.mean(dim=-1)
     loss_P = -(1 - smoothing) * true_P - smoothing * spread_P
     return loss_P.masked_fill(labels_P == pad, 0.0).sum()
@@ -72,9 +73,15 @@ def fused_loss(
     passes = 2 if r_drop else 1
     states_RPD = states_PD.reshape(passes, -1, states_PD.size(-1))[:, kept_P].to(dtype)
     return _FusedLoss.apply(  # type: ignore[no-any-return,no-untyped-call]
-        *(states_RPD, output.weight, output.bias, labels_P[kept_P], counted),
+        *(states_RPD, output.weight, output.bias),
+        *(_within_vocabulary(labels_P[kept_P], pad), counted),
         *(smoothing, r_drop, kernels),
     )
+
+
+def _within_vocabulary(labels_P: Tensor, pad: int) -> Tensor:
+    """The labels, with 0 for those that are `pad` and count nothing."""
+    return labels_P.masked_fill(labels_P == pad, 0)
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:

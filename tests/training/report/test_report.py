@@ -299,3 +299,22 @@ def test_markup_escapes_all_but_markup() -> None:
     assert inner == '<b class="x&quot;y">&lt;</b>'
     assert element("p", inner, ["<", [inner]]) == f"<p>{inner}&lt;{inner}</p>"
     assert isinstance(inner, Markup)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ([], "Training has dropout and smoothed labels; validation has not."),
+        (["model.dropout=0.0"], "Training has smoothed labels; validation has not."),
+        (["model.dropout=0.0", "training.label_smoothing=0.0"], None),
+        (["training.word_dropout=0.1"], "Training has dropout, hidden words and smoothed labels;"),
+    ],
+)
+def test_why_the_losses_differ_follows_from_the_recipe(
+    run: Path, overrides: list[str], said: str | None
+) -> None:
+    always = ("model.attention_dropout=0.0", "model.activation_dropout=0.0")
+    changed = ("training.label_smoothing=0.1", "model.dropout=0.1", *always, *overrides)
+    (run / "recipe.toml").write_text(to_toml(load_recipe(run / "recipe.toml", changed)))
+    text = Outline(write_report(run).read_text(encoding="utf-8")).text
+    assert said in text if said else "Training has" not in text

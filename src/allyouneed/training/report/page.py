@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -40,7 +42,7 @@ def write_report(run: Path) -> Path:
     body = element(
         "main",
         _header(recipe, run, records),
-        _curves(records),
+        _curves(recipe, run, records),
         _validations(records),
         _samples(recipe, records),
         _data(records),
@@ -113,14 +115,14 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def _curves(records: Records) -> Markup:
+def _curves(recipe: CommonRecipe, run: Path, records: Records) -> Markup:
     steps, validations = _of(records, "step"), _of(records, "validation")
     training = Line("training", 1, _points(steps, "loss"))
     held_out = Line("validation", 2, _points(validations, "loss"))
     figures = [
         _figure(
             "Loss",
-            "Training has dropout and smoothed labels; validation has neither.",
+            _why_losses_differ(recipe, run),
             line_chart([training, held_out], f"nats per {_unit(steps)}", from_zero=False),
             [line for line in (training, held_out) if line.points],
         )
@@ -142,6 +144,32 @@ def _curves(records: Records) -> Markup:
         line = Line(title, 1, _points(event, key))
         figures.append(_figure(title, text, line_chart([line], unit, from_zero=True), []))
     return _section("Curves", element("div", figures, class_="charts"))
+
+
+def _why_losses_differ(recipe: CommonRecipe, run: Path) -> str:
+    """What the training loss has that the validation loss has not; empty where it has nothing."""
+    config = _shape(recipe, run)
+    dropout = any(config[f"{part}dropout"] for part in ("", "attention_", "activation_"))
+    training = recipe.training
+    parts = [
+        *(["dropout"] if dropout else []),
+        *(["hidden words"] if training.word_dropout else []),
+        *(["smoothed labels"] if training.label_smoothing else []),
+    ]
+    if not parts:
+        return ""
+    *most, last = parts
+    together = f"{', '.join(most)} and {last}" if most else last
+    return f"Training has {together}; validation has not."
+
+
+def _shape(recipe: CommonRecipe, run: Path) -> dict[str, Any]:
+    """The model's configuration: as a model of the run has it, or else as the recipe says."""
+    for name in ("model", "best"):
+        with suppress(OSError, ValueError, KeyError):
+            config = json.loads((run / name / "config.json").read_text(encoding="utf-8"))
+            return dict(config["model"])
+    return asdict(recipe.model.config(recipe.vocabulary.size))
 
 
 def _points(records: Records, key: str) -> list[tuple[float, float]]:
