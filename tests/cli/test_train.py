@@ -282,3 +282,19 @@ def test_on_a_terminal_the_preparation_is_seen(total: int | None, share: str) ->
     last = screen.getvalue().rsplit("\r", 1)[-1]
     assert share in last
     assert "tokenising: 4,096" in last
+
+
+def test_an_error_of_the_recipe_comes_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text("name = 'x'\nlayers = 3\n")
+    for recipe in ("nonsense", tmp_path / "wrong.toml"):
+        script = (
+            "import sys\nfrom allyouneed.cli.app import main\n"
+            f"try: main(['train', {str(recipe)!r}])\n"
+            "except SystemExit as ended: assert ended.code == 2\n"
+            "assert 'torch' not in sys.modules"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr.startswith("error: ")

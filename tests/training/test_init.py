@@ -11,6 +11,8 @@ from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe.toml_file import load_recipe
+from allyouneed.training.run import train
+from allyouneed.training.schedule import Noam
 from allyouneed.training.tasks.task import Start
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE
@@ -150,3 +152,26 @@ def test_a_resumed_fine_tuning_does_not_start_over(runs: Any, trained: Path) -> 
     assert runs.losses("parts") == runs.losses("whole")
     kept = load_recipe(runs.root / "parts" / "recipe.toml")
     assert kept.training.init == str(trained)
+
+
+def test_trained_weights_go_on_at_a_constant_rate_where_no_schedule_is_named(
+    runs: Any, trained: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "tuned.toml"
+    made = '[[data.{}]]\nmade = "reverse"\npairs = 20\n'
+    common = f'name = "tuned"\n{made.format("train")}{made.format("valid")}'
+    file.write_text(f'{common}[training]\nsteps = 3\ninit = "{trained}"\nlog_every = 1\n')
+    rates: list[float] = []
+    notes: list[str] = []
+
+    def heard(record: Any) -> None:
+        rates.extend([record["learning_rate"]] if record["event"] == "step" else [])
+        notes.extend([record["text"]] if record["event"] == "note" else [])
+
+    train(file, tmp_path / "run", device="cpu", report=heard)
+    assert rates == [1e-4] * 3
+    assert not [text for text in notes if "never reaches its peak" in text]
+    own = load_recipe(file, ["schedule.name=noam", "schedule.warmup=2"])
+    assert own.schedule == Noam(warmup=2)
+    file.write_text(f"{common}[training]\nsteps = 3\n")
+    assert load_recipe(file).schedule == Noam()

@@ -543,3 +543,9 @@ def test_tokens_and_share_done_are_counted(runs: Any) -> None:
     assert shares[3] == pytest.approx(4 / 8, abs=1 / 8)
     assert all(record["tokens_per_second"] > 0 for record in steps)
     assert [record["epoch"] for record in steps] == sorted(record["epoch"] for record in steps)
+
+
+def test_a_warm_up_longer_than_the_run_is_told(runs: Any) -> None:
+    runs.start("low", "schedule.warmup=10")
+    told = [record["text"] for record in runs.records("low", "note")]
+    assert any("rises for 10 steps" in text and "the run has 10" in text for text in told)

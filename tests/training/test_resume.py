@@ -192,7 +192,8 @@ def test_the_checkpoint_of_a_stop_is_none_of_those_that_are_averaged(
 
     runs.start("whole", *averaged)
     for step in (7, 8):
-        assert runs.start("stopped", *averaged, resume=True, report=interrupt).steps == step
+        done = runs.start("stopped", *averaged, resume=step > 7, report=interrupt)
+        assert done.steps == step
         kept = [path.name[-2:] for path in checkpoints(runs.root / "stopped")]
         assert kept == ["03", "06", f"{step:02}"]
     runs.start("stopped", *averaged, resume=True)
@@ -374,13 +375,6 @@ def test_a_finished_run_has_nothing_left_to_do(runs: Any) -> None:
     assert [path.stat().st_mtime_ns for path in checkpoints(runs.root / "done")] == saved
 
 
-def test_resume_starts_where_there_is_nothing(runs: Any) -> None:
-    assert runs.start("new", resume=True).steps == 10
-    assert list(runs.losses("new")) == list(range(1, 11))
-    notes = [note["text"] for note in runs.records("new", "note")]
-    assert f"{runs.root / 'new'} holds no checkpoint to go on from: a new run begins" in notes
-
-
 def test_other_pairs_than_before_are_refused(runs: Any) -> None:
     corpus = runs.root / "pairs.tsv"
     lines = [f"{n} one\tein {n}\n" for n in range(40)]
@@ -513,3 +507,48 @@ def test_what_is_reported_is_what_is_logged(runs: Any) -> None:
     runs.start("run", "validation.sentences=2", resume=True, report=again.append)
     assert [*reported[: -len(lost)], *again] == read_log(runs.root / "run")
     assert {record["event"] for record in again} == {"note", "step", "validation", "final"}
+
+
+def test_there_is_no_run_to_resume(runs: Any) -> None:
+    """A misspelt --into begins no run of hours."""
+    runs.start("first", "training.steps=1")
+    with pytest.raises(TrainingError, match=r"typo holds no run to resume; runs there are .*first"):
+        runs.start("typo", resume=True)
+    assert not (runs.root / "typo").exists()
+
+
+def test_a_run_that_was_cut_before_its_first_checkpoint_is_resumed(runs: Any) -> None:
+    def cut(record: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.start("cut", report=cut)
+    assert runs.start("cut", resume=True).steps == 10
+    assert list(runs.losses("cut")) == list(range(1, 11))
+    notes = [note["text"] for note in runs.records("cut", "note")]
+    assert f"{runs.root / 'cut'} holds no checkpoint to go on from: a new run begins" in notes
+
+
+def rewrite_state(run: Path, change: Any) -> None:
+    for file in run.glob("checkpoints/*/state.json"):
+        contents = json.loads(file.read_text())
+        change(contents["state"])
+        file.write_text(json.dumps(contents))
+
+
+def test_states_of_checkpoints_have_a_version(runs: Any) -> None:
+    runs.start("run", "training.steps=4")
+    folder = runs.root / "run"
+
+    def before_versions(state: dict[str, Any]) -> None:
+        assert state.pop("version") == 1
+        del state["stopped"]  # as older versions wrote none
+
+    rewrite_state(folder, before_versions)
+    assert runs.start("run", "training.steps=5", resume=True).steps == 5
+    rewrite_state(folder, lambda state: state.update(version=99))
+    with pytest.raises(TrainingError, match="version 99, and this allyouneed reads up to 1"):
+        runs.start("run", "training.steps=6", resume=True)
+    rewrite_state(folder, lambda state: state.update(version=1, renamed=3))
+    with pytest.raises(TrainingError, match="holds renamed, which version 1 does not have"):
+        runs.start("run", "training.steps=6", resume=True)

@@ -2,12 +2,14 @@
 
 import pytest
 
+from allyouneed.training.recipe.toml_file import load_recipe, packaged_recipes
 from allyouneed.training.schedule import (
     Constant,
     Cosine,
     InverseSquareRoot,
     Noam,
     learning_rate,
+    never_peaks,
 )
 
 
@@ -58,3 +60,18 @@ def test_constant_after_its_rise() -> None:
 def test_cosine_needs_time_to_fall() -> None:
     with pytest.raises(ValueError, match="warmup = 100 must be less than steps = 100"):
         Cosine(name="cosine", learning_rate=1.0, warmup=100, steps=100)
+
+
+@pytest.mark.parametrize("name", sorted(packaged_recipes()))
+def test_no_packaged_recipe_has_a_warm_up_that_never_ends(name: str) -> None:
+    recipe = load_recipe(name)
+    assert never_peaks(recipe.schedule, recipe.training.steps or 5000) is None
+
+
+def test_a_warm_up_as_long_as_the_run_never_peaks() -> None:
+    for section in (Noam(warmup=20), Constant(name="constant", learning_rate=1.0, warmup=20)):
+        assert never_peaks(section, 21) is None
+        told = never_peaks(section, 20)
+        assert told is not None
+        assert "rises for 20 steps (schedule.warmup) and the run has 20" in told
+    assert never_peaks(Constant(name="constant", learning_rate=1.0), 1) is None

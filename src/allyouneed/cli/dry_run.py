@@ -21,9 +21,11 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         ModelFolderError: a model to start from that cannot be read.
         UsageError: a device that is not there.
     """
+    from allyouneed.training.ending import planned_steps
     from allyouneed.training.estimate import estimate
     from allyouneed.training.recipe.toml_file import to_toml
     from allyouneed.training.run import choose_device
+    from allyouneed.training.schedule import never_peaks
     from allyouneed.training.tasks.table import task_of
 
     place = choose_device(device)
@@ -34,8 +36,7 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
     training = recipe.training
     epoch_updates = max(1, math.ceil(epoch.epoch_batches / training.accumulate))
     update_seconds = measured.update_seconds(epoch.epoch_batches / epoch_updates)
-    ends = [training.steps, training.epochs and training.epochs * epoch_updates]
-    steps = min((end for end in ends if end), default=None)
+    steps = planned_steps(training, epoch_updates)
     seconds = [steps and steps * update_seconds, training.max_minutes and 60 * training.max_minutes]
     return {
         "recipe": to_toml(recipe),
@@ -55,7 +56,8 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         "kept_pairs": epoch.kept,
         "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
         "steps_per_epoch": epoch_updates,
-        "steps": steps and round(steps),
+        "steps": steps,
+        "warnings": [low] if steps and (low := never_peaks(recipe.schedule, steps)) else [],
         "device": str(place),
         "teachers": list(outlook.teachers),
         "seconds_per_step": update_seconds,
@@ -87,6 +89,7 @@ def as_text(planned: dict[str, Any]) -> str:
     time = timedelta(seconds=round(planned["estimated_seconds"]))
     step = f"{planned['seconds_per_step']:.3g} s per step on {planned['device']}"
     lines.append(f"# about {step}, {time} in all, validation and checkpoints apart")
+    lines += [f"# warning: {text}" for text in planned["warnings"]]
     if planned["teachers"]:
         names = " and ".join(dict.fromkeys(planned["teachers"]))
         lines.append(f"# not counted: the translations by {names} that are made before step 1")

@@ -61,6 +61,8 @@ def train(
     the log is.
     """
     from allyouneed.training.recipe.toml_file import load_recipe
+
+    checked = load_recipe(recipe, overrides or ())  # its errors come before torch is imported
     from allyouneed.training.run import train as run
 
     if threads is not None:
@@ -69,7 +71,7 @@ def train(
         torch.set_num_threads(threads)
     if dry_run:
         with TrainingProgress() as progress:
-            planned = plan(load_recipe(recipe, overrides or ()), device, progress.preparing)
+            planned = plan(checked, device, progress.preparing)
         result(as_json(planned) if json else as_text(planned))
         return
     # the words as they were typed: the model card says how the model was made

@@ -32,6 +32,12 @@ def ending(training: TrainingSection, state: State) -> Ending | None:
     return None
 
 
+def planned_steps(training: TrainingSection, epoch_updates: int) -> int | None:
+    """The most updates that a run makes by its recipe; None where nothing but time limits them."""
+    ends = (training.steps, training.epochs and training.epochs * epoch_updates)
+    return min((end for end in ends if end), default=None)
+
+
 def share_done(
     training: TrainingSection, state: State, epoch_updates: int, seconds: float
 ) -> float:

@@ -20,6 +20,7 @@ from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.errors import ModelFolderError, TrainingError
 from allyouneed.model_folder.weights.model import AnyModel
 from allyouneed.training.checkpoint import (
+    STATE,
     checkpoint_step,
     checkpoints,
     load_checkpoint,
@@ -28,14 +29,14 @@ from allyouneed.training.checkpoint import (
     set_aside,
 )
 from allyouneed.training.cpu.heap import give_back
-from allyouneed.training.ending import Ending, ending, share_done
+from allyouneed.training.ending import Ending, ending, planned_steps, share_done
 from allyouneed.training.gradient import Cost, Gradient, lines_of
 from allyouneed.training.interval import Interval
 from allyouneed.training.log import Report
 from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.recipe.schema import CommonRecipe
-from allyouneed.training.schedule import learning_rate
+from allyouneed.training.schedule import learning_rate, never_peaks
 from allyouneed.training.signals import StopRequest, stop_on_signals
 from allyouneed.training.state import State
 from allyouneed.training.tasks.task import Task
@@ -94,7 +95,7 @@ class Loop:
         """Goes on from a checkpoint. Raises TrainingError when it is of other data, or of another
         model."""
         now = self.state
-        before = State(**{**asdict(now), **saved_state(checkpoint)})
+        before = now.updated(saved_state(checkpoint), f"{checkpoint}/{STATE}")
         if before.data != now.data:
             raise TrainingError(
                 f"{self.folder} was trained on other pairs than its corpora hold now: a file or "
@@ -140,6 +141,9 @@ class Loop:
         self._interval = Interval()
         if self._about_objective:
             self.note(self._about_objective)
+        steps = planned_steps(self.recipe.training, self._epoch_updates())
+        if steps and (low := never_peaks(self.recipe.schedule, steps)):
+            self.note(low)
         with stop_on_signals() as stop:
             while (end := self._ending()) is None:
                 self._update(self._group())
@@ -182,7 +186,7 @@ class Loop:
                 self.state.step,
                 self.model,
                 self.optimizer,
-                asdict(self.state),
+                self.state.record(),
                 keep_last=self.recipe.training.checkpoints_kept,
                 workers=self.workers,
             )

@@ -100,7 +100,8 @@ def train(
     """Trains what a recipe describes: a packaged name, a TOML file, or a `Recipe`.
 
     `into` is the run's folder (runs/NAME by default); `overrides` are "section.key=value";
-    `resume` goes on from the newest checkpoint, or starts when there is none; `report` is called
+    `resume` goes on from the newest checkpoint of a run that was begun there, or from its start
+    where it was ended before its first checkpoint; `report` is called
     with every record of the log as it is written, and with how far the preparation is. Under
     `torchrun` each process calls it with the same arguments, and the first one reports.
 
@@ -126,6 +127,8 @@ def train(
     with gathered(place, recipe.training.sharded) as workers, ExitStack() as held:
 
         def claim() -> list[str]:
+            if resume:
+                _check_begun(folder)
             _make(folder)
             held.enter_context(RunLock(folder))
             return _claim(folder, recipe, resume or _is_ours(folder))
@@ -239,6 +242,17 @@ def _is_ours(folder: Path) -> bool:
     started its workers anew, and they go on by themselves."""
     newest = latest_checkpoint(folder) if launcher() else None
     return newest is not None and launcher() in saved_state(newest).get("launcher", "").split()
+
+
+def _check_begun(folder: Path) -> None:
+    """Raises TrainingError where no run was begun in the folder, so there is none to resume."""
+    if (folder / LOCK).exists() or (folder / RECIPE).exists() or checkpoint_folders(folder):
+        return
+    begun = sorted(path.parent for path in folder.parent.glob(f"*/{LOCK}"))
+    instead = f"; runs there are {', '.join(map(str, begun))}" if begun else ""
+    raise TrainingError(
+        f"{folder} holds no run to resume{instead}; check --into, or begin one without --resume"
+    )
 
 
 def _make(folder: Path) -> None:

@@ -100,3 +100,14 @@ def learning_rate(section: ScheduleSection, step: int, d_model: int) -> float:
             return cosine(step, section)
         case Constant():
             return constant(step, section.learning_rate, section.warmup)
+
+
+def never_peaks(section: ScheduleSection, steps: int) -> str | None:
+    """What to tell of a warm-up that a run of so many steps does not get past; None: it does."""
+    if section.warmup < steps:
+        return None
+    return (
+        f"the learning rate rises for {section.warmup:,} steps (schedule.warmup) and the run has "
+        f"{steps:,}: it never reaches its peak, and little may be learnt; "
+        f"try schedule.warmup={steps // 10}"
+    )

@@ -45,7 +45,10 @@ class CommonRecipe(Section):
     vocabulary: VocabularySection = Field(default=VocabularySection(), description="the subwords")
     model: ModelSection = Field(default=ModelSection(), description="the Transformer")
     optimizer: OptimizerSection = Field(default=OptimizerSection(), description="Adam")
-    schedule: ScheduleSection = Field(default=Noam(), description="the learning rate, step by step")
+    schedule: ScheduleSection = Field(
+        default=Noam(),
+        description="the learning rate, step by step; with training.init it is constant by default",
+    )
     training: TrainingSection = Field(description="how long, how much at once, what is kept")
     validation: SamplesSection = Field(
         default=SamplesSection(), description="what is shown of a validation"

@@ -34,6 +34,10 @@ SCHEMAS: dict[str, type[CommonRecipe]] = {
     "tag": TagRecipe,
 }
 
+# The [schedule] of a recipe that names a model to start from, but no schedule. The paper's is
+# for new weights: its warm-up is longer than most fine-tuning runs.
+FINE_TUNING = {"name": "constant", "learning_rate": 1e-4}
+
 KeyPath = tuple[str | int, ...]
 
 
@@ -57,6 +61,9 @@ def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Comm
         raise RecipeError(_syntax_error(place, text, error)) from None
     for override in overrides:
         _override(table, override)
+    training = table.get("training")
+    if isinstance(training, dict) and training.get("init") is not None:
+        table.setdefault("schedule", FINE_TUNING)
     if overrides:
         place += f" with {' '.join(overrides)}"
     schema = _schema(table, place)
