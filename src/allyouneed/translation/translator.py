@@ -1,10 +1,10 @@
 """The front door: a model folder in, then text in, text out."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
@@ -175,6 +175,9 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        markup: str | None = None,
+        ignore_tags: Sequence[str] = (),
+        protect: Sequence[str] = (),
         **search: Unpack[SearchKeywords],
     ) -> Translation: ...
 
@@ -190,6 +193,9 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        markup: str | None = None,
+        ignore_tags: Sequence[str] = (),
+        protect: Sequence[str] = (),
         **search: Unpack[SearchKeywords],
     ) -> list[Translation]: ...
 
@@ -204,6 +210,9 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        markup: str | None = None,
+        ignore_tags: Sequence[str] = (),
+        protect: Sequence[str] = (),
         **search: Unpack[SearchKeywords],
     ) -> Translation | list[Translation]:
         """Translates a text, or a list of them in batches of like length, in order.
@@ -216,10 +225,23 @@ class Translator:
         Each line is translated by itself. A line longer than the model knows is translated in
         parts, with a note. A sample follows from the seed and the text alone.
 
+        `markup` is "html" or "xml" for texts with tags, or "text" for texts without: sentences are
+        translated whole, and every tag comes back around the words that come from its words. What
+        elements named in `ignore_tags` hold, addresses, placeholders, and what the regular
+        expressions `protect` match is carried over as it is.
+
         Raises:
             UsageError: a text, an option, a prefix or a language that cannot be used.
             AllYouNeedError: memory too short for a single sentence.
         """
+        if markup is not None or protect or ignore_tags:
+            return self._marked(
+                text,
+                markup or "text",
+                (ignore_tags, protect),
+                {"beam": beam, "options": options, "source": source, "target": target, **search},
+                bool(alignments or prefix or n_best > 1),
+            )
         request = TranslationRequest(
             search_options(beam, n_best, options, search),
             prefix,
@@ -228,6 +250,31 @@ class Translator:
         )
         job = Job.of(_texts(text, prefix), request, self.segmenter)
         found = job.translations(self.search(job), self.segmenter)
+        return found[0] if isinstance(text, str) else found
+
+    def _marked(
+        self,
+        text: str | list[str] | tuple[str, ...],
+        markup: str,
+        carried: tuple[Sequence[str], Sequence[str]],
+        how: Mapping[str, Any],
+        whole: bool,
+    ) -> Translation | list[Translation]:
+        """Texts with tags; `carried` are the tags to ignore and the expressions to protect."""
+        from allyouneed.translation.markup.marked_text import translate_marked
+
+        if whole:
+            raise UsageError(
+                "n_best, prefix and alignments are of plain text; leave them out with markup, "
+                "ignore_tags and protect"
+            )
+
+        def translate(texts: list[str], alignments: bool) -> list[Translation]:
+            return self(texts, alignments=alignments, **how)
+
+        ignore_tags, protect = carried
+        texts = _texts(text, "")
+        found = translate_marked(translate, texts, markup, ignore_tags=ignore_tags, protect=protect)
         return found[0] if isinstance(text, str) else found
 
     def translate_lines(

@@ -96,7 +96,7 @@ def test_xml_has_no_elements_of_its_own() -> None:
 
 
 def test_what_markup_is_known() -> None:
-    with pytest.raises(UsageError, match="'sgml' is not one of html, xml"):
+    with pytest.raises(UsageError, match="'sgml' is not one of html, xml, text"):
         marked("x", "sgml")
     with pytest.raises(UsageError, match="no regular expression"):
         marked("x", protect=["("])
@@ -256,3 +256,16 @@ def test_the_bundled_model_keeps_tags_around_their_words() -> None:
     [found] = translate_marked(translate, [text], "html")
     assert "<b>Paris</b>" in found.text
     assert "<i>{name}</i>" in found.text
+
+
+def test_the_translator_takes_markup() -> None:
+    translator = allyouneed.load("en-de", threads=1)
+    found = translator(["A man <b>rides</b> a bike.", "<i>The dog</i> sleeps."], markup="html")
+    assert [sorted(TAG.findall(one.text)) for one in found] == [["</b>", "<b>"], ["</i>", "<i>"]]
+    assert translator("Hello {name}!\n\nGood morning, {n}.", markup="text").text.count("{n") == 2
+    assert "Big Red" in translator("He lives in Big Red.", protect=["Big Red"]).text
+    assert "<x>the</x>" in translator("in <x>the</x> house", markup="xml", ignore_tags=["x"]).text
+    with pytest.raises(UsageError, match="plain text"):
+        translator("<b>x</b>", markup="html", n_best=2)
+    with pytest.raises(UsageError, match="sgml"):
+        translator("x", markup="sgml")
