@@ -124,3 +124,16 @@ def test_the_language_of_tagged_texts_is_that_of_their_words(translator: Any) ->
     )
     assert [one.detected_source_lang for one in found] == ["DE", "EN"]
     assert found[0].text == "<p>Der <em>Hund</em> schläft unter dem Tisch.</p>"
+
+
+def test_a_document_goes_there_and_back(served: Running, translator: Any) -> None:
+    begun = translator.translate_document_upload(
+        b"<html><p>The <b>dog</b> sleeps.</p></html>", target_lang="DE", filename="a.html"
+    )
+    translator.translate_document_wait_until_done(begun)
+    found = b"".join(translator.translate_document_download(begun).iter_content(1000))
+    assert found == b"<html><p>The <b>dog</b> sleeps.</p></html>"
+    wrong = served.post(f"/v2/document/{begun.document_id}", json={"document_key": "x"})
+    assert wrong.status_code == 404
+    missing = served.post("/v2/document/0", json={"document_key": "x"})
+    assert missing.status_code == 404

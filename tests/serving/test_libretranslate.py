@@ -133,11 +133,46 @@ def test_languages_settings_and_health(served: Running) -> None:
     assert served.get("/health").json() == {"status": "ok"}
 
 
-@pytest.mark.parametrize(("path", "status"), [("/suggest", 403), ("/translate_file", 403)])
-def test_what_is_not_there_says_so(served: Running, path: str, status: int) -> None:
-    answer = served.post(path, data={"q": "a"})
-    assert answer.status_code == status
-    assert "disabled" in answer.json()["error"]
+def test_suggestions_are_switched_off(served: Running) -> None:
+    answer = served.post("/suggest", data={"q": "a"})
+    assert (answer.status_code, answer.json()) == (
+        403,
+        {"error": "Suggestions are disabled on this server."},
+    )
+
+
+def test_a_file_is_translated_and_fetched(served: Running) -> None:
+    content = b"Hello.\nThe dog sleeps.\n"
+    answer = served.post(
+        "/translate_file",
+        files={"file": ("my notes.txt", content)},
+        data={"source": "en", "target": "de"},
+    )
+    assert answer.status_code == 200, answer.text
+    fetched = served.get(answer.json()["translatedFileUrl"])
+    assert fetched.content == content
+    assert "my%20notes_de.txt" in fetched.headers["content-disposition"]
+    assert served.get("/download_file/0000.x.txt").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", b"", "Invalid request: empty file"),
+        ("a.exe", b"MZ", "file format not supported"),
+        ("a.docx", b"PK\x03\x04 not a zip", "cannot be read as docx"),
+    ],
+)
+def test_files_that_cannot_be_translated(
+    served: Running, name: str, content: bytes, message: str
+) -> None:
+    answer = served.post(
+        "/translate_file",
+        files={"file": (name, content)},
+        data={"source": "en", "target": "de"},
+    )
+    assert answer.status_code == 400
+    assert message in answer.json()["error"]
 
 
 def test_methods_as_the_tests_of_libretranslate_have_them(served: Running) -> None:

@@ -146,6 +146,14 @@ def serve(
             envvar=_variable("max_body"),
         ),
     ] = None,
+    max_file: Annotated[
+        int | None,
+        typer.Option(
+            help="Bytes of a document (20 MiB).",
+            rich_help_panel=LIMITS,
+            envvar=_variable("max_file"),
+        ),
+    ] = None,
     max_connections: Annotated[
         int | None,
         typer.Option(
@@ -223,6 +231,7 @@ def serve(
         "max_texts": max_texts,
         "max_alternatives": max_alternatives,
         "max_body": max_body,
+        "max_file": max_file,
         "max_connections": max_connections,
         "queue_tokens": queue_tokens,
         "requests_per_minute": requests_per_minute,

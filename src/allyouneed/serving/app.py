@@ -19,6 +19,7 @@ from allyouneed.serving.crew import Crew
 from allyouneed.serving.deepl import DeepL
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.detection import Detector
+from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.door import Door, error_answer
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.keys import Keyring
@@ -57,6 +58,7 @@ class Service:
         self.probes = Probes(self.metrics, self.guard)
         shelf = open_models()
         self.desk = Desk(settings, shelf, self.queue, Detector(shelf.sources), self.metrics)
+        self.jobs = DocumentJobs(self.desk, self.guard)
         self._count_models()
         self.operations = self._operations()
         self.probes.description = description(self.operations)
@@ -64,10 +66,10 @@ class Service:
         self.app = self._build()
 
     def _operations(self) -> list[Operation]:
-        desk, guard, marked = self.desk, self.guard, MarkedTexts(self.desk)
+        desk, guard, marked, jobs = self.desk, self.guard, MarkedTexts(self.desk), self.jobs
         return [
-            *LibreTranslate(desk, guard, marked).operations(),
-            *DeepL(desk, guard, marked).operations(),
+            *LibreTranslate(desk, guard, marked, jobs).operations(),
+            *DeepL(desk, guard, marked, jobs).operations(),
             *Own(desk, guard).operations(),
             *OmegaT(desk, guard).operations(),
             *self.probes.operations(),
@@ -94,7 +96,9 @@ class Service:
         )
 
     def _route_of(self, scope: Scope) -> str:
-        path = scope["path"]
+        path, named = scope["path"], scope.get("path_params")
+        for name, value in (named or {}).items():
+            path = path.replace(value, f"{{{name}}}")
         return path if path in self._paths else "other"
 
     @asynccontextmanager
@@ -107,6 +111,7 @@ class Service:
         finally:
             self.probes.ready = False
             saving.cancel()
+            self.jobs.close()
             await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
             self._save()
 

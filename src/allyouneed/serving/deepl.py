@@ -4,15 +4,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.documents import DocumentJob, DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.languages import match, name_of
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
-from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
+from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.translation.request import TranslationRequest
 
@@ -70,11 +71,42 @@ class UsageAnswer(BaseModel):
     character_limit: int
 
 
+class DocumentBody(BaseModel):
+    """What /v2/document takes beside the file."""
+
+    target_lang: str
+    source_lang: str | None = None
+    filename: str | None = None
+
+
+class DocumentStarted(BaseModel):
+    """A document's number, and the key that its result is fetched with."""
+
+    document_id: str
+    document_key: str
+
+
+class DocumentKey(BaseModel):
+    """The key of a document."""
+
+    document_key: str
+
+
+class DocumentStatus(BaseModel):
+    """How far a document is: queued, translating, done or error."""
+
+    document_id: str
+    status: str
+    seconds_remaining: int | None = None
+    billed_characters: int | None = None
+    error_message: str | None = None
+
+
 class DeepL:
     """The endpoints."""
 
-    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts) -> None:
-        self.desk, self.guard, self.marked = desk, guard, marked
+    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts, jobs: DocumentJobs) -> None:
+        self.desk, self.guard, self.marked, self.jobs = desk, guard, marked, jobs
 
     def operations(self) -> list[Operation]:
         """All of them."""
@@ -129,10 +161,30 @@ class DeepL:
             Operation(
                 method="POST",
                 path="/v2/document",
-                handler=self.no_document,
-                summary="Translate a document (not there yet)",
+                handler=self.document,
+                summary="Begin to translate a document",
                 body_kinds=(MULTIPART,),
-                answer=dict[str, str],
+                answer=DocumentStarted,
+            ),
+            Operation(
+                method="POST",
+                path="/v2/document/{id}",
+                handler=self.document_status,
+                summary="Say how far a document is",
+                body=DocumentKey,
+                body_kinds=KINDS,
+                answer=DocumentStatus,
+                in_path=("id",),
+            ),
+            Operation(
+                method="POST",
+                path="/v2/document/{id}/result",
+                handler=self.document_result,
+                summary="Fetch a translated document",
+                body=DocumentKey,
+                body_kinds=KINDS,
+                answer_kind="application/octet-stream",
+                in_path=("id",),
             ),
         ]
 
@@ -232,10 +284,49 @@ class DeepL:
         self.guard.key_of(request)
         raise Refused(400, "glossaries are not supported yet")
 
-    async def no_document(self, request: Request) -> Response:
+    async def document(self, request: Request) -> Response:
         """POST /v2/document"""
+        values = await read_values(request)
+        visit = self.guard.admit(request)
+        file = values.get("file")
+        if not isinstance(file, Uploaded):
+            raise Refused(400, "Parameter 'file' is missing")
+        for name in ("glossary_id", "output_format"):
+            if values.get(name):
+                raise Refused(400, f"{name} is not supported for documents; leave it out")
+        body = checked(DocumentBody, {k: v for k, v in values.items() if isinstance(v, str)})
+        source, target = self._source(body.source_lang), self._target(body.target_lang)
+        name = body.filename or file.name
+        job = self.jobs.begin(file.content, name, source, target, visit)
+        return json_answer(DocumentStarted(document_id=job.id, document_key=job.key))
+
+    async def document_status(self, request: Request) -> Response:
+        """POST /v2/document/ID"""
+        job = await self._job(request)
+        done = job.state == "done"
+        return json_answer(
+            DocumentStatus(
+                document_id=job.id,
+                status=job.state,
+                seconds_remaining=None if job.ended else 5,
+                billed_characters=job.visit.characters if done else None,
+                error_message=job.error,
+            )
+        )
+
+    async def document_result(self, request: Request) -> Response:
+        """POST /v2/document/ID/result"""
+        job = await self._job(request)
+        if job.result is None:
+            if job.error:
+                raise Refused(404, job.error)
+            raise Refused(503, "the document is not translated yet", 5)
+        return FileResponse(job.result, media_type="application/octet-stream")
+
+    async def _job(self, request: Request) -> DocumentJob:
+        values = await read_values(request)
         self.guard.key_of(request)
-        raise Refused(400, "documents are not supported yet; send their texts")
+        return self.jobs.find(request.path_params["id"], checked(DocumentKey, values).document_key)
 
 
 def _text(value: object) -> str | None:

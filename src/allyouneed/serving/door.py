@@ -18,6 +18,7 @@ from allyouneed.serving.settings import Settings
 
 REQUESTS = logging.getLogger("allyouneed.serving.requests")
 ERRORS = logging.getLogger("allyouneed.serving.errors")
+TAKE_FILES = ("/translate_file", "/v2/document")
 BODY_SECONDS = 30.0  # that a body may take to arrive
 TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 ALLOWED_HEADERS = "authorization, content-type, request-timeout, traceparent"
@@ -63,7 +64,7 @@ class Door:
             if refused is not None:
                 await refused(scope, receive, answer)
             else:
-                await self.app(scope, self._bounded(receive, headers), answer)
+                await self.app(scope, self._bounded(receive, scope), answer)
         except ClientGone:
             answer.status = CLOSED_BY_CLIENT
         except Refused as error:
@@ -90,12 +91,17 @@ class Door:
         if scope["method"] == "OPTIONS" and asked is not None:
             return Response(status_code=204)
         length = headers.get(b"content-length", "0")
-        if length.isdecimal() and int(length[:19]) > self.settings.max_body:
-            return error_answer(scope, self._too_large())
+        if length.isdecimal() and int(length[:19]) > self._most(scope):
+            return error_answer(scope, self._too_large(scope))
         return None
 
-    def _too_large(self) -> Refused:
-        return Refused(413, f"the body is larger than {self.settings.max_body} bytes")
+    def _most(self, scope: Scope) -> int:
+        """Bytes that a body may have."""
+        files = scope["path"] in TAKE_FILES
+        return self.settings.max_file if files else self.settings.max_body
+
+    def _too_large(self, scope: Scope) -> Refused:
+        return Refused(413, f"the body is larger than {self._most(scope)} bytes")
 
     def _host_is_ours(self, host: str) -> bool:
         """On loopback a page of another site may have its name point to this machine."""
@@ -125,7 +131,7 @@ class Door:
             ]
         return found
 
-    def _bounded(self, receive: Receive, headers: Mapping[bytes, str]) -> Receive:
+    def _bounded(self, receive: Receive, scope: Scope) -> Receive:
         """`receive` that refuses a body which is too large or takes too long to come."""
         until = time.monotonic() + BODY_SECONDS
         size, complete = 0, False
@@ -143,8 +149,8 @@ class Door:
                 raise ClientGone
             size += len(message.get("body", b""))
             complete = not message.get("more_body", False)
-            if size > self.settings.max_body:
-                raise self._too_large()
+            if size > self._most(scope):
+                raise self._too_large(scope)
             return message
 
         return bounded

@@ -1,22 +1,26 @@
 """LibreTranslate's API: its endpoints, shapes and messages."""
 
+from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.languages import name_of
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
-from allyouneed.serving.reading import FORM, MULTIPART, checked, read_values
+from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.translation.request import TranslationRequest
 
 JSON = "application/json"
+BYTES = "application/octet-stream"
 KINDS = (JSON, FORM, MULTIPART)
 
 
@@ -73,8 +77,8 @@ class SuggestBody(BaseModel):
 class LibreTranslate:
     """The endpoints."""
 
-    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts) -> None:
-        self.desk, self.guard, self.marked = desk, guard, marked
+    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts, jobs: DocumentJobs) -> None:
+        self.desk, self.guard, self.marked, self.jobs = desk, guard, marked, jobs
         self.settings = desk.settings
 
     def operations(self) -> list[Operation]:
@@ -125,9 +129,17 @@ class LibreTranslate:
                 method="POST",
                 path="/translate_file",
                 handler=self.translate_file,
-                summary="Translate a file (not there yet)",
+                summary="Translate a file; the answer says where the result is",
                 body_kinds=(MULTIPART,),
                 answer=dict[str, str],
+            ),
+            Operation(
+                method="GET",
+                path="/download_file/{name}",
+                handler=self.download_file,
+                summary="Fetch a translated file",
+                answer_kind=BYTES,
+                in_path=("name",),
             ),
         ]
 
@@ -201,8 +213,8 @@ class LibreTranslate:
                 "apiKeys": self.guard.keyring.needed,
                 "keyRequired": self.guard.keyring.needed,
                 "suggestions": False,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
+                "filesTranslation": True,
+                "supportedFilesFormat": [f".{ending}" for ending in self.jobs.endings],
                 "language": {
                     "source": {"code": source, "name": name_of(source)},
                     "target": {"code": target, "name": name_of(target)},
@@ -216,7 +228,35 @@ class LibreTranslate:
 
     async def translate_file(self, request: Request) -> Response:
         """POST /translate_file"""
-        raise Refused(403, "Files translation are disabled on this server.")
+        values = await read_values(request)
+        visit = self.guard.admit(request, _text(values.get("api_key")))
+        file = values.get("file")
+        if not isinstance(file, Uploaded):
+            raise Refused(400, "Invalid request: missing file parameter")
+        for name in ("source", "target"):
+            if not isinstance(values.get(name), str) or not values[name]:
+                raise Refused(400, f"Invalid request: missing {name} parameter")
+        source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
+        job = self.jobs.begin(file.content, file.name, source, target, visit)
+        assert job.task is not None
+        await job.task
+        if job.error is not None:
+            raise Refused(400, f"Invalid request: {job.error}")
+        shown = quote(f"{PurePath(job.name).stem}_{target}.{job.ending}", safe="")
+        return json_answer(
+            {"translatedFileUrl": f"{request.base_url}download_file/{job.id}.{shown}"}
+        )
+
+    async def download_file(self, request: Request) -> Response:
+        """GET /download_file/NUMBER.NAME"""
+        id, _, name = request.path_params["name"].partition(".")
+        job = self.jobs.find(id)
+        if job.result is None:
+            raise Refused(404, "there is no such document")
+        disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+        return FileResponse(
+            job.result, media_type=BYTES, headers={"content-disposition": disposition}
+        )
 
 
 def _text(value: object) -> str | None:

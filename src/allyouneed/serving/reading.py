@@ -1,11 +1,13 @@
 """What requests bring: JSON, a form or a query, as one table of values."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -18,10 +20,18 @@ MOST_FIELDS = 10_000
 Body = TypeVar("Body", bound=BaseModel)
 
 
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """A file of a form: what it is called, and its bytes."""
+
+    name: str
+    content: bytes
+
+
 async def read_values(request: Request) -> dict[str, Any]:
     """The values of the query, with those of a form or of a JSON object over them.
 
-    A name that a form or query repeats has a list of values. Files of a form are left as they are.
+    A name that a form or query repeats has a list of values. A file of a form is `Uploaded`.
 
     Raises:
         Refused: a body that cannot be read as what it is said to be.
@@ -33,7 +43,11 @@ async def read_values(request: Request) -> dict[str, Any]:
             form = await request.form(max_files=1, max_fields=MOST_FIELDS)
         except HTTPException as error:
             raise Refused(400, "Invalid request: the form cannot be read") from error
-        return values | _table(form.multi_items())
+        try:
+            read = [(name, await _read(value)) for name, value in form.multi_items()]
+        finally:
+            await form.close()
+        return values | _table(read)
     body = await request.body()
     if not body.strip():
         return values
@@ -46,6 +60,12 @@ async def read_values(request: Request) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Refused(400, "Invalid JSON format")
     return values | found
+
+
+async def _read(value: UploadFile | str) -> Uploaded | str:
+    if isinstance(value, str):
+        return value
+    return Uploaded(value.filename or "", await value.read())
 
 
 def checked(model: type[Body], values: Mapping[str, Any]) -> Body:

@@ -34,6 +34,7 @@ class Settings(BaseModel):
     max_texts: int = Field(10_000, ge=1)
     max_alternatives: int = Field(10, ge=0, le=31)
     max_body: int = Field(4 << 20, ge=1024)
+    max_file: int = Field(20 << 20, ge=1024)
     max_connections: int = Field(4096, ge=1)
     queue_tokens: int = Field(1_000_000, ge=1)
     requests_per_minute: int = Field(0, ge=0)

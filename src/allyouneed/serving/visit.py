@@ -16,10 +16,14 @@ AT_ONCE = 0.02  # seconds; a client that waits longer is watched for hanging up
 
 @dataclass(slots=True)
 class Visit:
-    """`client` is whom the queue is fair to; `until` the time (of `time.monotonic`) at which the
-    client has to have an answer; `texts` and `characters` are counted for the log."""
+    """`request` is None for work that goes on without its client.
 
-    request: Request
+    `client` is whom the queue is fair to; `until` the time (of `time.monotonic`) at which the
+    client has to have an answer; `texts` and `characters` are counted for the log. `streamed` is
+    set where the answer goes on after its handler.
+    """
+
+    request: Request | None
     client: str
     until: float
     key: Key | None = None
@@ -97,6 +101,9 @@ def address(request: Request) -> str:
     return f"{host}:{port}" if host in ("127.0.0.1", "::1") else host
 
 
-async def _hung_up(request: Request) -> None:
+async def _hung_up(request: Request | None) -> None:
+    if request is None:
+        await asyncio.Event().wait()
+        return
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,0 +1,157 @@
+"""Documents: jobs that go on when their client has left, and are kept for a while when done."""
+
+import asyncio
+import io
+import secrets
+import shutil
+import tempfile
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from allyouneed.documents.document import Document
+from allyouneed.documents.formats import BY_ENDING
+from allyouneed.documents.translating import translate_document
+from allyouneed.errors import AllYouNeedError
+from allyouneed.serving.desk import AUTO, Desk
+from allyouneed.serving.guard import Guard
+from allyouneed.serving.marked import through_desk
+from allyouneed.serving.refusal import Refused
+from allyouneed.serving.visit import Visit
+
+AT_A_TIME = 4
+MOST_JOBS = 200
+KEPT_SECONDS = 3600.0  # after its end
+JOB_SECONDS = 3600.0  # that a job may take
+SAMPLE = 2000  # characters that the language is detected from
+INSIDE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
+
+
+@dataclass(slots=True, eq=False)
+class DocumentJob:
+    """One document. `state` is queued, translating, done or error; `result` the file when done."""
+
+    name: str
+    ending: str
+    visit: Visit
+    id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
+    key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
+    state: str = "queued"
+    error: str | None = None
+    result: Path | None = None
+    ended: float | None = None
+    task: "asyncio.Task[None] | None" = None
+
+
+class DocumentJobs:
+    """Translates documents, a few at a time, and keeps the results in a folder of its own, which
+    goes with the process."""
+
+    def __init__(self, desk: Desk, guard: Guard) -> None:
+        self.desk, self.guard = desk, guard
+        self.endings = sorted(BY_ENDING)
+        self._jobs: dict[str, DocumentJob] = {}
+        self._pool = ThreadPoolExecutor(AT_A_TIME, "allyouneed documents")
+        self._folder: Path | None = None
+
+    def begin(self, data: bytes, name: str, source: str, target: str, visit: Visit) -> DocumentJob:
+        """A job for a file of this name, under way.
+
+        Raises:
+            Refused: a format that is not known, an empty file, or too many jobs.
+        """
+        if not data:
+            raise Refused(400, "Invalid request: empty file")
+        ending = PurePath(name).suffix.lower().lstrip(".") or _ending_of(data)
+        if ending not in BY_ENDING:
+            raise Refused(
+                400,
+                f"Invalid request: file format not supported; there are {', '.join(self.endings)}",
+            )
+        self._forget_old()
+        if len(self._jobs) >= MOST_JOBS:
+            raise Refused(503, "too many documents are kept here; try again later", 60)
+        lasting = Visit(None, visit.client, time.monotonic() + JOB_SECONDS, visit.key)
+        job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting)
+        job.task = asyncio.create_task(self._run(job, data, source, target))
+        self._jobs[job.id] = job
+        return job
+
+    def find(self, id: str, key: str | None = None) -> DocumentJob:
+        """The job of this number; `key` has to be its own, unless None.
+
+        Raises:
+            Refused: there is none, or none any more.
+        """
+        job = self._jobs.get(id)
+        if job is None or (key is not None and not secrets.compare_digest(job.key, key)):
+            raise Refused(404, "there is no such document")
+        return job
+
+    def close(self) -> None:
+        """Ends what runs and removes the results."""
+        for job in self._jobs.values():
+            if job.task is not None:
+                job.task.cancel()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        for job in [*self._jobs.values()]:
+            if job.ended is not None and now - job.ended > KEPT_SECONDS:
+                del self._jobs[job.id]
+                if job.result is not None:
+                    job.result.unlink(missing_ok=True)
+
+    async def _run(self, job: DocumentJob, data: bytes, source: str, target: str) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            document = await loop.run_in_executor(self._pool, self._read, job, data)
+            seen = [passage.text for passage in document.passages]
+            job.visit.texts, job.visit.characters = len(seen), sum(map(len, seen))
+            self.guard.charge(job.visit)
+            if source == AUTO:
+                guesses = await self.desk.detect(" ".join(seen)[:SAMPLE], job.visit)
+                source = guesses[0].language
+            if source != target:
+                self.desk.model(source, target)
+                translate = through_desk(self.desk, loop, source, target, job.visit)
+                await loop.run_in_executor(self._pool, translate_document, document, translate)
+            job.result = await loop.run_in_executor(self._pool, self._written, job, document)
+            job.state = "done"
+        except Refused as error:
+            job.state, job.error = "error", error.reason
+        except (AllYouNeedError, RecursionError, ValueError, zipfile.BadZipFile):
+            job.state, job.error = "error", f"the file cannot be read as {job.ending}"
+        except OSError:
+            job.state, job.error = "error", "the result could not be kept; the disk may be full"
+        finally:
+            job.ended = time.monotonic()
+            job.visit.end()
+
+    def _read(self, job: DocumentJob, data: bytes) -> Document:
+        job.state = "translating"
+        return BY_ENDING[job.ending].read(data)
+
+    def _written(self, job: DocumentJob, document: Document) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="allyouneed-documents-"))
+        path = self._folder / job.id
+        path.write_bytes(document.written())
+        return path
+
+
+def _ending_of(data: bytes) -> str:
+    """What a file without a name is, by its content."""
+    if data.startswith(b"PK"):
+        try:
+            names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+        except (zipfile.BadZipFile, ValueError):
+            return ""
+        return next((ending for name, ending in INSIDE.items() if name in names), "")
+    start = data[:200].lstrip().lower()
+    return "html" if start.startswith((b"<!doctype html", b"<html")) else "txt"
