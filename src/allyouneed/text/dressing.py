@@ -7,6 +7,7 @@ A source in plain marks has its translation in plain marks.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 # Outer, inner: how they open and close. No space stands inside, in French neither: a translation
 # has as many words dressed as undressed, so that alignments hold for both.
@@ -53,6 +54,9 @@ _TAIL = "\"'.- "  # what may be written otherwise when more comes
 _MARK = re.compile(r"\"|'|\.\.\.(?!\.)|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
 
+_TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
     """Which marks a source has that a plain keyboard lacks."""
@@ -67,8 +71,8 @@ class Marks:
     @classmethod
     def of(cls, source: str) -> "Marks":
         """Those of a text."""
-        if source.isascii():
-            return cls()
+        if source.isascii() or _TYPOGRAPHIC.isdisjoint(source):
+            return NO_MARKS
         return cls(
             quotes=any(mark in source for mark in "“”„‟«»〝"),
             inner_quotes=any(mark in source for mark in "‘‚‛‹"),
@@ -79,6 +83,15 @@ class Marks:
         )
 
 
+NO_MARKS = Marks()
+
+
+@cache
+def _quotes(language: str) -> str:
+    code = language.strip().lower().replace("_", "-").split("-")[0]
+    return QUOTES.get(NAMES.get(code, code), "")
+
+
 class Dresser:
     """Gives a translation its marks, whole or as it grows: what `add` and `end` give out, joined,
     is the whole text dressed."""
@@ -87,9 +100,8 @@ class Dresser:
         """`language` is that of the translation, by code or English name; the quotes of one that is
         not known stay plain. The first text keeps its beginning `exact` as it is."""
         self.marks = Marks.of(source)
-        code = language.strip().lower().replace("_", "-").split("-")[0]
-        code = NAMES.get(code, code)
-        self._quotes = QUOTES.get(code, "")
+        self._nothing_to_do = self.marks is NO_MARKS
+        self._quotes = _quotes(language)
         self._exact = len(exact)
         self._text = ""
         self._done = 0  # characters of it that are dressed and given out
@@ -97,11 +109,13 @@ class Dresser:
 
     def whole(self, text: str) -> str:
         """A whole translation, dressed."""
+        if self._nothing_to_do:
+            return text
         return self.add(text) + self.end()
 
     def add(self, piece: str) -> str:
         """What can be given out now that this has come."""
-        if self.marks == Marks():
+        if self._nothing_to_do:
             return piece
         self._text += piece
         return self._up_to(max(self._done, len(self._text.rstrip(_TAIL))))

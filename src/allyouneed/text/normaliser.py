@@ -99,12 +99,12 @@ SPELT_OUT = {
     "ﬆ": "st",
 }
 SPACES = " \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-LINE_ENDS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
+LINE_ENDS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"  # as `str.splitlines` has them
+ENDS = "\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
 # Soft hyphens, zero-width spaces, marks of direction and of byte order. The zero-width joiner, by
 # which the parts of an emoji hold together, stays.
 UNSEEN = "\u00ad\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 
-_LINE_END = re.compile(rf"\r\n|[{LINE_ENDS}]")
 _WRITTEN: dict[str, str] = {
     **dict.fromkeys(DOUBLE_QUOTES, '"'),
     **dict.fromkeys(SINGLE_QUOTES, "'"),
@@ -119,6 +119,7 @@ _CHANGED = re.compile(
     rf"|(?P<unseen>[{UNSEEN}]+)"
     rf"|(?P<mark>[{''.join(_WRITTEN)}])"
 )
+_SUSPECT = re.compile(f"[{''.join(_WRITTEN)}{UNSEEN}{SPACES.strip(' ')}{LINE_ENDS}]")
 _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
     "dash": lambda _: " - ",
     "space": lambda _: " ",
@@ -140,11 +141,11 @@ class PlainMarks:
     name: str | None = "plain-marks"
 
     def lines(self, text: str) -> list[tuple[str, str]]:
-        found, begin = [], 0
-        for end in _LINE_END.finditer(text):
-            found.append((text[begin : end.start()], end[0]))
-            begin = end.end()
-        return [*found, (text[begin:], "")]
+        found = []
+        for line in text.splitlines(keepends=True):
+            bare = line.rstrip(ENDS)
+            found.append((bare, line[len(bare) :]))
+        return found if found and not found[-1][1] else [*found, ("", "")]
 
     def plain(self, text: str) -> Plain:
         if _is_plain(text):
@@ -184,7 +185,8 @@ def normaliser_named(name: str | None) -> Normaliser:
 
 def _is_plain(text: str) -> bool:
     return (
-        _CHANGED.search(text) is None
+        "  " not in text
+        and _SUSPECT.search(text) is None  # a class of characters is looked for fast
         and text.strip() == text
         and unicodedata.is_normalized("NFC", text)
     )
