@@ -1,5 +1,6 @@
 """Where a model computes: a torch device by its name, and whether its memory is short."""
 
+import os
 from typing import TYPE_CHECKING
 
 from allyouneed.errors import UsageError, needs_torch
@@ -49,6 +50,14 @@ def check_threads(threads: int | None) -> None:
     """Raises UsageError for a number of threads that no machine has; None is for all cores."""
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+
+
+def machine_memory() -> int | None:
+    """The bytes of memory that this machine has in all; None where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def memory_is_short(error: Exception) -> bool:

@@ -389,3 +389,35 @@ def test_a_normaliser_is_kept_and_an_unknown_one_is_told(
     config.write_text(config.read_text().replace("plain-marks", "curly-marks"))
     with pytest.raises(ModelFolderError, match=r"normaliser=\"curly-marks\" .* \(plain-marks\)"):
         open_model_folder(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("encoder_layers", 10**9, "encoder_layers=1000000000.* make .* weights, and model.safe"),
+        ("decoder_layers", 10**9, "decoder_layers=1000000000"),
+        ("d_ff", 10**12, "d_ff=1000000000000"),
+        ("max_positions", 10**12, "max_positions=1000000000000 needs a table of"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["core", "auto"])
+def test_absurd_sizes_are_told_at_once(
+    model_folder: Path, key: str, value: int, told: str, engine: str
+) -> None:
+    config = json.loads((model_folder / "config.json").read_text())
+    config["model"][key] = value
+    (model_folder / "config.json").write_text(json.dumps(config))
+    began = time.monotonic()
+    with pytest.raises(ModelFolderError, match=told):
+        load(model_folder, engine)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("engine", ["core", "auto"])
+def test_a_pipe_is_no_model(model_folder: Path, name: str, engine: str) -> None:
+    """Nobody may ever write into it."""
+    (model_folder / name).unlink()
+    os.mkfifo(model_folder / name)
+    with pytest.raises(ModelFolderError, match=f"{name} is no plain file"):
+        load(model_folder, engine)

@@ -10,7 +10,7 @@ import torch
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
 from allyouneed.training import estimate as estimate_module
-from allyouneed.training.estimate import Estimate, estimate
+from allyouneed.training.estimate import Estimate, check_model_fits, estimate
 from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.survey import Survey
@@ -126,3 +126,17 @@ def test_what_the_machine_has(tmp_path: Path) -> None:
     assert estimate_module._kilobytes(str(tmp_path / "absent")) == {}
     own, available = estimate_module._memory(torch.device("cpu"))
     assert available is None or own < available
+
+
+def test_a_model_too_large_for_the_device_is_told_by_arithmetic(
+    runs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = runs.recipe()
+    weights = sum(weight.numel() for weight in Transformer(recipe.model.config(280)).parameters())
+    table = 4 * recipe.model.max_positions * recipe.model.d_model
+    cpu = torch.device("cpu")
+    monkeypatch.setattr(estimate_module, "_memory", lambda device: (0, 16 * weights + table))
+    check_model_fits(recipe, cpu)
+    monkeypatch.setattr(estimate_module, "_memory", lambda device: (0, 16 * weights + table - 1))
+    with pytest.raises(TrainingError, match=rf"the model has {weights:,} weights, which need"):
+        check_model_fits(recipe, cpu)

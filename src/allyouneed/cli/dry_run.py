@@ -22,13 +22,14 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         UsageError: a device that is not there.
     """
     from allyouneed.training.ending import planned_steps
-    from allyouneed.training.estimate import estimate
+    from allyouneed.training.estimate import check_model_fits, estimate
     from allyouneed.training.recipe.toml_file import to_toml
     from allyouneed.training.run import choose_device
     from allyouneed.training.schedule import never_peaks
     from allyouneed.training.tasks.table import task_of
 
     place = choose_device(device)
+    check_model_fits(recipe, place)
     outlook = task_of(recipe).outlook(recipe, progress)
     epoch = outlook.epoch
     progress("measuring an update", 0, None)

@@ -60,9 +60,11 @@ def train(
     itself. The model's folder is printed at the end; with --json every record of
     the log is.
     """
+    from allyouneed.training.model_size import check_can_be_built
     from allyouneed.training.recipe.toml_file import load_recipe
 
     checked = load_recipe(recipe, overrides or ())  # its errors come before torch is imported
+    check_can_be_built(checked)
     from allyouneed.training.run import train as run
 
     if threads is not None:

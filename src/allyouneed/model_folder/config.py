@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError, nearest
+from allyouneed.model_folder.weights.file import check_plain_file
 from allyouneed.text.conversation import History
 from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import NORMALISERS
@@ -90,6 +91,7 @@ def read_config(file: Path) -> dict[str, Any]:
     Raises:
         ModelFolderError: it is missing, damaged, or of a format that this version does not read.
     """
+    check_plain_file(file)
     try:
         config = json.loads(file.read_bytes().decode())
     except FileNotFoundError as error:

@@ -28,6 +28,8 @@ from allyouneed.model_folder.config import (
     transformer_config,
     unreadable,
 )
+from allyouneed.model_folder.weights.file import check_plain_file
+from allyouneed.model_folder.weights.shapes import check_size
 from allyouneed.text.conversation import History
 from allyouneed.text.languages import Languages
 from allyouneed.text.opening import open_tokenizer
@@ -176,6 +178,8 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     path = _locate(name_or_path)
     document = read_config(path / CONFIG)
     config = transformer_config(path / CONFIG, document["model"])
+    check_size(config, path / WEIGHTS)
+    check_plain_file(path / TOKENIZER)
     tokenizer = open_tokenizer(path / TOKENIZER)
     check_fit(config, tokenizer, path)
     languages = (document.get("source_language", ""), document.get("target_language", ""))

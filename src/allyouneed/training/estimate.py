@@ -14,6 +14,7 @@ from torch import Tensor
 
 from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
+from allyouneed.model_folder.weights.shapes import FLOAT, count_positions, count_weights
 from allyouneed.training.minimised import Minimised
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.recipe.schema import CommonRecipe
@@ -21,7 +22,7 @@ from allyouneed.training.tasks.task import Batch, Outlook
 
 WARM_UP_POSITIONS = 128
 MEASURED_S = 2.0  # a batch that would take longer is measured in part
-FLOAT = 4  # bytes
+GIB = 1 << 30
 BYTES_OF_WEIGHT = 4 * FLOAT  # the weight, its gradient, and Adam's two moments
 CONTAINER = Path("/sys/fs/cgroup/memory.max")  # "max", or the bytes that a container may have
 
@@ -61,6 +62,28 @@ def estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Es
             f"the memory of {device} does not suffice for training.batch_tokens = "
             f"{recipe.training.batch_tokens}; lower it, and raise training.accumulate by as much"
         ) from error
+
+
+def check_model_fits(recipe: CommonRecipe, device: torch.device, workers: int = 1) -> None:
+    """Raises TrainingError, by arithmetic alone, where the weights of a recipe's new model with
+    their gradients and moments are more than the memory that `device` has free.
+
+    A model to start from is there already, and not counted. `workers` share a sharded model.
+    """
+    if recipe.training.init is not None:
+        return
+    config = recipe.model.config(recipe.vocabulary.size)
+    own = count_weights(config) // (workers if recipe.training.sharded else 1)
+    needed = BYTES_OF_WEIGHT * own + FLOAT * count_positions(config)
+    _, available = _memory(device)
+    if available is not None and needed > available:
+        raise TrainingError(
+            f"the model has {count_weights(config):,} weights, which need {needed / GIB:,.1f} GiB "
+            f"of memory in training, and {device} has {available / GIB:,.1f} GiB free; lower "
+            f"model.d_model ({config.d_model}), model.d_ff ({config.d_ff}), the layers "
+            f"({config.encoder_layers} and {config.decoder_layers}) or model.max_positions "
+            f"({config.max_positions})"
+        )
 
 
 def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Estimate:

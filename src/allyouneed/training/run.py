@@ -21,6 +21,7 @@ from allyouneed.training.checkpoint import (
     latest_checkpoint,
     saved_state,
 )
+from allyouneed.training.estimate import check_model_fits
 from allyouneed.training.final_model import final_model
 from allyouneed.training.log import Log, Report, nobody
 from allyouneed.training.loop import Loop
@@ -133,6 +134,7 @@ def train(
             held.enter_context(RunLock(folder))
             return _claim(folder, recipe, resume or _is_ours(folder))
 
+        check_model_fits(recipe, place, workers.world)
         changed = workers.from_first(claim)
         run = _Run(recipe, folder, place, command, workers, resume)
         return _train(run, changed, report if workers.first else nobody)

@@ -13,6 +13,12 @@ PICKLE_STARTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x0
 LFS_START = b"version https://git-lfs"
 
 
+def check_plain_file(path: Path) -> None:
+    """Raises ModelFolderError for a pipe or a device, whose reading might never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ModelFolderError(f"{path} is no plain file; copy the model's own file there")
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """What goes wrong inside, while this safetensors file is read, is said in words.
@@ -21,6 +27,7 @@ def reading(path: Path) -> Iterator[None]:
         ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short.
     """
     beginning = b""
+    check_plain_file(path)
     try:
         with path.open("rb") as file:  # safetensors calls every file missing that it cannot open
             beginning = file.read(64)

@@ -3,13 +3,18 @@
 V vocabulary · D d_model · F d_ff · W heads times head width · P positions
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from allyouneed.core.config import TransformerConfig
+from allyouneed.device import machine_memory
 from allyouneed.errors import ModelFolderError
 
 Shape = tuple[int, ...]
+FLOAT = 4  # bytes
+MOST_WEIGHTS_A_BYTE = 4  # int8 has one; the others are for what is counted here and not stored
 SCALE = ".scale"  # weights NAME in int8 have NAME.scale beside them: a row is its values times that
 
 
@@ -18,6 +23,50 @@ def weight_shapes(config: TransformerConfig) -> dict[str, Shape]:
     `TransformerConfig.tied_weights` says."""
     found = dict(_sides(config))
     return {name: shape for name, shape in found.items() if name not in config.tied_weights()}
+
+
+def count_weights(config: TransformerConfig) -> int:
+    """How many numbers these weights are, by arithmetic: every layer of a side is alike, so one of
+    each is enough to count."""
+
+    def counted(encoder_layers: int, decoder_layers: int) -> int:
+        few = replace(config, encoder_layers=encoder_layers, decoder_layers=decoder_layers)
+        return sum(map(math.prod, weight_shapes(few).values()))
+
+    base, encoder, decoder = counted(0, 0), counted(1, 0), counted(0, 1)
+    return (
+        base + config.encoder_layers * (encoder - base) + config.decoder_layers * (decoder - base)
+    )
+
+
+def count_positions(config: TransformerConfig) -> int:
+    """How many numbers the table of positions is that a model computes and no file holds."""
+    widths = {"sinusoidal": config.d_model, "rotary": config.width_of_head}
+    return config.max_positions * widths.get(config.positions, 0)
+
+
+def check_size(config: TransformerConfig, source: Path) -> None:
+    """Compares a configuration with the file of weights `source`, before anything is built.
+
+    Raises ModelFolderError for more weights than the file could hold, and for a table of positions
+    larger than this machine's memory.
+    """
+    said = f"{source.parent} does not fit its config"
+    numbers, size = count_weights(config), source.stat().st_size if source.is_file() else None
+    if size is not None and numbers > MOST_WEIGHTS_A_BYTE * size:
+        raise ModelFolderError(
+            f"{said}: encoder_layers={config.encoder_layers}, decoder_layers="
+            f"{config.decoder_layers}, d_model={config.d_model}, d_ff={config.d_ff} and vocabulary="
+            f"{config.vocabulary} make {numbers:,} weights, and {source.name} has {size:,} bytes; "
+            "config and weights must come from one model"
+        )
+    memory = machine_memory()
+    if memory is not None and FLOAT * count_positions(config) > memory:
+        raise ModelFolderError(
+            f"{said}: max_positions={config.max_positions} needs a table of "
+            f"{FLOAT * count_positions(config):,} bytes, and this machine has {memory:,}; "
+            "lower max_positions"
+        )
 
 
 def check_shapes(own: Mapping[str, Shape], given: Mapping[str, Shape], source: Path) -> None:
