@@ -21,9 +21,11 @@ extensions = [
     "sphinx.ext.viewcode",
     "docstrings",
     "lesson_pages",
+    "links",
     "made",
     "mathml",
     "offline",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_ext", "conf.py", "jupyter_execute", "lessons/[!0-9]*"]
 nitpicky = True
@@ -44,15 +46,20 @@ html_copy_source = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 
-# Lessons run while the pages are built, with small sizes unless the environment says otherwise.
-os.environ.setdefault("ALLYOUNEED_LESSONS", "fast")
+# Lessons run at full size while the pages are built, and are kept in the cache until they change.
+# Their pictures also go into the folder; the live view of a lesson is then part of its page.
+os.environ.setdefault("ALLYOUNEED_LESSONS_FOLDER", str(HERE.parent / "build" / "lesson-pictures"))
 nb_custom_formats = {".py": ["lesson_pages.read", {}]}
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE.parent / "build" / "docs-cache")
-nb_execution_timeout = 200  # seconds a cell
+nb_execution_timeout = 600  # seconds a cell
 nb_execution_show_tb = True
 nb_ipywidgets_js = {}  # no script of another host
+
+copybutton_prompt_text = "$ "
+copybutton_copy_empty_lines = False
 
 default_role = "literal"  # docstrings quote code with one backtick
 autodoc_member_order = "bysource"
 napoleon_numpy_docstring = False
+viewcode_follow_imported_members = False  # such names are described where they are defined

@@ -388,6 +388,6 @@ lesson.exercise(write, END=END)
 # - `core/decoder.py:DecoderLayer`, its three sub-layers; `core/decoder.py:Decoder.forward` builds
 #   the mask
 # - `core/masks.py:causal`, `core/masks.py:padding`
-# - `core/decoder.py:DecoderLayer.step`, `core/cache.py:Cache`,
+# - `core/decoder.py:Decoder.step`, `core/cache.py:Cache`,
 #   `core/transformer.py:Transformer.step`
 # - `decoding/scoring.py:teacher_input` shifts right; `decoding/greedy.py:greedy_search` writes

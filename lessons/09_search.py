@@ -351,4 +351,4 @@ lesson.exercise(ranked_best)
 #   `decoding/beam.py:best_candidates`
 # - `decoding/protocol.py:Decodable`, the four functions that a search knows
 # - `decoding/length_penalty.py:Wu`, `decoding/length_penalty.py:Average`
-# - `translation.py:Score.probability`, exp(H) under its right name
+# - `translation/result.py:Score.probability`, exp(H) under its right name

@@ -55,7 +55,7 @@ looks_at = dict(zip(target, (source[place] for place in weights_TS.argmax(1)), s
 print(looks_at)
 assert translation.text == "Gestern habe ich einen großen Hund gesehen."
 assert looks_at[" gesehen"] == " saw"
-assert same(weights_TS.sum(dim=1), torch.ones(len(target)), within=1e-4)
+assert same(weights_TS.sum(axis=1), torch.ones(len(target)), within=1e-4)
 
 # %% [markdown]
 # A row is the *step* that writes a token, and what that step looked at. (At that step the
