@@ -9,7 +9,7 @@ from allyouneed.cli.options import DEFAULT_MODEL, Debug, Model
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 
-TARGETS = ("ctranslate2", "huggingface", "onnx")
+TARGETS = ("ctranslate2", "huggingface", "marian", "onnx")
 
 
 def export(
@@ -18,7 +18,17 @@ def export(
     model: Model = DEFAULT_MODEL,
     quantization: Annotated[
         str | None,
-        typer.Option(help="ctranslate2 only: store weights as float32, float16 or int8 (float32)."),
+        typer.Option(
+            help="Store weights as float32 (the default) or int8; ctranslate2 also float16."
+        ),
+    ] = None,
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            help="marian in int8 only: a file of source sentences to measure the model with.",
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     debug: Debug = False,
 ) -> None:
@@ -29,17 +39,24 @@ def export(
     - `allyouneed export --to ctranslate2 en-de-ct2`
     - `allyouneed export --model runs/mine/model --to ctranslate2 --quantization int8 mine-ct2`
     - `allyouneed export --to huggingface en-de-marian`
+    - `allyouneed export --to marian en-de-npz`
+    - `allyouneed export --model small --to marian --quantization int8 --sentences dev.en firefox`
     - `allyouneed export --to onnx en-de-onnx`
 
     CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'; ONNX, the encoder and a
     decoder step as two graphs, needs 'allyouneed[onnx]'. Hugging Face's is for MarianMTModel,
-    or of an encoder-only model for BertModel and its classes with heads. The README.md inside says
-    how to use it.
+    or of an encoder-only model for BertModel and its classes with heads. Marian's are the files
+    that Marian, Bergamot and Firefox read: .npz, or .bin in 8 bits; Firefox's engines need
+    --sentences. The README.md inside says how to use it.
     """
     if to not in TARGETS:
         raise UsageError(f"--to {to} is not one of {', '.join(TARGETS)}")
-    if quantization is not None and to != "ctranslate2":
-        raise UsageError(f"--quantization is for --to ctranslate2; leave it out with --to {to}")
+    if quantization is not None and to not in ("ctranslate2", "marian"):
+        raise UsageError(
+            f"--quantization is for --to ctranslate2 and --to marian; leave it out with --to {to}"
+        )
+    if sentences is not None and (to != "marian" or quantization != "int8"):
+        raise UsageError("--sentences is for --to marian --quantization int8; leave it out")
     from allyouneed.model_folder.folder import open_model_folder
 
     opened = open_model_folder(model)
@@ -57,6 +74,11 @@ def export(
                 from allyouneed.interop.bert_folder import export_bert
 
                 export_bert(opened, folder)
+        case "marian":
+            from allyouneed.interop.marian.exporting import check_quantization, export_marian
+
+            lines = sentences.read_text("utf-8").split("\n") if sentences else ()
+            export_marian(opened, folder, check_quantization(quantization or "float32"), lines)
         case "onnx":
             from allyouneed.interop.onnx_folder import export_onnx
 

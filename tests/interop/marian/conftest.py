@@ -49,3 +49,21 @@ def imported(tmp_path: Path) -> Callable[..., tuple[ModelFolder, list[str]]]:
         return import_marian_files(source, tmp_path / name, note=notes.append), notes
 
     return do
+
+
+@pytest.fixture(scope="session")
+def copier(toys: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small SSRU model that has learnt to say its source again: its margins are
+    wide enough for 8 bits to change nothing."""
+    place = tmp_path_factory.mktemp("copier")
+    size = len(toys.pieces(toys.spm()))
+    theirs = place / "theirs"
+    theirs.mkdir()
+    model = toys.toy((size, size), layers=(1, 1), d_ff=128, scale=1.0)
+    (theirs / "model.ende.npz").write_bytes(toys.npz_file(model))
+    (theirs / "vocab.spm").write_bytes(toys.spm())
+    chosen = toys.lex_file(range(2, 40), [[s] for s in range(size)])
+    (theirs / "lex.50.50.ende.s2t.bin").write_bytes(chosen)
+    folder = import_marian_files(theirs, place / "ours", note=lambda _: None)
+    toys.teach_to_copy(folder)
+    return folder.path

@@ -212,7 +212,6 @@ MISFITS = {
     "transformer-ffn-activation": ("tanh", "transformer-ffn-activation='tanh'"),
     "transformer-ffn-depth": (3, "transformer-ffn-depth=3"),
     "transformer-tied-layers": ([1, 1], r"transformer-tied-layers=\[1, 1\]"),
-    "transformer-train-position-embeddings": (True, "train-position-embeddings=True"),
     "transformer-decoder-dim-ffn": (32, "transformer-decoder-dim-ffn=32"),
     "transformer-moe-experts": (4, "transformer-moe-experts=4"),
     "type": ("s2s", "type='s2s'"),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 INT8, FLOAT32, INTGEMM8, INTGEMM16 = 0x101, 0x404, 0x4101, 0x4102
 END, UNKNOWN = 0, 1
+WORDS = 2 + 256  # from here on: before them are single bytes
 TEXTS = [
     "A man rides a bike through the old town, and 3 dogs run beside it.",
     "Where is the station? It is behind the church; go straight on, then left.",
@@ -398,3 +399,33 @@ class Reference:
             if target[-1] == END:
                 break
         return target
+
+
+def teach_to_copy(folder: Any, steps: int = 400) -> None:
+    """Trains the model of this folder until it says its source again, and saves it there."""
+    import torch
+    from safetensors.torch import save_file
+    from torch.nn.functional import cross_entropy, pad
+
+    from allyouneed.model_folder.folder import WEIGHTS
+    from allyouneed.model_folder.weights.model import untied_weights
+
+    model, config = folder.load_model().eval(), folder.config  # without dropout
+    generator = torch.Generator().manual_seed(0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    for _ in range(steps):
+        length = int(torch.randint(2, 8, (), generator=generator))
+        words_BS = torch.randint(WORDS, config.pad, (64, length), generator=generator)
+        source_BS = pad(words_BS, (0, 1), value=END)
+        logits_BTV = model(source_BS, pad(words_BS, (1, 0), value=config.start))
+        loss = cross_entropy(logits_BTV.flatten(0, 1), source_BS.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        model.encoder.embeddings.tokens.weight.grad[config.pad] = 0  # Marian's start is zeros
+        model.output.bias.grad[config.pad] = model.output.bias.grad[UNKNOWN] = 0
+        optimizer.step()
+        schedule.step()
+    assert loss < 0.2, loss
+    weights = {name: weight.contiguous() for name, weight in untied_weights(model).items()}
+    save_file(weights, folder.path / WEIGHTS)

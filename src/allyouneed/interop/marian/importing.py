@@ -23,7 +23,7 @@ from allyouneed.interop.marian.vocabulary import (
     table_vocabulary,
     tokenizer_of,
 )
-from allyouneed.interop.marian.weights import our_weights
+from allyouneed.interop.marian.weights import WPOS, our_weights
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.model_folder.folder import (
     VOCABULARY_SELECTION,
@@ -147,7 +147,13 @@ def _model(
 
 def _config(read: MarianModel, tokenizer: MarianTokenizer) -> TransformerConfig:
     sizes = (len(tokenizer), len(tokenizer.target))
-    config = shape_of(read.settings, sizes, tokenizer.PAD, tokenizer.END)
+    positions = None
+    if WPOS in read.arrays:  # embeddings are not scaled then
+        shape = read.arrays[WPOS].shape
+        positions = shape[0]
+        if shape != (positions, read.settings.get("dim-emb")):
+            raise ConfigError(f"{WPOS}, the trained positions, has the shape {shape}")
+    config = shape_of(read.settings, sizes, tokenizer.PAD, tokenizer.END, positions)
     layers = config.encoder_layers + config.decoder_layers
     if layers > len(read.arrays):
         raise ConfigError(f"{layers} layers cannot be in {len(read.arrays)} arrays")

@@ -6,7 +6,7 @@ from typing import Any
 from allyouneed.core.config import Activation, Decoder, SharedEmbeddings, TransformerConfig
 from allyouneed.errors import ConfigError
 
-ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu"}
+ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "swish": "silu"}
 DECODERS: dict[str, Decoder] = {"self-attention": "self-attention", "rnn": "ssru"}
 EPSILON = 1e-9
 POSITIONS = 1024  # Marian computes its sinusoids for any length; ours are stored for so many tokens
@@ -24,8 +24,6 @@ ONLY: dict[str, tuple[Any, ...]] = {
     "transformer-rnn-projection": (False,),
     "transformer-pool": (False,),
     "transformer-tied-layers": ([],),
-    "transformer-train-position-embeddings": (False,),
-    "transformer-train-positions": (False,),
     "transformer-no-bias": (False,),
     "transformer-no-affine": (False,),
     "layer-normalization": (False,),
@@ -54,6 +52,9 @@ READ = (
     "transformer-dim-ffn",
     "transformer-ffn-activation",
     "transformer-heads",
+    # Versions of Marian read one of these two and offer the other, so the weights decide.
+    "transformer-train-position-embeddings",
+    "transformer-train-positions",
 )
 
 
@@ -93,9 +94,15 @@ def misfits(settings: Mapping[str, Any]) -> list[str]:
 
 
 def shape_of(
-    settings: Mapping[str, Any], vocabularies: tuple[int, int], pad: int, end: int
+    settings: Mapping[str, Any],
+    vocabularies: tuple[int, int],
+    pad: int,
+    end: int,
+    positions: int | None,
 ) -> TransformerConfig:
     """The shape of a model with these settings, source and target vocabularies of these sizes.
+
+    `positions` counts those that were trained; None: they are sinusoids.
 
     Raises:
         ConfigError: a number that is missing, or parts that do not fit each other.
@@ -113,11 +120,12 @@ def shape_of(
         d_ff=_number(settings, "transformer-dim-ffn"),
         encoder_layers=_number(settings, "enc-depth"),
         decoder_layers=_number(settings, "dec-depth"),
-        max_positions=POSITIONS,
+        max_positions=positions or POSITIONS,
         residual="post-norm",
         norm_epsilon=EPSILON,
         activation=ACTIVATIONS[settings.get("transformer-ffn-activation", "relu")],
         positions="stored",
+        scale_embeddings=positions is None,
         decoder=DECODERS[_decoder(settings)[0]],
         shared_embeddings=sharing,
         output_bias=True,

@@ -85,6 +85,30 @@ def checksum_of(content: bytes) -> int:
     return seed
 
 
+def binary_shortlist(selection: VocabularySelection, rows: tuple[int, int], end: int) -> bytes:
+    """The selection as a `lex.*.bin` for a model with so many source and target ids.
+
+    Every sentence may need ids 0, 1, … there; what else any sentence may need here is put into the
+    list of the `end`, which every sentence has.
+    """
+    sources, targets = rows
+    always_A = np.sort(selection.always_A[selection.always_A < targets]).astype(np.int64)
+    first = int((always_A == np.arange(len(always_A))).sum())
+    lists = [
+        selection.ids_C[begin:until]
+        for begin, until in zip(selection.offsets[:sources], selection.offsets[1:], strict=False)
+    ]
+    lists[end] = np.union1d(lists[end], always_A[first:])
+    kept = [ids[ids < targets] for ids in lists]
+    offsets = np.cumsum([0, *map(len, kept)]).astype("<u8")
+    ids_C = np.concatenate(kept).astype("<u4")
+    filling = len(ids_C) % 2  # the file is one of whole 8-byte numbers
+    offsets[-1] += filling
+    body = struct.pack("<4Q", first, BEST, len(offsets), len(ids_C) + filling)
+    body += offsets.tobytes() + ids_C.tobytes() + bytes(4 * filling)
+    return struct.pack("<QQ", MAGIC, checksum_of(body)) + body
+
+
 def _read_text(content: bytes, tokenizer: MarianTokenizer) -> tuple[int, Ids, Ids]:
     """Lines of "target source probability"; of each source the `BEST` most probable are kept."""
     found: dict[int, list[tuple[float, int]]] = {}

@@ -14,6 +14,7 @@ from allyouneed.interop.marian.names import is_transposed
 from allyouneed.model_folder.weights.shapes import weight_shapes
 
 Arrays = Mapping[str, NDArray[np.float32]]
+WPOS = "Wpos"  # positions that were trained
 NEVER = -1e4  # a logit that no search takes, and that is finite in every dtype
 MOST_NAMED = 8
 
@@ -31,7 +32,7 @@ def our_weights(
         ConfigError: weights that are missing, have no place here, or are of another shape.
     """
     shapes = weight_shapes(config)
-    complaints = _misfits(theirs, shapes, names)
+    complaints = _misfits(theirs, config, names)
     if complaints:
         more = len(complaints) - MOST_NAMED
         rest = [f"and {more} more"] if more > 0 else []
@@ -39,7 +40,7 @@ def our_weights(
     found: dict[str, NDArray[np.float32]] = {}
     for name, shape in shapes.items():
         if name not in names:
-            found[name] = sinusoids(*shape)
+            found[name] = sinusoids(*shape) if WPOS not in theirs else theirs[WPOS]
         else:
             array = _laid_out(name, theirs[names[name]])
             filling = [(0, size - there) for size, there in zip(shape, array.shape, strict=True)]
@@ -58,13 +59,11 @@ def sinusoids(positions: int, d_model: int) -> NDArray[np.float32]:
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
 
 
-def _misfits(
-    theirs: Arrays, shapes: Mapping[str, tuple[int, ...]], names: Mapping[str, str]
-) -> list[str]:
-    known = set(names.values())
+def _misfits(theirs: Arrays, config: TransformerConfig, names: Mapping[str, str]) -> list[str]:
+    known = {*names.values(), *(name for name in (WPOS,) if not config.scale_embeddings)}
     found = [f"{name} has no place here" for name in sorted(theirs.keys() - known)]
     found += [f"{name} is missing" for name in sorted(known - theirs.keys())]
-    for name, shape in shapes.items():
+    for name, shape in weight_shapes(config).items():
         array = theirs.get(names.get(name, ""))
         if array is None:
             continue

@@ -1,0 +1,162 @@
+"""A model of ours as Marian expresses it: settings and weights by Marian's names.
+
+V vocabulary · D d_model · P positions
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.errors import ConfigError
+from allyouneed.interop.marian.names import is_transposed, names
+from allyouneed.interop.marian.shape import ACTIVATIONS, EPSILON
+from allyouneed.interop.marian.weights import NEVER, sinusoids
+
+Arrays = Mapping[str, NDArray[np.float32]]
+TOKENS = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
+NEARLY = 1e-4
+LARGEST_EPSILON = 1e-5  # Marian's is 1e-9: beside a variance near 1 neither is seen
+FIXED = {
+    "residual": "post-norm",
+    "norm": "layer",
+    "normalise_embeddings": False,
+    "scale_embeddings": True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MarianExpression:
+    """`settings` are those of special:model.yml; `arrays` lie as Marian's do; `names` are Marian's
+    by ours."""
+
+    settings: dict[str, Any]
+    arrays: dict[str, NDArray[np.float32]]
+    names: dict[str, str]
+
+
+def express(
+    config: TransformerConfig,
+    weights: Arrays,
+    tables: Mapping[str, NDArray[np.float32]],
+    rows: tuple[int, int],
+) -> MarianExpression:
+    """The same model in Marian's terms, with so many ids of source and target: a pad behind all
+    others is left out. `tables` are the positions PD of "encoder" and "decoder".
+
+    Raises:
+        ConfigError: a model that Marian has no room for.
+    """
+    _check_room(config)
+    _check_positions(config, weights, tables)
+    complete = _complete(config, weights)
+    settings = _settings(config, rows)
+    theirs = names(config, settings)
+    arrays = {}
+    for ours, name in theirs.items():
+        array = complete[ours]
+        if ours.endswith("tokens.weight") or ours.startswith("output."):
+            array = array[: rows[0 if ours == TOKENS[0] else 1]]
+        arrays[name] = np.ascontiguousarray(array.T if is_transposed(ours) else array)
+    return MarianExpression(settings, arrays, theirs)
+
+
+def _check_room(config: TransformerConfig) -> None:
+    for name, only in FIXED.items():
+        if getattr(config, name) != only:
+            raise ConfigError(
+                f"{name}={getattr(config, name)!r} has no room in Marian, only {only!r} has"
+            )
+    if config.activation not in ACTIVATIONS.values():
+        raise ConfigError(f"activation={config.activation!r} has no room in Marian")
+    if config.norm_epsilon > LARGEST_EPSILON:
+        raise ConfigError(
+            f"norm_epsilon={config.norm_epsilon} has no room in Marian, which adds {EPSILON}"
+        )
+    if config.heads * config.width_of_head != config.d_model:
+        raise ConfigError(
+            f"{config.heads} heads of width {config.width_of_head} have no room in Marian; "
+            f"together they must be as wide as d_model={config.d_model}"
+        )
+
+
+def _complete(config: TransformerConfig, weights: Arrays) -> dict[str, NDArray[np.float32]]:
+    """With zeros for biases that the model does without, and with what is never said ruled out."""
+    found = dict(weights)
+    for name in weights:
+        bias = f"{name.removesuffix('weight')}bias"
+        if name.endswith(".weight") and not name.endswith(("tokens.weight", "recurrence.W.weight")):
+            found.setdefault(bias, np.zeros(len(weights[name]), np.float32))
+    owner = config.tied_weights().get("output.weight", "output.weight")
+    found["output.weight"] = weights[owner]
+    found.setdefault(TOKENS[1], weights[config.tied_weights().get(TOKENS[1], TOKENS[1])])
+    bias_V = found.get("output.bias", np.zeros(config.vocabulary, np.float32)).copy()
+    for id_ in {config.pad, config.start} - {config.end}:
+        bias_V[id_] = NEVER
+    return found | {"output.bias": bias_V}
+
+
+def _check_positions(
+    config: TransformerConfig, weights: Arrays, tables: Mapping[str, NDArray[np.float32]]
+) -> None:
+    """Raises ConfigError for positions that are not Marian's sinusoids, and for a start that is not
+    the vector of zeros with which Marian begins every target."""
+    own = sinusoids(config.max_positions, config.d_model)
+    if not all(np.allclose(table, own, atol=NEARLY) for table in tables.values()):
+        raise ConfigError(
+            f"positions={config.positions!r} of this model have no room in Marian, whose sinusoids "
+            "have other frequencies; models imported from Marian's own files have the same"
+        )
+    if weights[config.tied_weights().get(TOKENS[1], TOKENS[1])][config.start].any():
+        raise ConfigError(
+            f"the embedding of start={config.start} has no room in Marian, which begins every "
+            "target with zeros; models imported from Marian's own files do so too"
+        )
+
+
+def _settings(config: TransformerConfig, rows: tuple[int, int]) -> dict[str, Any]:
+    activations = {ours: theirs for theirs, ours in ACTIVATIONS.items()}
+    sharing = config.shared_embeddings
+    return {
+        "dec-cell": "ssru",
+        "dec-cell-base-depth": 2,
+        "dec-cell-high-depth": 1,
+        "dec-depth": config.decoder_layers,
+        "dim-emb": config.d_model,
+        "dim-rnn": 1024,
+        "dim-vocabs": list(rows),
+        "enc-cell": "gru",
+        "enc-cell-depth": 1,
+        "enc-depth": config.encoder_layers,
+        "enc-type": "bidirectional",
+        "input-types": [],
+        "layer-normalization": False,
+        "lemma-dim-emb": 0,
+        "right-left": False,
+        "skip": False,
+        "tied-embeddings": sharing == "output",
+        "tied-embeddings-all": sharing == "all",
+        "tied-embeddings-src": False,
+        "transformer-aan-activation": "swish",
+        "transformer-aan-depth": 2,
+        "transformer-aan-nogate": False,
+        "transformer-decoder-autoreg": "rnn" if config.decoder == "ssru" else "self-attention",
+        "transformer-dim-aan": 2048,
+        "transformer-dim-ffn": config.d_ff,
+        "transformer-ffn-activation": activations[config.activation],
+        "transformer-ffn-depth": 2,
+        "transformer-guided-alignment-layer": "last",
+        "transformer-heads": config.heads,
+        "transformer-no-projection": False,
+        "transformer-postprocess": "dan",
+        "transformer-postprocess-emb": "d",
+        "transformer-preprocess": "",
+        "transformer-tied-layers": [],
+        "transformer-train-position-embeddings": False,
+        "type": "transformer",
+        "ulr": False,
+        "version": "allyouneed",
+    }
