@@ -212,3 +212,17 @@ def test_keys_are_asked_for_where_there_are_some(start: Start, tmp_path: Any) ->
         assert one.get("/frontend/settings").json()["keyRequired"] is True
     [entry] = KeyFile(tmp_path / "keys.sqlite").keys().values()
     assert (entry.used_characters, entry.used_requests) == (12, 2)
+
+
+def test_libretranslate_aio(served: Running) -> None:
+    module = pytest.importorskip("libretranslate_aio")
+    client = module.LibreTranslate(served.address)
+    found = client.translate(["The dog sleeps here.", "Hello."], source="auto", target="de")
+    assert found.translated_text == ["The dog sleeps here.", "Hello."]
+    assert found.detected_language[0].language == "en"
+    assert client.detect("The dog sleeps under the table.")[0].language == "en"
+    assert [one.code for one in client.languages()] == ["de", "en"]
+    assert client.frontend_settings().key_required is False
+    with pytest.raises(module.BadRequestError, match="zz is not supported"):
+        client.translate("a", source="zz", target="de")
+    client.close()

@@ -1,0 +1,96 @@
+"""The page in a browser: it translates while one types, and asks nobody but its service."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+Running = Any  # see conftest
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
+HELLO = "The dog sleeps under the table."
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, served: Running) -> Iterator[Any]:
+    context = browser.new_context(locale="en-GB", viewport={"width": 1100, "height": 760})
+    opened = context.new_page()
+    opened.problems, opened.asked = [], []
+    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
+    opened.on("request", lambda request: opened.asked.append(request.url))
+    opened.goto(served.address)
+    opened.wait_for_selector("#source option[value=en]", state="attached")
+    yield opened
+    assert opened.problems == []
+    assert all(address.startswith(served.address) for address in opened.asked)
+    assert not any("dog" in address for address in opened.asked)
+    context.close()
+
+
+def test_what_is_typed_is_translated(page: Any) -> None:
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    assert page.inner_text("#translation") == HELLO
+    assert page.inner_text("#detected") == "Detected: English"
+    assert page.inner_text("#count") == f"{len(HELLO)} characters"
+    page.click("#clear")
+    page.wait_for_selector(".word", state="detached")
+    assert page.input_value("#text") == ""
+
+
+def test_markup_that_is_typed_is_text(page: Any) -> None:
+    page.fill("#text", "<img src=x onerror=alert(1)> The dog sleeps.")
+    page.wait_for_selector(".word")
+    assert page.locator("#translation img").count() == 0
+    assert "<img" in page.inner_text("#translation")
+
+
+def test_pointing_at_a_word_marks_its_source(page: Any) -> None:
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    page.hover(".word >> nth=1")
+    page.wait_for_selector("#behind mark")
+    assert page.inner_text("#behind mark") == "dog"
+
+
+def test_keys_open_choices_and_close_them(page: Any) -> None:
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    page.focus(".word >> nth=0")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#choices li:focus")
+    page.keyboard.press("Escape")
+    assert page.locator("#choices").is_hidden()
+    assert page.evaluate("document.activeElement.textContent") == "dog"
+
+
+def test_swapping_takes_the_translation_along(page: Any) -> None:
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    page.click("#swap")
+    assert (page.input_value("#source"), page.input_value("#target")) == ("de", "en")
+    assert page.input_value("#text") == HELLO
+
+
+def test_a_phone_has_room_for_it(browser: Any, served: Running) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, locale="de-DE")
+    page = context.new_page()
+    page.goto(served.address)
+    page.fill("#text", "Donaudampfschifffahrtsgesellschaftskapitän " * 3)
+    page.wait_for_selector(".word")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("document.documentElement.lang") == "de"
+    assert page.inner_text("#clear") == "Leeren"
+    context.close()
