@@ -56,6 +56,13 @@ def test_large_corpora_are_known_by_a_sample(runs: Any, monkeypatch: pytest.Monk
     assert told.epoch_tokens == pytest.approx(tokens, rel=0.1)
 
 
+def test_copies_with_noise_count_as_pairs(runs: Any) -> None:
+    noise = ("noise.copies=3", "noise.capitals=0.2", "data.filters.drop_duplicates=false")
+    told, material, recipe = surveyed(runs, MADE, *noise)
+    assert told.pairs == told.kept == len(material.train) == 9900
+    assert told.epoch_tokens == pytest.approx(found(material, recipe)[1], rel=0.01)
+
+
 def test_a_sample_is_spread_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey_module, "SAMPLE", 100)
     one = sample(Corpus(made="copy", pairs=1050), lambda *news: None)

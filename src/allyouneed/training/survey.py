@@ -39,8 +39,9 @@ class Survey:
     """An epoch, as far as a sample tells: exact for corpora that are smaller than the sample, but
     for duplicates, which nobody looks for here.
 
-    `batches` are (pairs, source length, target length) of some of its batches; `epoch_batches` is
-    how many there are in all, and `epoch_tokens` how many target tokens.
+    `pairs` and `kept` count each copy that noise makes of a pair. `batches` are (pairs, source
+    length, target length) of some of its batches; `epoch_batches` is how many there are in all, and
+    `epoch_tokens` how many target tokens.
     """
 
     pairs: int
@@ -101,7 +102,7 @@ def survey(
     source, target = stand_in.lengths()
     tokens = sum(int(target[batch].sum()) for batch in batches)
     return Survey(
-        pairs=sum(one.read for table in tables for one in table),
+        pairs=(noise.copies if noise else 1) * sum(one.read for table in tables for one in table),
         kept=round(sum(map(sum, kept))),
         epoch_batches=len(batches) * scale,
         epoch_tokens=tokens * scale,
