@@ -62,7 +62,7 @@ def load(
     vocabulary_selection: bool = False,
     kind: type | None = None,
 ) -> "Translator | EncoderModel":
-    """Opens a bundled model by name ("en-de") or a model folder, ready for texts.
+    """Opens a bundled or imported model by name ("en-de") or a model folder, ready for texts.
 
     The folder of a translation model gives a `Translator`, the folder of a model without a decoder
     an `EncoderModel`. `kind` names the one that the caller needs; type checkers then know it too.

@@ -148,7 +148,7 @@ def test_a_converted_opus_mt(
         [there] = theirs.translate_batch(
             [given], beam_size=1, max_decoding_length=12, return_end_token=True
         )
-        options = BeamOptions(beam=1, max_length=12, loop_guard=False, min_length=0)
+        options = BeamOptions(beam=1, max_length=12, loop_guard=False)
         found = back(text, options=options)
         assert [token.replace(" ", "▁") for token in found.tokens] == there.hypotheses[0]
 
@@ -221,13 +221,13 @@ def test_a_package_of_argos(small_model: Make, tmp_path: Path) -> None:
         [there] = theirs.translate_batch(
             [given], beam_size=1, max_decoding_length=12, return_end_token=True
         )
-        options = BeamOptions(beam=1, max_length=12, loop_guard=False, min_length=0)
+        options = BeamOptions(beam=1, max_length=12, loop_guard=False)
         core = load(tmp_path / "back", "core", kind=Translator)(text, options=options)
         found = back(text, options=options)
         assert [t.replace(" ", "▁") for t in found.tokens] == there.hypotheses[0]
         assert core.tokens == found.tokens
         said |= set(found.tokens)
-    assert len(said) > 3
+    assert len(said) >= 3
     assert "English to German" in (tmp_path / "back" / "README.md").read_text("utf-8")
 
 
@@ -371,3 +371,33 @@ def test_zips_that_are_cut(small_model: Make, tmp_path: Path) -> None:
     file.write_bytes(bad)
     with pytest.raises(ModelFolderError, match=r"damaged zip|cannot be unpacked"), unpacked(file):
         pass
+
+
+# Exports of this project come back
+
+
+@pytest.mark.parametrize("to", ["ctranslate2", "huggingface"])
+def test_what_was_exported_translates_as_before(to: str, tmp_path: Path) -> None:
+    from allyouneed.interop.huggingface_folder import export_huggingface
+    from allyouneed.interop.marian_folder import import_marian
+
+    ours = open_model_folder("en-de")
+    export = {"ctranslate2": export_ctranslate2, "huggingface": export_huggingface}[to]
+    export(ours, tmp_path / "there")
+    length = ours.trained_length
+    card = (tmp_path / "there" / "README.md").read_text("utf-8")
+    assert f"more than {length} tokens in parts" in card
+    come_back = {"ctranslate2": import_ctranslate2, "huggingface": import_marian}[to]
+    come_back(tmp_path / "there", tmp_path / "back", note=lambda text: None)
+    back = open_model_folder(tmp_path / "back")
+    assert (back.languages, back.trained_length, back.normaliser) == (
+        ours.languages,
+        ours.trained_length,
+        ours.normaliser,
+    )
+    assert back.tokenizer.to_json() == ours.tokenizer.to_json()
+    one, other = (load(folder, "cpu-float32", kind=Translator) for folder in (ours, back))
+    texts = ["A man rides a bike.", "“Where is it?” – he asked.", "I like it here. " * 12]
+    before, after = one(texts), other(texts)
+    assert [found.text for found in before] == [found.text for found in after]
+    assert [found.notes for found in before] == [found.notes for found in after]

@@ -36,6 +36,7 @@ VERBS = (
     "encode",
     "select-vocabulary",
     "export",
+    "models",
     "fetch",
     "where",
     "serve",

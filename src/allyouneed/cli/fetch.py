@@ -4,18 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TransferSpeedColumn,
-)
 
 from allyouneed.cli.options import Debug, Json
 from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.transfers import Transfers
 from allyouneed.errors import UsageError, nearest
 
 
@@ -57,7 +49,7 @@ def fetch(
     data_set = DATA_SETS[name]
     folder = data_home() if into is None else into.expanduser()
     note(f"{name} is for {data_set.licence} use, as its publisher says")
-    with _Transfers() as transfers:
+    with Transfers() as transfers:
         paths = bring(data_set, folder, mirror, transfers.show)
     if json:
         for path, file in zip(paths, data_set.files, strict=True):
@@ -67,31 +59,3 @@ def fetch(
         result(str(folder / name))
     if not is_looked_into(folder):
         note(f"recipes find it with {VARIABLE}={folder}")
-
-
-class _Transfers:
-    """A bar for each file on a terminal, on standard error; a line for each elsewhere."""
-
-    def __init__(self) -> None:
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        self._live = console.is_terminal
-        self._bars = Progress(
-            *columns, TransferSpeedColumn(), console=console, disable=not self._live
-        )
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> "_Transfers":
-        self._bars.start()
-        return self
-
-    def __exit__(self, *ended: object) -> None:
-        self._bars.stop()
-
-    def show(self, name: str, done: int, total: int | None) -> None:
-        """How much of a file is there."""
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total)
-            if not self._live:
-                note(f"fetching {name}")
-        self._bars.update(self._tasks[name], completed=done, total=total)

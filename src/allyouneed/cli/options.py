@@ -22,7 +22,10 @@ SEARCH = "Search"
 
 Model = Annotated[
     str,
-    typer.Option(help="A bundled model (en-de, de-en), or a model folder.", metavar="NAME|FOLDER"),
+    typer.Option(
+        help="A model by name (`allyouneed models` lists them), or a model folder.",
+        metavar="NAME|FOLDER",
+    ),
 ]
 EncoderFolder = Annotated[
     str | None, typer.Option("--model", help="A folder of an encoder-only model.", metavar="FOLDER")

@@ -19,6 +19,7 @@ from allyouneed.interop.ctranslate2_weights import Variables, config_of, weights
 from allyouneed.interop.families import is_argos
 from allyouneed.interop.language_codes import M2M_MARK, NLLB_CODE, bcp47
 from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.own_export import read_about, read_own_tokenizer
 from allyouneed.interop.pretrained import read_file, read_table
 from allyouneed.model_folder.folder import (
     CONFIG,
@@ -29,7 +30,6 @@ from allyouneed.model_folder.folder import (
 )
 from allyouneed.model_folder.weights.model import WeightsLeftUnset
 from allyouneed.text.languages import SOURCE, TARGET, Languages
-from allyouneed.text.opening import open_tokenizer
 from allyouneed.text.piece_tokenizer import PieceTokenizer
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.text.tokenizer import Tokenizer
@@ -88,7 +88,7 @@ def import_ctranslate2(
             beside,
             model,
             tokenizer,
-            languages=languages,
+            **({"languages": languages} | read_about(folder)),
             multilingual=_languages(sides[1]) if isinstance(tokenizer, PieceTokenizer) else None,
             card=_card(into, name or source.resolve().name, package, model.config, about),
             training={"imported_from": "argos" if package else "ctranslate2", "metadata": about},
@@ -134,10 +134,8 @@ def _tokenizer(
     settings: Mapping[str, Any],
     variables: Variables,
 ) -> AnyTokenizer:
-    if (folder / TOKENIZER).is_file():
-        tokenizer = _own(folder, sides)
-        if tokenizer is not None:
-            return tokenizer
+    if (own := _own(folder, sides)) is not None:
+        return own
     for names, ends in SPMS:
         for place in (folder, source):
             if all((place / name).is_file() for name in names):
@@ -152,11 +150,8 @@ def _tokenizer(
 
 def _own(folder: Path, sides: tuple[list[str], list[str]]) -> Tokenizer | None:
     """This project's tokenizer, if that is what lies there."""
-    try:
-        tokenizer = open_tokenizer(folder / TOKENIZER)
-    except ModelFolderError:
-        return None  # of another library
-    if not isinstance(tokenizer, Tokenizer):
+    tokenizer = read_own_tokenizer(folder)
+    if tokenizer is None:
         return None
     ids: dict[str, int] = json.loads(tokenizer.to_json())["model"]["vocab"]
     if any(sorted(ids, key=ids.__getitem__) != side for side in sides):

@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 
 from allyouneed.interop.huggingface import to_marian
 from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.own_export import length_in_words, write_about
 from allyouneed.interop.tokenizer_json import tokenizer_json
 from allyouneed.model_folder.folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
 from allyouneed.model_folder.weights.model import check_finite
@@ -62,7 +63,9 @@ def export_huggingface(folder: ModelFolder, path: Path) -> None:
         for name, content in _tokenizer_files(folder).items():
             (beside / name).write_bytes(content)
         (beside / "generation_config.json").write_text(_json(_generation(config)), "utf-8")
-        (beside / CARD).write_text(README.format(name=folder.path.resolve().name), "utf-8")
+        write_about(folder, beside)
+        card = README.format(name=folder.path.resolve().name)
+        (beside / CARD).write_text(card + length_in_words(folder, "generate"), "utf-8")
 
 
 def _tokenizer_files(folder: ModelFolder) -> dict[str, bytes]:

@@ -14,15 +14,19 @@ from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.generation import Generation
 from allyouneed.interop.huggingface import from_marian, misfits
 from allyouneed.interop.new_folder import new_folder
+from allyouneed.interop.own_export import ABOUT, read_about, read_own_tokenizer
 from allyouneed.interop.pretrained import PICKLE, read_file, read_ids, read_table, read_tensors
 from allyouneed.model_folder.folder import (
     CONFIG,
+    TOKENIZER,
     WEIGHTS,
     ModelFolder,
     open_model_folder,
     save_model_folder,
 )
 from allyouneed.text.marian_tokenizer import LANGUAGE_CODE, MarianTokenizer
+from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.text.tokenizer import Tokenizer
 
 SOURCE_SPM, TARGET_SPM, VOCABULARY = "source.spm", "target.spm", "vocab.json"
 TARGET_VOCABULARY = "target_vocab.json"
@@ -77,7 +81,7 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
             beside,
             model,
             tokenizer,
-            languages=_languages(files.tokenizer_config),
+            **({"languages": _languages(files.tokenizer_config)} | read_about(source)),
             card=CARD.format(
                 name=Path(into).resolve().name,
                 source=source.resolve().name,
@@ -90,7 +94,9 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
 
 
 def _read(source: Path) -> _Source:
-    needed = [CONFIG, VOCABULARY, SOURCE_SPM, TARGET_SPM]
+    theirs = [VOCABULARY, SOURCE_SPM, TARGET_SPM]
+    ours = (source / ABOUT).is_file() and not (source / VOCABULARY).is_file()
+    needed = [CONFIG, *([TOKENIZER] if ours else theirs)]
     missing = [name for name in needed if not (source / name).is_file()]
     if not any((source / name).is_file() for name in (WEIGHTS, PICKLE)):
         missing.append(f"{WEIGHTS} (or {PICKLE})")
@@ -110,7 +116,17 @@ def _read(source: Path) -> _Source:
     return _Source(source, config, optional[0], generation)
 
 
-def _tokenizer(files: _Source) -> MarianTokenizer:
+def _tokenizer(files: _Source) -> MarianTokenizer | Tokenizer:
+    """Marian's two models and their table, or this project's own tokenizer in an export of it."""
+    if not (files.path / VOCABULARY).is_file():
+        own = read_own_tokenizer(files.path)
+        if own is None:
+            raise ModelFolderError(f"{files.path / TOKENIZER} is not of this project's kind")
+        return own
+    return _of_marian(files)
+
+
+def _of_marian(files: _Source) -> MarianTokenizer:
     apart = bool(files.tokenizer_config.get("separate_vocabs"))
     path = files.path
     if apart and not (path / TARGET_VOCABULARY).is_file():
@@ -130,7 +146,7 @@ def _tokenizer(files: _Source) -> MarianTokenizer:
         raise ModelFolderError(f"{path}: {error}; it cannot be imported") from error
 
 
-def _not_read(files: _Source, tokenizer: MarianTokenizer) -> list[str]:
+def _not_read(files: _Source, tokenizer: AnyTokenizer) -> list[str]:
     """What tokenizer_config.json asks for and is not done here, in words."""
     pieces = {tokenizer.piece(id) for id in range(len(tokenizer))}
     added = files.tokenizer_config.get("added_tokens_decoder") or {}
@@ -149,7 +165,7 @@ def _special(piece: Any) -> str:
     return str(piece["content"] if isinstance(piece, Mapping) else piece)
 
 
-def _check_ids(source: Path, config: TransformerConfig, tokenizer: MarianTokenizer) -> None:
+def _check_ids(source: Path, config: TransformerConfig, tokenizer: AnyTokenizer) -> None:
     """Raises ModelFolderError where the tables of ids are not those that the model has rows for."""
     sides = (
         ("vocab_size", config.source_vocabulary or config.vocabulary, tokenizer),
@@ -180,7 +196,7 @@ def _languages(tokenizer_config: Mapping[str, Any]) -> tuple[str, str]:
 SIDES = ("source", "target")
 
 
-def _facts(config: TransformerConfig, tokenizer: MarianTokenizer) -> list[str]:
+def _facts(config: TransformerConfig, tokenizer: AnyTokenizer) -> list[str]:
     layers = f"{config.encoder_layers} encoder and {config.decoder_layers} decoder layers"
     facts = [
         f"{layers}, d_model {config.d_model}, {config.heads} heads",

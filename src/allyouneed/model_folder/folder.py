@@ -28,6 +28,7 @@ from allyouneed.model_folder.config import (
     transformer_config,
     unreadable,
 )
+from allyouneed.model_folder.places import imported_models
 from allyouneed.model_folder.weights.file import check_plain_file
 from allyouneed.model_folder.weights.shapes import check_size
 from allyouneed.text.conversation import History
@@ -165,11 +166,17 @@ def bundled_models() -> list[str]:
     return sorted(entry.name for entry in folder.iterdir() if (entry / CONFIG).is_file())
 
 
+def bundled_folder(name: str) -> Path:
+    """Where the bundled model of this name lies."""
+    return Path(str(resources.files("allyouneed") / "models" / name))
+
+
 def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     """Opens a folder, or a bundled model by its name, and checks its configuration.
 
     A string that is a bundled model's name means that model, whatever lies in the working
-    directory; a folder of the same name is given as "./NAME" or as a Path.
+    directory; a folder of the same name is given as "./NAME" or as a Path. A string that is no
+    folder may be the name of an imported model (`places.models_home`).
 
     Raises:
         ModelFolderError: no such folder or name, no model in it, or a format this version does
@@ -285,29 +292,33 @@ def _json(values: Mapping[str, Any]) -> str:
 def _locate(name_or_path: str | Path) -> Path:
     known = bundled_models()
     if isinstance(name_or_path, str) and name_or_path in known:
-        return Path(str(resources.files("allyouneed") / "models" / name_or_path))
+        return bundled_folder(name_or_path)
     path = Path(name_or_path)
     try:
         if S_ISDIR(path.stat().st_mode):
             return path
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL in it
-        raise ModelFolderError(_no_such_model(path, known)) from error
+        imported = imported_models()
+        if isinstance(name_or_path, str) and name_or_path in imported:
+            return imported[name_or_path]
+        raise ModelFolderError(_no_such_model(path, known, list(imported))) from error
     except OSError as error:
         raise unreadable(path, error) from error
     perhaps = f", perhaps {path.parent}" if (path.parent / CONFIG).is_file() else ""
     raise ModelFolderError(f"{path} is a file; give the model folder{perhaps}")
 
 
-def _no_such_model(path: Path, known: list[str]) -> str:
+def _no_such_model(path: Path, known: list[str], imported: list[str]) -> str:
     if path.name and "\0" not in path.name and old_folder(path).is_dir():
         return (
             f"{path} is missing: a process was killed while replacing it; the earlier model is "
             f"whole in {old_folder(path)}, rename that to {path.name}"
         )
-    guess = nearest(str(path), known)
+    guess = nearest(str(path), [*known, *imported])
     return (
         f"there is no model {str(path)!r}: no folder of that name, and the bundled models are "
         + (", ".join(known) or "none")
+        + (f", the imported ones {', '.join(imported)}" if imported else "")
         + (f"; did you mean {guess}?" if guess else "")
     )
 

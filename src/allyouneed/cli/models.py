@@ -1,0 +1,121 @@
+"""`allyouneed models`: the models that are here."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from allyouneed.cli.options import Debug, Json
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.errors import ModelFolderError
+
+if TYPE_CHECKING:
+    from allyouneed.model_folder.folder import ModelFolder
+
+WIDE = 500  # columns, where nobody looks at a screen
+SHOWN = 3  # directions, beyond which they are counted
+
+
+def models(json: Json = False, debug: Debug = False) -> None:
+    """List the models that are here: bundled with the package, and imported.
+
+    **Examples**
+
+    - `allyouneed models`
+    - `allyouneed models --json`
+    - `allyouneed import firefox:en-fr`
+    - `allyouneed translate --model firefox-en-fr "Good morning."`
+
+    Each is used by its name. Imported models are kept in one folder: $ALLYOUNEED_MODELS, or else
+    allyouneed/models where the system keeps its users' data (~/.local/share on Linux). To remove
+    one, remove its folder.
+    """
+    from allyouneed.model_folder.folder import bundled_folder, bundled_models
+    from allyouneed.model_folder.places import imported_models, models_home
+
+    here = [(name, bundled_folder(name), "bundled") for name in bundled_models()]
+    here += [(name, path, "imported") for name, path in imported_models().items()]
+    rows = []
+    for name, path, origin in here:
+        try:
+            rows.append(_row(name, path, origin))
+        except ModelFolderError as error:
+            note(f"{name}: {error}")
+    if json:
+        for row in rows:
+            result(as_json(row))
+        return
+    table = Table(box=None)
+    for column in ("name", "from", "into", "kind", "size", "licence", "engine", "place"):
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row["name"],
+            _few(sorted({source for source, _ in row["directions"]})),
+            _few(sorted({target for _, target in row["directions"]})),
+            row["kind"],
+            f"{row['bytes'] / 1e6:,.0f} MB",
+            row["licence"],
+            row["engine"],
+            row["place"] if row["origin"] == "bundled" else row["path"],
+        )
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = WIDE
+    console.print(table)
+    note(f"imported models are kept in {models_home()}")
+
+
+def _row(name: str, path: Path, origin: str) -> dict[str, Any]:
+    """What is told about a model."""
+    from allyouneed.model_folder.folder import open_model_folder
+
+    folder = open_model_folder(path)
+    return {
+        "name": name,
+        "origin": origin,
+        "path": str(path),
+        "place": "in the package" if origin == "bundled" else str(path),
+        "kind": _kind(folder),
+        "languages": list(folder.speaks.codes),
+        "directions": [list(pair) for pair in folder.speaks.directions()],
+        "bytes": sum(file.stat().st_size for file in path.iterdir() if file.is_file()),
+        "licence": _licence(path),
+        "engine": _engine(folder),
+    }
+
+
+def _kind(folder: "ModelFolder") -> str:
+    if folder.heads is not None:
+        return "encoder"
+    return "replies" if folder.history is not None else "translates"
+
+
+def _engine(folder: "ModelFolder") -> str:
+    """The engine that "auto" takes on a CPU."""
+    if folder.heads is not None:
+        return "core"
+    from allyouneed.engine.native import why_not
+
+    return "cpu-int8" if why_not(folder.config) is None else "core"
+
+
+def _licence(path: Path) -> str:
+    """The first word about a licence in the model's card."""
+    try:
+        card = (path / "README.md").read_text("utf-8", errors="replace")[:20_000]
+    except OSError:
+        return ""
+    for line in card.splitlines():
+        name, colon, said = line.strip("-* ").partition(":")
+        if colon and name.strip("* ").lower() in ("licence", "license", "its licence"):
+            return said.strip("*. ")
+    found = [line for line in card.splitlines() if "licen" in line.lower()]
+    return "see its README.md" if found else ""
+
+
+def _few(codes: list[str]) -> str:
+    if len(codes) <= SHOWN:
+        return ", ".join(codes)
+    return f"{len(codes)} languages"

@@ -1,0 +1,85 @@
+"""Models of a hub that speaks Hugging Face's protocol, fetched when they are asked for by name."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+from allyouneed.errors import DataError, ModelFolderError, UsageError
+
+NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
+WEIGHTS = ("model.safetensors", "model.bin")
+WANTED = re.compile(
+    r"(model\.safetensors|model\.bin|config\.json|allyouneed\.json|generation_config\.json"
+    r"|tokenizer_config\.json"
+    r"|special_tokens_map\.json|added_tokens\.json|tokenizer\.json|vocab\.(json|txt)"
+    r"|target_vocab\.json|(shared|source|target)_vocabulary\.(json|txt)"
+    r"|[\w.-]+\.spm|sentencepiece(\.bpe)?\.model|tokenization_small100\.py|training\.json|README\.md)"
+)
+
+
+def fetch(name: str) -> Path:
+    """Brings the files of the model ORG/NAME (or ORG/NAME@REVISION) that an import needs, and gives
+    their folder, which is the hub's own cache. What is there already is not fetched again, and is
+    used without a network too.
+
+    Raises:
+        UsageError: a name that is none, or the package huggingface_hub is missing.
+        ModelFolderError: a model whose weights are a pickle only.
+        DataError: the hub cannot be reached, or has no such model.
+    """
+    if not NAME.fullmatch(name):
+        raise UsageError(f"hf:{name} names no model; give hf:ORG/NAME")
+    repository, _, revision = name.partition("@")
+    hub = _hub()
+    names = _names(hub, repository, revision or None)
+    if names is None:  # no network: what was fetched before
+        try:
+            folder = hub.snapshot_download(
+                repository, revision=revision or None, local_files_only=True
+            )
+        except Exception as error:
+            raise DataError(
+                f"hf:{name}: the hub cannot be reached, and nothing of it was fetched before"
+            ) from error
+        return Path(folder)
+    if not any(weights in names for weights in WEIGHTS):
+        pickles = [one for one in names if one.endswith((".bin", ".pt", ".ot", ".h5", ".msgpack"))]
+        raise ModelFolderError(
+            f"hf:{name} has no model.safetensors, only {', '.join(pickles[:4]) or 'other files'}; "
+            "a pickle is not fetched: take a copy yourself, and import its folder"
+        )
+    wanted = [one for one in names if WANTED.fullmatch(one)]
+    try:
+        return Path(
+            hub.snapshot_download(repository, revision=revision or None, allow_patterns=wanted)
+        )
+    except Exception as error:
+        raise DataError(
+            f"hf:{name}: {str(error).splitlines()[0]}; the same command goes on from there"
+        ) from error
+
+
+def _hub() -> ModuleType:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise UsageError(
+            f"hf: needs huggingface_hub ({error}); install it with: pip install 'allyouneed[hub]'"
+        ) from error
+    return huggingface_hub
+
+
+def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str] | None:
+    """The names of a model's files; None: the hub cannot be reached.
+
+    Raises:
+        DataError: the hub has no such model.
+    """
+    try:
+        return list(hub.list_repo_files(repository, revision=revision))
+    except hub.errors.RepositoryNotFoundError as error:
+        raise DataError(f"hf:{repository}: the hub has no such model, or keeps it shut") from error
+    except hub.errors.RevisionNotFoundError as error:
+        raise DataError(f"hf:{repository}: there is no revision {revision!r}") from error
+    except Exception:
+        return None

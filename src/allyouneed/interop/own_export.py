@@ -1,0 +1,94 @@
+"""What an export says beside the other toolkit's files, so that it can be imported again as it was.
+
+allyouneed.json in an export holds the languages, the normaliser and `trained_length`: a text of
+more tokens is translated in parts here, and as a whole by the other toolkit.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from allyouneed.errors import ModelFolderError
+from allyouneed.interop.pretrained import read_file, read_table
+from allyouneed.interop.tokenizer_json import NORMALISERS
+from allyouneed.model_folder.folder import TOKENIZER, ModelFolder
+from allyouneed.text.opening import read_tokenizer
+from allyouneed.text.tokenizer import Tokenizer
+
+ABOUT = "allyouneed.json"
+LENGTH = """
+allyouneed translates a text of more than {length} tokens in parts, as the model was trained on such
+lengths; {toolkit} takes it as a whole. Up to that length the two translate alike. For longer texts,
+cut them into sentences first.
+"""
+
+
+def write_about(folder: ModelFolder, path: Path) -> None:
+    """Writes allyouneed.json into an export."""
+    about = {
+        "source_language": folder.languages[0],
+        "target_language": folder.languages[1],
+        "trained_length": folder.trained_length,
+        "normaliser": folder.normaliser,
+    }
+    (path / ABOUT).write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+
+
+def length_in_words(folder: ModelFolder, toolkit: str) -> str:
+    """A paragraph for an export's README about texts that are longer than the model knows."""
+    if folder.trained_length is None:
+        return ""
+    return LENGTH.format(length=folder.trained_length, toolkit=toolkit)
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What `write_about` wrote, as `save_model_folder` takes it; nothing where it is not there.
+
+    Raises:
+        ModelFolderError: it is damaged.
+    """
+    if not (path / ABOUT).is_file():
+        return {}
+    about = read_table(path / ABOUT)
+    length, normaliser = about.get("trained_length"), about.get("normaliser")
+    languages = tuple(str(about.get(f"{side}_language") or "") for side in ("source", "target"))
+    if not (length is None or (type(length) is int and 2 <= length < 1 << 20)):
+        raise ModelFolderError(f"{path / ABOUT}: trained_length={length!r} is no length")
+    if normaliser is not None and normaliser not in NORMALISERS:
+        raise ModelFolderError(f"{path / ABOUT}: normaliser={normaliser!r} is not known")
+    return {"languages": languages, "trained_length": length, "normaliser": normaliser}
+
+
+def read_own_tokenizer(path: Path) -> Tokenizer | None:
+    """This project's tokenizer from an export's tokenizer.json; None: it is another's, or missing.
+
+    Raises:
+        ModelFolderError: it is this project's, and damaged.
+    """
+    if not (path / TOKENIZER).is_file():
+        return None
+    text = read_file(path / TOKENIZER).decode(errors="replace")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelFolderError(f"{path / TOKENIZER} is no JSON: {error}; copy it again") from error
+    if not isinstance(document, dict) or "kind" in document:
+        return None
+    own = _without_normaliser(document)
+    try:
+        tokenizer = read_tokenizer(text if own is document else json.dumps(own), str(path))
+    except ModelFolderError:
+        if (path / ABOUT).is_file():
+            raise
+        return None
+    return tokenizer if isinstance(tokenizer, Tokenizer) else None
+
+
+def _without_normaliser(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tokenizer as it was before `tokenizer_json` put a model's normaliser into it."""
+    normalizer = document.get("normalizer")
+    parts = normalizer.get("normalizers") if isinstance(normalizer, dict) else None
+    if isinstance(parts, list) and any(parts[:-1] == known for known in NORMALISERS.values()):
+        return {**document, "normalizer": parts[-1]}
+    return document
