@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from allyouneed.serving import door, protocol
+from allyouneed.serving import app, door, protocol
 from allyouneed.translation.translator import Translator
 
 Running = Any  # see conftest
@@ -223,6 +223,34 @@ def test_what_cannot_be_done_in_time_is_refused_at_once(start: Start) -> None:
         assert answer.status_code == 503
         assert int(answer.headers["retry-after"]) > 100
         assert 'allyouneed_rejected_total{reason="deadline"} 1.0' in one.get("/metrics").text
+
+
+def test_time_lost_before_a_request_is_seen_counts_too(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "LAG_SECONDS", 3600.0)
+    with start() as one:
+        one.service.guard.lag = 5.0
+        late = one.post("/translate", json=HELLO, headers={"request-timeout": "2"})
+        assert late.status_code == 503
+        assert int(late.headers["retry-after"]) >= 3
+        assert one.post("/translate", json=HELLO).status_code == 200
+
+
+def test_the_lag_of_a_busy_loop_is_measured(start: Start) -> None:
+    seen: list[float] = []
+
+    async def busy(*_: Any) -> Any:
+        time.sleep(0.5)  # holds up the event loop
+        for _ in range(10):  # turns of the loop, in which the look at the clock has its own
+            await asyncio.sleep(0)
+            seen.append(one.service.guard.lag)
+        return []
+
+    with start() as one:
+        one.service.desk.detect = busy
+        one.post("/detect", json={"q": "Hello."})
+    assert max(seen) > 0.3
 
 
 def test_a_full_queue_refuses(start: Start) -> None:

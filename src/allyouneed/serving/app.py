@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -39,6 +40,7 @@ from allyouneed.serving.shelf import Shelf
 
 LOG = logging.getLogger("allyouneed.serving")
 SAVE_SECONDS = 5.0  # between two times that the use of keys is written down
+LAG_SECONDS = 0.05  # between two looks at how late the event loop is
 STOP_SECONDS = 30.0  # given to what runs when the service ends
 
 Open = Callable[[], Shelf]
@@ -105,12 +107,16 @@ class Service:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self.crew.start()
         self.probes.ready = True
-        saving = asyncio.create_task(self._save_now_and_then())
+        always = [
+            asyncio.create_task(self._save_now_and_then()),
+            asyncio.create_task(self._measure_lag()),
+        ]
         try:
             yield
         finally:
             self.probes.ready = False
-            saving.cancel()
+            for task in always:
+                task.cancel()
             self.jobs.close()
             await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
             self._save()
@@ -119,6 +125,13 @@ class Service:
         while True:
             await asyncio.sleep(SAVE_SECONDS)
             await asyncio.to_thread(self._save)
+
+    async def _measure_lag(self) -> None:
+        """Says again and again how much later than planned the event loop comes to things."""
+        while True:
+            planned = time.monotonic() + LAG_SECONDS
+            await asyncio.sleep(LAG_SECONDS)
+            self.guard.lag = max(0.0, time.monotonic() - planned)
 
     def _save(self) -> None:
         try:

@@ -13,12 +13,17 @@ USED_UP = "the characters of this API key are used up for this month"
 
 
 class Guard:
-    """Lets requests in, by their key where keys are needed, and counts what they use."""
+    """Lets requests in, by their key where keys are needed, and counts what they use.
+
+    `lag` are the seconds that requests have waited, before anything here could see them, because
+    the service was busy with others. They count as part of the time that a request may take.
+    """
 
     def __init__(self, keyring: Keyring, metrics: Metrics, patience: float) -> None:
         self.keyring = keyring
         self.metrics = metrics
         self.patience = patience
+        self.lag = 0.0
 
     def admit(self, request: Request, presented: str | None = None) -> Visit:
         """A visit, for a request with this key, or the one of its Authorization header.
@@ -35,6 +40,7 @@ class Guard:
             self.metrics.rejected.labels("limit").inc()
             raise Refused(429, f"Slowdown: {most} per 1 minute", wait)
         visit = Visit.of(request, client, self.patience, key)
+        visit.until -= self.lag
         request.scope["visit"] = visit
         return visit
 
