@@ -2,11 +2,11 @@
 # # Lesson 1 · Attention is a soft look-up
 #
 # A dictionary answers a question when the key matches exactly. Attention is a dictionary that
-# answers *always*: it compares the question with every key, and gives back a blend of all the
-# values, the better a key matches, the more of its value.
+# *always* answers. It compares the question with every key and returns a weighted mix of all
+# values: the better a key matches the query, the larger the share of its value.
 #
-# In this lesson you build that look-up in three lines, hide from it what it must not see, and
-# measure what it costs.
+# In this lesson you build this look-up in three lines, hide positions from it, and measure its
+# cost.
 #
 # *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Attention: Function,
 # or Look-up Table?", "Scaled Dot-Product Attention" and "About Masking".
@@ -28,9 +28,9 @@ lesson = Lesson("01_attention")
 # %% [markdown]
 # ## From a dictionary to a blend
 #
-# Three words have a **key**, by which they are found, and a **value**, which is what they tell.
-# Here both have two numbers, so that you can follow with a pencil. Keys point somewhere; a
-# **query** points somewhere too, and the product q · k is large where both point the same way.
+# Each of three words has a **key**, by which it is found, and a **value**, which it returns. Both
+# are two numbers here, so that you can follow with a pencil. Keys and the **query** are
+# directions; the product q · k is large where both point the same way.
 
 # %%
 words = ["boy", "ran", "street"]
@@ -112,9 +112,9 @@ lesson.exercise(soft_look_up)
 # %% [markdown]
 # ## Padding, and who must not be looked at
 #
-# Sentences of a batch have different lengths, and tensors do not. So the short ones are filled up
-# with a pad token, which says nothing, and the softmax must not count it. These are two sentences
-# of the document that this lesson grew from:
+# Sentences of a batch have different lengths, but a tensor has one length. So short sentences are
+# filled up with a pad token, and the softmax must not count it. These are two sentences of the
+# document that this lesson grew from:
 
 # %%
 sentences = ["Hello world [PAD] [PAD] [PAD] [PAD]".split(), "The cat sat on a mat".split()]

@@ -254,10 +254,9 @@ lesson.expect(
 assert late["no warm-up, pre-norm"] < late["no warm-up, post-norm"] - 0.2
 
 # %% [markdown]
-# Without a warm-up the post-norm model has learned how often the end comes and nothing else: it
-# guesses among 16 letters, and stays there. The first steps have thrown it to a place from which
-# there is no way back. Pre-norm forgives it (Xiong et al. 2020), which is one reason why later
-# models use it.
+# Without a warm-up the post-norm model has learned only how often the end comes: it guesses among
+# 16 letters, and does not get better. Its first steps were so large that training does not recover
+# from them. Pre-norm does recover (Xiong et al. 2020), which is one reason why later models use it.
 #
 # ## It learns to reverse
 #

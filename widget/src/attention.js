@@ -87,7 +87,7 @@ export function axes(kind, { source, target }, words) {
   return { rows, columns: kind === "cross" ? axis("source word looked at", source, words) : writtenAxis(target, words) };
 }
 
-/** The largest absolute value: what the strongest line and the deepest shade stand for. @param {ArrayLike<number>} data */
+/** The largest absolute value, which the strongest line and the deepest shade show. @param {ArrayLike<number>} data */
 export function largest(data) {
   const { least, most } = range(data);
   return Math.max(most, -least);

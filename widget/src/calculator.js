@@ -11,7 +11,7 @@ import { moduleName, TITLES } from "./names.js";
 const BY_KEY = ["products", "scaled", "mask", "weights"];
 const LONGEST = 256; // numbers of a long vector that are drawn
 
-/** A vector as a strip of colours, each number at hand. @param {ArrayLike<number>} numbers @param {import("./colour.js").Palette} palette */
+/** A vector as a strip of colours; pointing at a colour shows its number. @param {ArrayLike<number>} numbers @param {import("./colour.js").Palette} palette */
 function strip(numbers, palette) {
   const values = Array.from(numbers).slice(0, LONGEST);
   const { least, most } = range(values);
@@ -32,7 +32,7 @@ function strip(numbers, palette) {
   return make("span", { class: "strip-row" }, canvas, told);
 }
 
-/** Numbers that stand beside the keys: one row for each. @param {Found} found @param {string[]} labels @param {import("./colour.js").Palette} palette */
+/** A table with one row of numbers for each key. @param {Found} found @param {string[]} labels @param {import("./colour.js").Palette} palette */
 function keyTable({ arrays }, labels, palette) {
   const [, width] = arrays.keys?.shape ?? [0, 0];
   const colour = scale(palette, range(arrays.weights.data));

@@ -1,4 +1,4 @@
-// One spelling for equal values: keys in order, no spaces, characters as they are.
+// Writes equal values in the same way: keys in order, no spaces, no escapes that are not needed.
 // Python writes the same with json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).
 
 /**

@@ -1,4 +1,4 @@
-// What changed between two texts, word by word.
+// The difference between two texts, word by word.
 
 /** @typedef {{kind: "same" | "removed" | "added", text: string}} Piece */
 

@@ -1,6 +1,6 @@
 // Elements of the page. Text enters as text only: nothing here reads HTML.
 
-/** Stands where an answer will. */
+/** Shown until an answer arrives. */
 export const WAITING = "The model is computing …";
 
 /** @typedef {Node | string | null | undefined | false} Child */
@@ -26,7 +26,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Replaces what an element holds. @param {Element} element @param {...Child} children */
+/** Replaces the children of an element. @param {Element} element @param {...Child} children */
 export function put(element, ...children) {
   const given = children.filter((child) => child !== null && child !== undefined && child !== false);
   element.replaceChildren(.../** @type {(Node | string)[]} */ (given));
@@ -56,7 +56,7 @@ export function choice(name, choices, chosen, choose) {
   return row;
 }
 
-/** Follows what was chosen elsewhere. @param {Element} row  a `choice` @param {string} chosen */
+/** Shows a choice that was made elsewhere. @param {Element} row  a `choice` @param {string} chosen */
 export function showChoice(row, chosen) {
   for (const input of row.querySelectorAll("input")) input.checked = input.value === chosen;
 }

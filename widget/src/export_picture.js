@@ -1,4 +1,4 @@
-// Pictures of what is on the screen, and files to keep.
+// Pictures of the chosen head, and downloads of files.
 import { moved, paint, toSVG } from "./scene.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
@@ -6,7 +6,7 @@ import { moved, paint, toSVG } from "./scene.js";
 const MARGIN = 16;
 const DENSITY = 2; // pixels of a PNG for one of the scene's
 
-/** Hands the reader a file. @param {string} name @param {Blob} content */
+/** Downloads a file. @param {string} name @param {Blob} content */
 export function download(name, content) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

@@ -1,4 +1,4 @@
-// All heads at once: for each kind of attention its layers × heads, as small maps.
+// All heads at once: small maps, layers × heads, for each kind of attention.
 import { range } from "./attention.js";
 import { css, scale, signedColourOf, inkOn } from "./colour.js";
 import { make, number, put, signed } from "./dom.js";
@@ -31,7 +31,7 @@ export function sorted(places, value) {
   return known.sort((a, b) => b.value - a.value).map(({ place }) => place);
 }
 
-/** How much worse the translation gets. @param {import("./protocol.js").Effect | undefined} effect */
+/** By how much the translation gets less probable. @param {import("./protocol.js").Effect | undefined} effect */
 function harm(effect) {
   return effect && -effect.change;
 }

@@ -1,4 +1,4 @@
-// Layer by layer: what the decoder would have said after each sub-layer, for each position.
+// Layer by layer: the tokens that the decoder would predict after each sub-layer, at each position.
 import { css, colourOf, inkOn } from "./colour.js";
 import { isolated, make, percent, put, WAITING } from "./dom.js";
 import { label, visible } from "./tokens.js";
@@ -21,7 +21,7 @@ export function lensPart({ study, palette }) {
   /** @param {LensRow} row @param {string} final */
   const say = (row, final) =>
     put(said,
-      make("p", {}, `after layer ${rowName(row.name)}, where “`, isolated(final), "” is written",
+      make("p", {}, `prediction after layer ${rowName(row.name)}, at the place of “`, isolated(final), "”",
         row.crossShare === null ? "" : ` · cross-attention's share of the change: ${percent(row.crossShare)}`),
       make("ol", { class: "lens-top" }, ...row.top.map(({ text, probability }) => make("li", {}, isolated(visible(text)), make("span", { class: "figure quiet" }, ` ${percent(probability)}`)))),
     );
@@ -51,7 +51,7 @@ export function lensPart({ study, palette }) {
       put(table, make("thead", {}, head), make("tbody", {}, ...rows.map((i) =>
         make("tr", {}, make("th", { scope: "row" }, rowName(positions[0][i].name)),
           ...positions.map((column, t) => cell(column[i], visible(target[t].text), target[t].id))))));
-      put(said, make("p", { class: "quiet" }, "Deeper colour: surer. Outlined: already what is written in the end. Point at a cell for more."));
+      put(said, make("p", { class: "quiet" }, "Deeper colour: more probable. Outlined: this layer already predicts the final token. Point at a cell for more."));
     } catch (error) {
       if (mine === stamp) put(said, make("p", { class: "note" }, /** @type {Error} */ (error).message));
     }

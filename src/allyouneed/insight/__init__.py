@@ -1,4 +1,4 @@
-"""Looking inside a model: what it computes, what changes when a part of it is changed, and why.
+"""Looking inside a model: its attention and states, and the effects of changing its parts.
 
-Everything here listens through probes and hooks that are there only while they are asked for.
+Everything here works by probes and hooks, which are removed after use.
 """

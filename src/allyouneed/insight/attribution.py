@@ -1,4 +1,4 @@
-"""How much each token counts for what the model says, beyond raw attention weights.
+"""How much each input token contributes to the output, measured beyond raw attention weights.
 
 B batch · H heads · T target length · S source length · D d_model · K head width · V vocabulary
 """
@@ -24,12 +24,12 @@ ROWS_AT_ONCE = 16  # points of the path that integrated gradients takes together
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rollout:
-    """How the state of each position, behind each layer, is mixed from the model's input tokens.
+    """The share of each input token in the state of each position, after each layer.
 
-    `encoder` are SS, for each encoder layer. Behind each decoder layer, `source` TS is the part
-    of the source tokens and `target` TT that of the target tokens so far, the start token first.
-    Rows of `encoder`, and rows of `source` and `target` together, sum to 1. With batches, B comes
-    first.
+    `encoder` holds SS for each encoder layer. For each decoder layer, `source` holds the shares TS
+    of the source tokens, and `target` the shares TT of the target tokens so far, beginning with the
+    start token. Rows of `encoder` sum to 1, and so do rows of `source` and `target` together. With
+    batches, B comes first.
     """
 
     encoder: tuple[Tensor, ...]
@@ -42,10 +42,10 @@ def rollout(
 ) -> Rollout:
     """Attention rollout (Abnar & Zuidema 2020), carried on into the decoder.
 
-    The weights HTS (or BHTS) of each layer are averaged over the heads, and half of what leaves a
-    sub-layer is counted as what went past it on the residual connection: a self-attention layer
-    multiplies what is there by (A + I) / 2, cross-attention adds the encoder's last mixture in.
-    Any model's weights will do; without `decoder` and `cross` it is the encoder's rollout alone.
+    The weights HTS (or BHTS) of each layer are averaged over the heads. Half of a sub-layer's
+    output is counted as coming from the residual connection: self-attention multiplies the shares
+    by (A + I) / 2, and cross-attention adds the shares of the last encoder layer. The weights may
+    be of any model. Without `decoder` and `cross` the result is the encoder's rollout alone.
 
     Raises:
         ShapeError: decoder and cross-attention of different depth.
@@ -75,8 +75,8 @@ def rollout(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueWeighted:
-    """Norms of the vectors that an attention module adds up: `heads_BHTS` of each head's for each
-    query and key, `together_BTS` of their sums over the heads."""
+    """Norms of the vectors that an attention module adds up for each query and key: `heads_BHTS`
+    for each head, `together_BTS` for the sums over the heads."""
 
     heads_BHTS: Tensor
     together_BTS: Tensor
@@ -108,9 +108,9 @@ def value_weighted(
 
 
 def value_vectors(attention: MultiHeadAttention, v_BHSK: Tensor) -> Tensor:
-    """f_h(x) = (x W_V + b_V) W_O, the part of W_O that is the head's: what each head has to give
-    for each key, BHSD. Weighted and summed over heads and keys, and with W_O's bias, they are the
-    module's output."""
+    """f_h(x) = (x W_V + b_V) W_O with the head's slice of W_O: the vector BHSD that each head adds
+    for each key. The module's output is their weighted sum over heads and keys, plus W_O's bias.
+    """
     W_O_DHK = attention.W_O.weight.view(-1, v_BHSK.size(1), v_BHSK.size(3))
     return torch.einsum("bhsk,dhk->bhsd", v_BHSK, W_O_DHK)
 
@@ -144,11 +144,11 @@ def gradient_times_attention(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """What each input token counts for log P of one target token, in nats: `source` S, the end
-    among them, and `target`, the start token and the target tokens before that one.
+    """The share of each input token in log P of one target token, in nats: `source` S, with the end
+    token, and `target`, with the start token and the earlier target tokens.
 
-    `log_probability` is what is accounted for, `baseline` the same with nothing said by any token
-    (None for a method that has no such thing).
+    `log_probability` is the value that is explained, and `baseline` its value with all embeddings
+    zero (None for a method without a baseline).
     """
 
     source: Tensor
@@ -158,7 +158,7 @@ class Attribution:
 
     @property
     def gap(self) -> float | None:
-        """How far all shares together are from `log_probability` - `baseline`."""
+        """The sum of all shares minus (`log_probability` - `baseline`)."""
         if self.baseline is None:
             return None
         all_shares = float(self.source.double().sum() + self.target.double().sum())
@@ -282,7 +282,7 @@ class _Asked:
 
 @contextmanager
 def _embedded(model: Transformer, source_BSD: Tensor, target_BTD: Tensor) -> Iterator[None]:
-    """Lets the model take these vectors for its token embeddings."""
+    """Makes the model use these vectors as its token embeddings."""
     with ExitStack() as stack:
         for side, given in ((model.encoder, source_BSD), (model.decoder, target_BTD)):
             hook = side.embeddings.tokens.register_forward_hook(lambda *_, given=given: given)
@@ -291,7 +291,7 @@ def _embedded(model: Transformer, source_BSD: Tensor, target_BTD: Tensor) -> Ite
 
 
 def _with_a_gradient(weights_BHTS: Tensor, _: Site) -> Tensor:
-    """Weights that were put in the place of a whole module's own do not come from its weights."""
+    """Weights that an edit has put in place have no graph, so they get a gradient of their own."""
     return weights_BHTS if weights_BHTS.requires_grad else weights_BHTS.clone().requires_grad_()
 
 
@@ -302,6 +302,7 @@ def _half_kept(weights_TT: Tensor) -> Tensor:
 
 
 def _whole_rows(weights_TS: Tensor) -> Tensor:
-    """Rows that sum to 1, whatever a probe or dropout has made of them; zeros stay zeros."""
+    """Divides rows by their sums, which a probe or dropout may have changed from 1. Rows of zeros
+    stay zero."""
     sums_T1 = weights_TS.sum(dim=-1, keepdim=True)
     return weights_TS / sums_T1.masked_fill(sums_T1 == 0, 1.0)

@@ -1,4 +1,4 @@
-"""Every hypothesis that a beam search has held, as a tree: how they grew, and where each died."""
+"""The tree of all hypotheses of a beam search: how each one grew, and where it was dropped."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

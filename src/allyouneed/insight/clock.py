@@ -1,4 +1,4 @@
-"""Which step of the decoder is running, for hooks: modules other than attention are not told.
+"""The step of the decoder that is running, for hooks on modules that are not told the step.
 
 B rows
 """
@@ -17,15 +17,15 @@ from allyouneed.core.transformer import Transformer
 
 @dataclass(slots=True)
 class Pass:
-    """One pass through a stack: the position of its first row in the T axis, and which sentence
-    each row of the B axis belongs to, as soon as that is known."""
+    """One pass through a stack: the position of its first row in the T axis, and the number of the
+    sentence of each row of the B axis, once this is known."""
 
     step: int = 0
     sentences: Tensor | None = None
 
 
 class Clock:
-    """`now` is the pass of the decoder that runs, or ran last, while it is followed."""
+    """`now` is the pass of the followed decoder that is running or ran last."""
 
     def __init__(self) -> None:
         self.now = Pass()
@@ -38,7 +38,7 @@ class Clock:
         stack.callback(embeddings.register_forward_pre_hook(self._begin).remove)
 
     def tell_sentences(self, model: Transformer | EncoderOnly, stack: ExitStack) -> None:
-        """Also finds out `now.sentences`, as the first layer's attention is told them."""
+        """Also sets `now.sentences`, from what the attention of the first layer is told."""
         if isinstance(model, EncoderOnly):
             return
         for layer in list(model.decoder.layers)[:1]:
@@ -56,6 +56,6 @@ class Clock:
 def add_probe(
     attention: MultiHeadAttention, probe: Callable[[Tensor, Site], Tensor], stack: ExitStack
 ) -> None:
-    """Sets a probe that goes when the stack is closed."""
+    """Sets a probe, which is removed when the stack is closed."""
     attention.probes.append(probe)
     stack.callback(attention.probes.remove, probe)

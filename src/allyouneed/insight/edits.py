@@ -1,4 +1,4 @@
-"""Other weights in place of those that a head has computed.
+"""Edits of attention weights: weights that replace those that a head has computed.
 
 B rows · H heads · T queries · S keys
 """
@@ -18,25 +18,25 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Cells (t, s) through which query position t cannot look at key position s: the rest of the
-    row is what softmax would have given without them. A row of which nothing is left is zero."""
+    """Cells (t, s): query position t cannot look at key position s. The other weights of the row
+    are those of a softmax without these cells. A row with every cell blocked is zero."""
 
     cells: Sequence[Cell]
 
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """Cells (t, s) that share all the weight of their row t, in equal parts. A row whose cells are
-    all padding is zero."""
+    """Cells (t, s) that share the whole weight of their row t equally. A row whose cells are all
+    padding is zero."""
 
     cells: Sequence[Cell]
 
 
 Edit = Literal["uniform", "diagonal"] | Tensor | Blocked | Forced
-"""What a head's weights become. "uniform": every key that may be looked at weighs the same.
-"diagonal": query position t looks at key position t alone, the last one where the source is
-shorter. A tensor TS (or HTS, for all heads of a module): these weights; queries beyond its T keep
-their own, and what a query may not look at stays zero. Or `Blocked` or `Forced` cells."""
+"""A change of a head's weights. "uniform" gives every visible key the same weight. "diagonal" makes
+query position t look only at key position t, or at the last key where the source is shorter. A
+tensor TS (or HTS, for all heads of a module) gives the weights; queries beyond its T keep their
+own, and hidden keys stay at zero. The others are `Blocked` and `Forced` cells."""
 
 
 def check_edit(name: str, edit: Edit, heads: int) -> None:
@@ -87,8 +87,8 @@ def edited(weights_BHTS: Tensor, site: Site, edit: Edit) -> Tensor:
 
 
 def looks_back(name: str) -> bool:
-    """Whether a module or head of this name is self-attention of the decoder, whose keys grow with
-    each step."""
+    """Whether this name is one of the decoder's self-attention, which has more keys with each
+    step."""
     return name.startswith("decoder") and "self_attention" in name
 
 
@@ -107,13 +107,13 @@ def _given(weights_BHTS: Tensor, site: Site, given: Tensor) -> Tensor:
 
 
 def _seen(weights_BHTS: Tensor, site: Site) -> Tensor:
-    """What may be looked at, BHTS."""
+    """Whether a query may look at a key, BHTS."""
     seen = weights_BHTS.new_ones((), dtype=torch.bool) if site.may_look is None else site.may_look
     return seen.expand_as(weights_BHTS)
 
 
 def _mask(cells: Sequence[Cell], weights_BHTS: Tensor, site: Site) -> Tensor:
-    """Which cells of this run are meant, TS."""
+    """The mask TS of these cells among the queries of this run."""
     queries, keys = weights_BHTS.shape[-2:]
     mask = torch.zeros(queries, keys, dtype=torch.bool)
     for t, s in cells:
@@ -131,16 +131,16 @@ def _diagonal(seen_BHTS: Tensor, site: Site) -> Tensor:
     query_T1 = torch.arange(queries, device=seen_BHTS.device)[:, None] + site.step
     if not site.module.endswith("cross_attention"):
         return query_T1 == torch.arange(keys, device=seen_BHTS.device)
-    rank_BHTS = seen_BHTS.cumsum(dim=-1) - 1  # padding has no position
+    rank_BHTS = seen_BHTS.cumsum(dim=-1) - 1  # positions count real keys only
     return rank_BHTS == query_T1.minimum(rank_BHTS[..., -1:])
 
 
 def _shares(amounts_BHTS: Tensor) -> Tensor:
-    """Each row over its sum; a row of zeros stays one."""
+    """Divides each row by its sum; a row of zeros stays zero."""
     sums_BHT1 = amounts_BHTS.sum(dim=-1, keepdim=True)
     return amounts_BHTS / sums_BHT1.where(sums_BHT1 > 0, 1.0)
 
 
 def _rows(cells_TS: Tensor, changed_BHTS: Tensor, weights_BHTS: Tensor) -> Tensor:
-    """The changed weights in rows that have a cell, the old ones in all others."""
+    """The changed weights in rows that have a cell, and the old weights in all other rows."""
     return changed_BHTS.where(cells_TS.any(dim=-1, keepdim=True), weights_BHTS)

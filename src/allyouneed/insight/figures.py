@@ -24,15 +24,14 @@ __all__ = ["head_grid", "heatmap", "positional_plot", "row_min_max", "save"]
 CELL, LARGEST = 0.36, 24.0  # inches: the side of a heat map's cell, and of the whole at most
 MOST_LINES = 80  # between the rows or columns of a heat map
 WEIGHTS, MEASURE, CHANGE = "Blues", "Blues", "PuOr"
-"""Colours that people see alike however they see colour: light is little, and for changes light
-is none."""
+"""Colours that stay in order for colour-blind readers. Light means little; for changes, none."""
 LINES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
 KINDS = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
 }
-CHANGES = "_change"  # how the names of measures end that may be of either sign
+CHANGES = "_change"  # the ending of measures that can be negative
 
 
 def row_min_max(weights_TS: Tensor) -> Tensor:
@@ -208,7 +207,7 @@ def _draw_measure(
 
 
 def _number(value: float, most: float) -> str:
-    """With as many places as tell values of that size apart, and no zero before the point."""
+    """The value with enough digits to tell values of size `most` apart, without a leading zero."""
     places = 1 - math.floor(math.log10(most))
     rounded = round(value, max(0, places)) + 0.0  # no -0.0
     text = f"{rounded:.{max(0, places)}f}" if places <= 3 else f"{value:.1e}"
@@ -221,12 +220,12 @@ def _label_ticks(axis: Any, tokens: Sequence[str], size: float, rotation: int = 
 
 
 def _length(tokens: Sequence[str], size: float) -> float:
-    """About how many inches the longest label takes."""
+    """The approximate length of the longest label in inches."""
     return max(map(len, labels(tokens)[0])) * size * 0.65 / 72
 
 
 def _thin_frame(plot: "Axes", rows: int, columns: int) -> None:
-    """White lines between the cells, if these are not too small for it; none around them."""
+    """Draws white lines between the cells unless there are too many cells, and no frame."""
     plot.spines[:].set_visible(False)
     plot.tick_params(which="both", length=0)
     if max(rows, columns) <= MOST_LINES:

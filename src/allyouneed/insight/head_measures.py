@@ -1,4 +1,4 @@
-"""What a head looks at, in numbers: means over the rows of its attention weights.
+"""Measures of where a head looks: means over the rows of its attention weights.
 
 B batch · H heads · T queries · S keys · V vocabulary · P pairs of a query and a key
 """
@@ -21,7 +21,7 @@ MEASURES: Mapping[str, str] = {
     "end": "weight of the end token, where there is one",
     "rare": "weight of the rarest token that the row may look at (Voita et al. 2019)",
 }
-"""What is measured, each as the mean over all rows. A row of cross-attention is the step that
+"""The measures, each a mean over all rows. A row of cross-attention is the step that
 produced the target token of that number; the decoder's own rows and columns both count from the
 start token on."""
 
@@ -30,8 +30,8 @@ OFFSETS = {"previous": -1, "self": 0, "next": 1}
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the columns of attention weights are: tokens BS, which of them are real (not padding),
-    and how rare each is, by `rarity`."""
+    """The columns of attention weights: the tokens BS, whether each is real (not padding), and how
+    rare each is, by `rarity`."""
 
     ids_BS: Tensor
     real_BS: Tensor

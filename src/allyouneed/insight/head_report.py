@@ -1,4 +1,4 @@
-"""What every head of a model does over a corpus: where it looks, and what is lost without it.
+"""A report on every head of a model over a corpus: where it looks, and its effect if switched off.
 
 B batch · H heads · T target length · S source length
 """
@@ -114,7 +114,7 @@ def head_report(
 ) -> HeadReport:
     """Measures every head of the translator's core model over pairs of sentences.
 
-    `MEASURES` are always there. With `gold`, a line of Pharaoh links for each pair ("0-0" sure,
+    `MEASURES` are always taken. With `gold`, a line of Pharaoh links for each pair ("0-0" sure,
     "1?2" possible, words counted from 0), each head of cross-attention is also read as a word
     alignment and its error rate taken (Och & Ney 2003). `importance` switches one head after
     another off and takes the change of loss and of BLEU (Michel et al. 2019): a pass over the

@@ -1,4 +1,4 @@
-"""Changing what a model computes while it runs: heads off, other weights, other activations.
+"""Changes of a running model: heads switched off, other attention weights, other activations.
 
 B rows · H heads · T queries or positions · S keys · D d_model · K head width
 """
@@ -33,9 +33,9 @@ __all__ = ["Blocked", "Forced", "intervene", "Patch"]
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A value from another run, put in at some positions only.
+    """A value from another run that replaces this run's value at some positions.
 
-    `value` is TD, or BTD with one row for each of the run's (for a head TK or BTK); `positions`
+    `value` is TD, or BTD with a row for each row of the run (for a head TK or BTK). `positions`
     count from 0.
     """
 
@@ -52,7 +52,7 @@ def intervene(
     scale: Mapping[str, float] | None = None,
     patch: Mapping[str, Tensor | Patch] | None = None,
 ) -> Iterator[None]:
-    """Changes the model inside the `with`: translate, score, search or train as usual there.
+    """Changes the model inside the `with` block, where it translates, scores and trains as usual.
 
         with intervene(translator, switch_off=["decoder.layers.1.cross_attention[3]"]):
             translator("A man rides a bike.")
@@ -70,8 +70,9 @@ def intervene(
     embeddings and final norms. Positions that a value does not reach stay as they are. In each
     part edits come first, then scales, then patches.
 
-    What is changed acts alike in whole passes and in steps with a cache. A translator runs on
-    the core engine meanwhile; compare with its result there. Afterwards nothing is left behind.
+    A change has the same effect in whole passes and in steps with a cache. A translator runs on
+    the core engine inside the block, so compare with that engine's result. After the block the
+    model is unchanged.
 
     Raises:
         UsageError: a name that there is not, with those that there are; an edit or patch that
@@ -146,7 +147,7 @@ def _edit_of(edit: Edit) -> Probe:
 
 
 def _probe(model: CoreModel, name: str, change: Probe, stack: ExitStack) -> None:
-    """Lets a probe act on one head, or on all."""
+    """Sets a probe on one head, or on all heads of a module."""
     module, head = split_head(name)
 
     def one_head(weights_BHTS: Tensor, site: Site) -> Tensor:
@@ -186,7 +187,7 @@ def _set_patch(model: CoreModel, name: str, patch: Patch, clock: Clock, stack: E
         before, own, after = results_BTHK.tensor_split((head, head + 1), dim=2)
         return torch.cat([before, put(own.squeeze(2))[:, :, None], after], dim=2).flatten(2)
 
-    # While there is a probe, the hypotheses of a search do not stand in for positions.
+    # Without a probe, a search lays hypotheses along the T axis; a probe makes T mean positions.
     add_probe(attention, lambda weights_BHTS, _: weights_BHTS, stack)
     _before(attention.W_O, one_head, stack)
 
@@ -205,7 +206,7 @@ def _patched(name: str, x_BTD: Tensor, patch: Patch, step: int) -> Tensor:
 
 
 def _before(module: nn.Module, change: Callable[[Tensor], Tensor], stack: ExitStack) -> None:
-    """Lets a function change what a module is given."""
+    """Applies a function to the input of a module."""
 
     def hook(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Tensor]:
         return (change(inputs[0]),)

@@ -1,4 +1,4 @@
-"""What the decoder would have said after each of its sub-layers, and which of them say it.
+"""The tokens that the decoder would predict after each sub-layer, and the parts behind them.
 
 B batch · T target length · D d_model · V vocabulary · P parts of the residual stream
 """
@@ -48,8 +48,8 @@ def logit_lens(model: Transformer, tape: Tape, target_BT: Tensor) -> Iterator[Pl
     """The places of the decoder, from the bottom up (the logit lens, nostalgebraist 2020; parts of
     a stream by their effect on a logit: Elhage et al. 2021).
 
-    The tape holds a whole pass, recorded with `residuals=True`; `target_BT` are the tokens whose
-    logits are looked at, one for each position of the decoder's input.
+    The tape holds a whole pass, recorded with `residuals=True`. `target_BT` are the tokens whose
+    logits are explained, one for each position of the decoder's input.
 
     Raises:
         UsageError: a tape without residuals.
@@ -91,7 +91,7 @@ def _place(
 
 
 def _through(norm: nn.Module, x_BTD: Tensor, parts_PBTD: Tensor) -> Tensor:
-    """The parts of x as parts of norm(x); the norm's own bias goes to the last one."""
+    """The parts of x as parts of norm(x). The norm's bias is added to the last part."""
     if isinstance(norm, nn.Identity):
         return parts_PBTD
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)

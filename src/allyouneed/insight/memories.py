@@ -1,5 +1,5 @@
-"""Feed-forward networks as key-value memories (Geva et al. 2021): for each hidden unit what excites
-it most, its key, and what it then speaks for, its value.
+"""Feed-forward networks as key-value memories (Geva et al. 2021): for each hidden unit the prefixes
+that excite it most (its key) and the tokens that it promotes (its value).
 
 B batch · T length · F d_ff · K kept · V vocabulary
 """
@@ -127,8 +127,8 @@ def memories(
 def promoted_tokens(
     model: Transformer, tokenizer: AnyTokenizer, feed_forward: str, unit: int, count: int
 ) -> tuple[tuple[str, float], ...]:
-    """The tokens whose logits the unit's value vector, its column of W_2, lifts most through the
-    output projection, and by how much for an activation of 1; norms in between are left aside."""
+    """The tokens whose logits the unit's value vector (its column of W_2) raises most through the
+    output projection, each with the rise for an activation of 1. Norms in between are ignored."""
     W_2 = model.get_submodule(feed_forward).get_submodule("W_2")
     value_D = W_2.get_parameter("weight")[:, unit]
     logits_V = model.output.weight @ value_D
@@ -174,11 +174,11 @@ class _MostExcited:
         self._kept = {n: here[n] if n in here else self._kept[n] for n in wanted}
 
     def of(self, unit: int, tokenizer: AnyTokenizer) -> Iterator[Excitement]:
-        """What excites one unit, the most exciting first."""
+        """The prefixes that excite one unit, the most exciting first."""
         columns = (self.activations_FK, self._numbers_FK, self._positions_FK)
         for activation, number, position in zip(*(c[unit].tolist() for c in columns), strict=True):
             source, target = self._kept[number]
-            # The decoder's position t has the start token and t target tokens behind it.
+            # At position t the decoder has read the start token and t target tokens.
             prefix = target[:position] if self.in_decoder else source[: position + 1]
             texts = tokenizer.target.decode(prefix), tokenizer.decode(source)
             yield Excitement(activation, *texts, number)

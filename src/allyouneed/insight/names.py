@@ -1,4 +1,4 @@
-"""Names of the parts that can be looked into, such as `decoder.layers.3.cross_attention[5]`."""
+"""Names of the parts of a model, such as `decoder.layers.3.cross_attention[5]`."""
 
 import re
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _LAYER = re.compile(r"(\w+\.layers)\.(\d+)")
 
 
 def core_model(looked_into: LookedInto) -> CoreModel:
-    """The model that probes and hooks are set on: itself, or the core model of what runs it."""
+    """The core model itself, or the core model of a translator or an encoder-only model."""
     if isinstance(looked_into, Translator | EncoderModel):
         return looked_into.model
     return looked_into
@@ -38,7 +38,7 @@ def stacks(model: CoreModel) -> dict[str, Encoder | Decoder]:
 
 
 def ends_of_stacks(model: CoreModel) -> list[str]:
-    """What stands below and on top of the layers, such as `encoder.embeddings`."""
+    """The names of the modules below and above the layers, such as `encoder.embeddings`."""
     return [f"{side}.{end}" for side in stacks(model) for end in ("embeddings", "norm")]
 
 
@@ -86,7 +86,7 @@ def split_head(name: str) -> tuple[str, int | None]:
 
 
 def check_name(name: str, known: Iterable[str], purpose: str) -> None:
-    """Raises UsageError for a name that is not known; it lists, in short, those that are."""
+    """Raises UsageError for an unknown name; the message lists the known names in short."""
     names = list(known)
     if name in names:
         return
@@ -98,7 +98,7 @@ def check_name(name: str, known: Iterable[str], purpose: str) -> None:
 
 
 def in_short(names: Iterable[str]) -> list[str]:
-    """Names that differ in their layer and head only, as one: `encoder.layers.0…5.x[0…7]`."""
+    """Joins names that differ only in layer and head into one: `encoder.layers.0…5.x[0…7]`."""
     groups: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     for name in names:
         module, head = split_head(name)

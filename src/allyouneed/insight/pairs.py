@@ -1,4 +1,4 @@
-"""A corpus that a model is watched over: pairs of sentences as ids, forced through it in batches.
+"""Pairs of sentences as ids, which a model is run over in batches with the targets given.
 
 B batch · T target length · S source length
 """
@@ -19,11 +19,11 @@ from allyouneed.translation.translator import Translator
 from allyouneed.translation.words import word_numbers
 
 Progress = Callable[[str, int, int], None]
-"""progress(stage, done, total), called now and then."""
+"""progress(stage, done, total), called after each batch."""
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
-    """Nobody wants to know."""
+    """Ignores the progress, for callers that do not show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Pairs:
         targets: Sequence[str],
         first_number: int = 1,
     ) -> "Pairs":
-        """Tokenises both sides as the model reads them, white space around texts left out; an
-        error counts pairs from `first_number` on.
+        """Tokenises both sides as the model reads them, without white space around the texts.
+        Errors number the pairs from `first_number`.
 
         Raises:
             UsageError: not a target for each source, or no pairs.
@@ -69,16 +69,16 @@ class Pairs:
 
     @property
     def target_tokens(self) -> int:
-        """In all, the end tokens among them."""
+        """The number of target tokens in all pairs, end tokens included."""
         return sum(map(len, self.targets))
 
     def words(self, number: int) -> tuple[list[int], list[int]]:
-        """The word that each token belongs to, on both sides of one pair; -1: none."""
+        """For both sides of one pair, the number of the word that each token belongs to, or -1."""
         source, target = self.sources[number], self.targets[number]
         return word_numbers(self.tokenizer, source), word_numbers(self.tokenizer.target, target)
 
     def batches(self, progress: Progress = no_progress, stage: str = "") -> Iterator[list[int]]:
-        """Numbers of pairs of like length, and a word on how many are done."""
+        """The numbers of the pairs of each batch, which have similar lengths. Reports progress."""
         lengths = [max(map(len, pair)) for pair in zip(self.sources, self.targets, strict=True)]
         done = 0
         for chosen in batches_of_like_length(lengths):
@@ -89,7 +89,7 @@ class Pairs:
 
     @torch.inference_mode()
     def force(self, model: Transformer, chosen: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Runs the model over a batch, its targets given; returns its source BS and its decoder's
+        """Runs the model over a batch by teacher forcing. Returns the source BS and the decoder's
         input BT.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Why a text was written as it was: what else could have come, and what was looked at, by token.
+"""Why a model wrote each token: the probable alternatives, and the source words it looked at.
 
 H heads · T target tokens · S source tokens
 """
@@ -36,7 +36,7 @@ class Reason:
 
     @property
     def probability(self) -> float:
-        """Of the token, from 0 to 1."""
+        """The probability of the token, from 0 to 1."""
         return math.exp(self.log_probability)
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def reasons(
     words: int = 3,
     leave_out: Collection[str] = (),
 ) -> tuple[Reason, ...]:
-    """Teacher-forces the core model with a target that is there already, however it was found.
+    """The reason for each token of a finished target, found by teacher-forcing the core model.
 
-    Probabilities are the model's own over its whole vocabulary. A word's share is that of its
-    tokens together; the end, which is no word, and the words to `leave_out` are not named.
+    Probabilities are over the model's whole vocabulary. The share of a word is the sum of its
+    tokens' shares. The end token and the words to `leave_out` are not listed.
 
     Raises:
         ShapeError: a source or target longer than the model's positions.
@@ -90,7 +90,7 @@ def _looks(
     shares: Sequence[float],
     leave_out: Collection[str],
 ) -> tuple[Look, ...]:
-    """The words with their shares, the largest first."""
+    """The words with their shares, the largest share first."""
     of_word = [0.0] * len(text)
     for token, share in zip(source, shares, strict=True):
         if token.word >= 0:

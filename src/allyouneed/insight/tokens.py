@@ -1,6 +1,6 @@
-"""Tokens with their place in the text, and what could have stood there instead.
+"""Tokens with their places in the text, and the most probable alternatives to them.
 
-T positions · V vocabulary · X of them, the best
+T positions · V vocabulary · X the most probable tokens
 """
 
 import math
@@ -18,8 +18,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: `text` is its piece, made readable; `span` the characters (begin, end) of the
-    text that it touches, none for the end; `word` the number of its word, -1 for none."""
+    """One token. `text` is its piece, made readable. `span` are the characters (begin, end) of the
+    text that it touches; the span of the end token is empty. `word` is the number of its word, or
+    -1."""
 
     id: int
     text: str
@@ -29,7 +30,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A token that could come, and how probable it is."""
+    """A token that could stand at a position, and its log-probability."""
 
     id: int
     text: str
@@ -37,12 +38,12 @@ class Alternative:
 
     @property
     def probability(self) -> float:
-        """From 0 to 1."""
+        """The probability of the token, from 0 to 1."""
         return math.exp(self.log_probability)
 
 
 def tokens_of(tokenizer: AnyTokenizer, ids: Sequence[int], offset: int = 0) -> tuple[Token, ...]:
-    """Ids as tokens of their text without white space around it, which begins at `offset`."""
+    """The tokens of these ids. Spans count from `offset` in the text without white space around."""
     text, spans = tokenizer.decode(ids), tokenizer.spans(ids)
     blank, length = len(text) - len(text.lstrip()), len(text.strip())
     inside = [
@@ -55,9 +56,8 @@ def tokens_of(tokenizer: AnyTokenizer, ids: Sequence[int], offset: int = 0) -> t
 def tokens_of_text(
     tokenizer: AnyTokenizer, text: str, plain: Plain | None = None, offset: int = 0
 ) -> tuple[Token, ...]:
-    """The tokens of a text that begins at `offset`, where they stand in it as it was typed: the
-    model may read it as `plain`, and `decode` may give back less of it, where a piece is unknown.
-    """
+    """The tokens of a text that begins at `offset`. Spans are places in the text as it was typed,
+    also where the model reads it as `plain` and where a piece is unknown."""
     plain = plain or Plain(text)
     encoding = tokenizer.encode(plain.text)
     spans = [plain.typed(begin, end) for begin, end in encoding.spans]

@@ -1,4 +1,4 @@
-"""Everything about one translation: tokens, alternatives, attention, beam, layer by layer.
+"""A trace of one translation: tokens, alternatives, attention, beam tree, and every layer.
 
 H heads · T target tokens · S source tokens · V vocabulary
 """
@@ -123,7 +123,7 @@ def trace(
     prefix: str = "",
     lens: bool = True,
 ) -> Trace:
-    """Translates a text with the core model and tells everything about it.
+    """Translates a text with the core model and returns the trace of the translation.
 
     The text is seen as one piece, lines and all, up to as many tokens as the model has positions;
     where the translator would take it in parts, a note says so. `beam` and `prefix` are as the

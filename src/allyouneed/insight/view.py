@@ -1,4 +1,4 @@
-"""Anybody's attention weights with their tokens, checked: what a view or a figure is drawn from.
+"""Attention weights of any model with their tokens, checked, ready to be drawn.
 
 B batch · H heads · T queries · S keys
 """
@@ -58,7 +58,7 @@ def attention_view(
 
     `weights` are a tensor (or an array) HTS or 1HTS for each layer. For self-attention both sides
     are the same tokens. Encoder, decoder and cross-attention are three views, each with layers and
-    lengths of its own. What is kept is a float32 copy on the CPU.
+    lengths of its own. The view keeps a float32 copy on the CPU.
 
     Raises:
         ShapeError: weights whose axes do not fit, by their layer.

@@ -1,1 +1,1 @@
-"""The live view: what Python answers to the page, the notebook and the saved file."""
+"""The live view: the Python side of the page, the notebook widget and the saved file."""

@@ -22,13 +22,17 @@ from allyouneed.widget.packing import Answer
 
 STEPS = {
     "q": ("Query", "q = x W_Q", "the position's state, projected for this head"),
-    "keys": ("Keys", "k = memory W_K", "every position that it may look at, projected"),
+    "keys": (
+        "Keys",
+        "k = memory W_K",
+        "the states of all visible positions, projected for this head",
+    ),
     "products": ("Dot products", "q · k", "how well the query fits each key"),
-    "scaled": ("Scaling", "q · k / √d_k", "so that long vectors do not push softmax to its ends"),
-    "mask": ("Mask", "may look?", "what lies in the future is set to -∞ before softmax"),
+    "scaled": ("Scaling", "q · k / √d_k", "keeps long vectors from saturating the softmax"),
+    "mask": ("Mask", "may look?", "products with future positions become -∞ before the softmax"),
     "weights": ("Softmax", "softmax(q · k / √d_k)", "the attention weights; they sum to 1"),
-    "values": ("Values", "v = memory W_V", "what each position has to say to this head"),
-    "sum": ("Weighted sum", "Σ weight · v", "the head's result: values, by how much it looks"),
+    "values": ("Values", "v = memory W_V", "the vector that each position offers to this head"),
+    "sum": ("Weighted sum", "Σ weight · v", "the head's result: the values, weighted"),
     "output": (
         "Output projection",
         "head W_O",
@@ -36,9 +40,9 @@ STEPS = {
     ),
     "attention": ("MultiHead", "Concat(head_1, …, head_h) W_O", "all heads together"),
     "residual": ("Add", "x + Sublayer(x)", "the residual connection"),
-    "norm": ("Norm", "LayerNorm(x + Sublayer(x))", "what the next sub-layer is given"),
+    "norm": ("Norm", "LayerNorm(x + Sublayer(x))", "the input of the next sub-layer"),
 }
-BEFORE = ("Norm", "LayerNorm(x)", "what this sub-layer was given: the norm comes first here")
+BEFORE = ("Norm", "LayerNorm(x)", "the input of this sub-layer: here the norm comes first")
 
 
 @torch.inference_mode()
@@ -56,7 +60,7 @@ def calculate(
     values [S, K], sum [K], and output, attention, residual and norm [D].
 
     Raises:
-        UsageError: a module, head or query that there is not, with those that there are.
+        UsageError: an unknown module, head or query; the message lists the known ones.
     """
     known = attentions(model)
     check_name(module, known, "to calculate")

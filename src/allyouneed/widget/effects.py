@@ -1,4 +1,4 @@
-"""What switching a head off does, measured.
+"""The measured effect of switching a head off.
 
 S source tokens · T target tokens
 """
@@ -17,8 +17,8 @@ from allyouneed.widget.questions import State
 
 
 def effect(translator: Translator, before: Trace, state: State) -> tuple[float, str]:
-    """For the model as it is set now: the change of the log-probability of the target that was
-    found before, in nats, and the text that it finds instead."""
+    """The effect of the model's present changes: by how many nats the log-probability of the target
+    found before has changed, and the text that the model finds now."""
     model, tokenizer = translator.model, translator.tokenizer
     source_1S = torch.tensor([[one.id for one in before.source]], device=translator.device)
     target_1T = torch.tensor([[one.id for one in before.target]], device=translator.device)

@@ -1,4 +1,4 @@
-"""Ways to look at attention: as it is, and what follows from it.
+"""Lenses: the attention weights themselves, and quantities that follow from them.
 
 L layers · H heads · T queries · S keys
 """

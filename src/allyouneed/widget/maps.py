@@ -1,4 +1,4 @@
-"""Attention made small: pictures of at most 32 × 32 for the grids, whatever the length.
+"""Small maps of attention for the grids: at most 32 × 32, whatever the length.
 
 L layers · H heads · T queries · S keys
 """

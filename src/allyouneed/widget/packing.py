@@ -20,7 +20,7 @@ LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the view is told: any JSON value, and arrays by name; these travel as float16."""
+    """An answer to the view: any JSON value, and arrays by name, which are sent as float16."""
 
     json: Any
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)

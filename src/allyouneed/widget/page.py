@@ -1,4 +1,4 @@
-"""The documents around the view's module: one that a server serves, one that holds everything.
+"""The HTML documents of the view: the page that a server serves, and the saved page.
 
 No text of the user's is ever part of the markup: it travels as JSON in a script of its own.
 """

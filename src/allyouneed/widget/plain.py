@@ -1,4 +1,4 @@
-"""Anybody's attention in the same view: plain weights, no model behind them.
+"""Attention weights of any model in the same view, without the model.
 
 H heads · T queries · S keys
 """

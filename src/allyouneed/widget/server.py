@@ -1,9 +1,8 @@
-"""The page on localhost: a small HTTP server that answers one page, and nobody else.
+"""The page on localhost: a small HTTP server for one page.
 
-It is bound to 127.0.0.1, its address holds a random token, and it refuses requests that another
-site's page has caused (by their Host, Origin and content type) or whose name for it is another
-one. What it serves is a fixed list, so that there is no path to walk; and nothing that is typed
-into the page is ever part of a document.
+It listens on 127.0.0.1, and its address holds a random token. It refuses requests of other sites'
+pages (by their Host, Origin and content type). It serves a fixed list of files, so no path can
+lead elsewhere, and text that is typed into the page is never part of a document.
 """
 
 import errno
@@ -80,7 +79,7 @@ class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @property
     def address(self) -> str:
-        """Where a browser finds the page; whoever knows it may ask the model."""
+        """The address of the page. Anybody on this machine who knows it can ask the model."""
         return f"http://{LOCALHOST}:{self.port}/{self.token}/"
 
     @property
@@ -89,7 +88,7 @@ class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         return int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that hangs up in the middle is no news."""
+        """Ignores a browser that closes its connection early."""
 
 
 class Arriving(RawIOBase):
@@ -147,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
         self._respond(self._answer)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not news either."""
+        """Prints nothing about requests."""
 
     def _respond(self, content: Callable[[str], tuple[str, bytes]]) -> None:
         try:

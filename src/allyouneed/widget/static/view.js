@@ -1932,9 +1932,9 @@ function lensPart({ study, palette }) {
     make(
       "p",
       {},
-      `after layer ${rowName(row.name)}, where “`,
+      `prediction after layer ${rowName(row.name)}, at the place of “`,
       isolated(final),
-      "” is written",
+      "”",
       row.crossShare === null ? "" : ` · cross-attention's share of the change: ${percent(row.crossShare)}`
     ),
     make("ol", { class: "lens-top" }, ...row.top.map(({ text, probability }) => make("li", {}, isolated(visible(text)), make("span", { class: "figure quiet" }, ` ${percent(probability)}`))))
@@ -1971,7 +1971,7 @@ function lensPart({ study, palette }) {
         make("th", { scope: "row" }, rowName(positions[0][i].name)),
         ...positions.map((column, t) => cell(column[i], visible(target[t].text), target[t].id))
       ))));
-      put(said, make("p", { class: "quiet" }, "Deeper colour: surer. Outlined: already what is written in the end. Point at a cell for more."));
+      put(said, make("p", { class: "quiet" }, "Deeper colour: more probable. Outlined: this layer already predicts the final token. Point at a cell for more."));
     } catch (error) {
       if (mine === stamp) put(said, make(
         "p",
