@@ -198,7 +198,10 @@ def wrong_with_call(words: Sequence[str]) -> list[str]:
     verb, rest = words[0], words[1:]
     if verb not in group.commands:
         return [f"allyouneed {verb}: no such verb"]
-    options = {name for p in group.commands[verb].params for name in (*p.opts, *p.secondary_opts)}
+    command = group.commands[verb]
+    while inner := getattr(command, "commands", {}).get(rest[0] if rest else ""):  # keys add
+        command, rest = inner, rest[1:]
+    options = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
     given = [word.split("=")[0] for word in rest if word.startswith("--")]
     unknown = [f"{verb} {o}: no such option" for o in given if o not in {*options, "--help"}]
     return unknown + (_wrong_with_training(rest) if verb == "train" else [])

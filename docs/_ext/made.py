@@ -31,7 +31,15 @@ MARK = re.compile(r"^% made: (\S+)(?: (.+))?$", re.MULTILINE)
 def command_line() -> str:
     """Every verb with its help, its arguments and its options."""
     group: Any = typer.main.get_command(build())
-    return "\n\n".join(_verb(name, group.commands[name]) for name in sorted(group.commands))
+    return "\n\n".join(_verb(name, command) for name, command in _verbs(group))
+
+
+def _verbs(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every verb by its name, the verbs of a verb (`keys add`) after it."""
+    for name, command in sorted(group.commands.items()):
+        yield f"{before}{name}", command
+        if hasattr(command, "commands"):
+            yield from _verbs(command, f"{before}{name} ")
 
 
 def _verb(name: str, command: Any) -> str:
