@@ -4,6 +4,7 @@ The nodes of the source form a tree, and the same tree comes out: every tag once
 tag that it was in. Only the places in the text are found, by what comes from what.
 """
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void,
 
 Literal = Kept | Void
 Range = tuple[int, int]
+ALIGNED = 0.6  # how much alignment decides about a tag's words, beside their places
+NEAR = 1.5  # words away from its place at which a word belongs to a tag e times less
+LIKELY = 0.2  # how much the first and the last word of a tag have to belong to it
 COMPARED = 60  # candidates for each end of a tag, at most; of more, only the outermost are tried
 
 
@@ -225,7 +229,9 @@ class _Placement:
         if item.atoms == s_area and all(free) and low < high:
             return low, high
         same = self._same_text(item, area, free)
-        return same or self._best(item, area, free) or self._nearest(item, s_area, area, free)
+        return (
+            same or self._best(item, s_area, area, free) or self._nearest(item, s_area, area, free)
+        )
 
     def _same_text(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
         """Where the tag's own words stand in the translation as they are: a name, a button."""
@@ -252,31 +258,54 @@ class _Placement:
         best = max(found, key=lambda t: (agreeing(t), -t))
         return best, best + len(wanted)
 
-    def _best(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
-        """The range with the highest Dice coefficient: atoms that come from the tag's, beside all
-        that come from anywhere."""
+    def _best(self, item: _Item, s_area: Range, area: _Area, free: list[bool]) -> Range | None:
+        """The range with the highest Dice coefficient between what it holds and what belongs to
+        the tag. An atom belongs to it by what it comes from, and by its place, as attention is
+        often a word off and the order of words is mostly the same."""
         low, high = area.atoms
-        first, last = item.atoms
-        inside, known = [0], [0]
-        for t in range(low, high):
-            inside.append(inside[-1] + (first <= self.origin[t] < last))
-            known.append(known[-1] + (self.origin[t] >= 0))
-        ends = [t for t in range(low, high) if first <= self.origin[t] < last and free[t - low]]
+        words = [atom.is_word for atom in self.t_atoms[low:high]]
+        expected = self._words(item.atoms) * sum(words) / max(self._words(s_area), 1)
+        known = any(item.atoms[0] <= s < item.atoms[1] for s in self.origin[low:high])
+        most = high - low if known else max(round(expected), 1)
+        belongs = self._belonging(item, s_area, area)
+        sums, counts, blocked = [0.0], [0], [0]
+        for one, is_word, is_free in zip(belongs, words, free, strict=True):
+            sums.append(sums[-1] + one * is_word)
+            counts.append(counts[-1] + is_word)
+            blocked.append(blocked[-1] + (not is_free))
+        ends = [n for n, one in enumerate(belongs) if one >= LIKELY and free[n] and words[n]]
         if len(ends) > COMPARED:
             ends = ends[: COMPARED // 2] + ends[-COMPARED // 2 :]
-        blocked = [0]
-        for one in free:
-            blocked.append(blocked[-1] + (not one))
         best, best_score = None, 0.0
         for n, begin in enumerate(ends):
-            for end in ends[n:]:
-                b, e = begin - low, end - low + 1
-                if blocked[e] > blocked[b]:
+            for last in ends[n:]:
+                end = last + 1
+                if blocked[end] > blocked[begin] or counts[end] - counts[begin] > most:
                     break
-                score = 2 * (inside[e] - inside[b]) / (known[e] - known[b] + inside[-1])
+                score = 2 * (sums[end] - sums[begin]) / (counts[end] - counts[begin] + expected)
                 if score > best_score:
-                    best, best_score = (begin, end + 1), score
+                    best, best_score = (low + begin, low + end), score
         return self._with_signs(item, best, area, free) if best else None
+
+    def _belonging(self, item: _Item, s_area: Range, area: _Area) -> list[float]:
+        """How much each atom of the area belongs to a tag, from 0 to 1."""
+        first, last = item.atoms
+        before, inside = self._words((s_area[0], first)), self._words(item.atoms)
+        targets = self.t_atoms[slice(*area.atoms)]
+        scale = sum(atom.is_word for atom in targets) / max(self._words(s_area), 1)
+        begin, end = before * scale, (before + inside) * scale
+        found = []
+        words = 0
+        for atom, origin in zip(targets, self.origin[slice(*area.atoms)], strict=True):
+            away = max(begin - words - 0.5, words + 0.5 - end, 0.0)
+            by_origin = first <= origin < last
+            found.append(ALIGNED * by_origin + (1 - ALIGNED) * math.exp(-away / NEAR))
+            words += atom.is_word
+        return found
+
+    def _words(self, atoms: Range) -> int:
+        """How many of these atoms of the source are words."""
+        return sum(atom.is_word for atom in self.s_atoms[slice(*atoms)])
 
     def _with_signs(self, item: _Item, found: Range, area: _Area, free: list[bool]) -> Range:
         """The range with the sign before or after it that the tag begins or ends with as well."""
