@@ -8,14 +8,14 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 THREADS = "allyouneed stage"
-PARTING = 0.2  # seconds given to a thread whose work nobody wants any more
+PARTING = 0.2  # seconds that a thread may take to end when its results are no longer needed
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What comes after the last item: nothing more, or an error."""
+    """Marks the end of the items; holds the error that ended them, if any."""
 
     error: BaseException | None = None
 
@@ -61,7 +61,7 @@ def ahead(items: Iterable[Item], room: int = 1) -> Generator[Item, None, None]:
 
 
 def at_work() -> bool:
-    """Whether a stage whose items nobody wants any more is still busy, or waits for its input."""
+    """Whether a stage whose items are no longer needed is still running or waits for input."""
     return any(thread.name == THREADS for thread in threading.enumerate())
 
 

@@ -151,7 +151,8 @@ def test_what_a_run_leaves(runs: Any) -> None:
     for model in (folder / "model", folder / "best"):
         assert sorted(path.name for path in model.iterdir()) == MODEL_FILES
     assert {path.name for path in folder.iterdir()} == {
-        ".lock", "recipe.toml", "log.jsonl", "checkpoints", "best", "model", "report.html", "cache"
+        ".lock", ".lock-holder", "recipe.toml", "log.jsonl", "checkpoints", "best", "model",
+        "report.html", "cache",
     }  # fmt: skip
     weights = load_file(folder / "model" / "model.safetensors")
     assert {tensor.dtype for tensor in weights.values()} == {torch.float16}

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with needs_torch(f"`allyouneed {given[0] if given else ''}`"):
             code = run(given, settings)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has enough
+    except BrokenPipeError:  # the reader of the output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except KeyboardInterrupt:
@@ -81,8 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends the process; threads that wait for input, or for the end of a batch whose translations
-    nobody wants any more, are not waited for."""
+    """Ends the process. It does not wait for threads that read input or translate a batch whose
+    results are no longer needed."""
     if at_work():
         with suppress(OSError):
             sys.stderr.flush()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from allyouneed.cli.columns import cell_len, padded
+from allyouneed.cli.columns import cell_len, left_aligned
 from allyouneed.decoding.options import BeamOptions, SamplingOptions, SearchOptions
 from allyouneed.errors import UsageError, nearest
 from allyouneed.text.shown import shown
@@ -95,7 +95,9 @@ def _why(chat: "Chat", _: str) -> Answer:
     rows = [("said", "probability", "other ways", "looked at"), *map(_row, found)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     lines = (
-        "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(
+            left_aligned(cell, width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
         for row in rows
     )
     return Answer("\n".join(lines), [reason.to_dict() for reason in found])

@@ -22,8 +22,8 @@ def opened(
     debug: bool,
     vocabulary_selection: bool = False,
 ) -> "Translator":
-    """The translator; that something else runs than was hoped for is always said, what runs only
-    to those who --debug.
+    """Opens the translator. A note tells when another engine runs than was asked for; with `debug`,
+    a note always names the engine.
 
     Raises:
         ModelFolderError, UsageError: as `allyouneed.load`.
@@ -54,7 +54,7 @@ def tell(told: "Translator | Chat | Stream") -> None:
 def opened_encoder(
     model: str | None, device: str | None, threads: int | None, recipe: str
 ) -> "EncoderModel":
-    """The model without a decoder in the folder `model`; `recipe` is one that trains such a model.
+    """Opens the model without a decoder in the folder `model`; `recipe` names a recipe for one.
 
     Raises:
         ModelFolderError, UsageError: as `EncoderModel.open`, or no folder was given.

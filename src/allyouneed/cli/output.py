@@ -9,14 +9,15 @@ from typing import Any
 
 
 def result(line: str) -> None:
-    """One line of results, flushed, so that whoever reads the pipe has it at once."""
+    """Writes one line of results and flushes it, so that a reader of the pipe gets it at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 @contextmanager
 def results(file: Path | None) -> Iterator[Callable[[str], None]]:
-    """What takes a line of results: standard output, or the file, which is there when all is done.
+    """Yields a function that writes a line of results: to standard output, or into the file. The
+    file appears when the block ends.
 
     Raises:
         OSError: the file cannot be written; an older one stays as it was.
@@ -36,7 +37,7 @@ def as_json(values: Any) -> str:
 
 
 def note(text: str) -> None:
-    """Something to know about what was done, on standard error."""
-    with suppress(OSError):  # where nobody can be told, the results still matter
+    """Writes a note for the user to standard error."""
+    with suppress(OSError):  # a closed standard error must not stop the results
         sys.stderr.write(f"note: {text}\n")
         sys.stderr.flush()

@@ -5,7 +5,7 @@ T target length · S source length
 
 from collections.abc import Sequence
 
-from allyouneed.cli.columns import cell_len, padded
+from allyouneed.cli.columns import cell_len, left_aligned
 from allyouneed.text.shown import shown
 
 SHADES = " ░▒▓█"
@@ -29,10 +29,10 @@ def attention_picture(
     listed = margin + sum(cell_len(name) + 1 for name in names) > width
     heads = [str(number) for number in range(1, len(names) + 1)] if listed else names
     columns = [max(cell_len(head), 1 if listed else LEAST_WIDTH) for head in heads]
-    lines = [" " * margin + " ".join(map(padded, heads, columns))]
+    lines = [" " * margin + " ".join(map(left_aligned, heads, columns))]
     for row, weights in zip(rows, weights_TS, strict=True):
         cells = [_shade(w, max(weights)) * c for w, c in zip(weights, columns, strict=True)]
-        lines.append(padded(row, margin) + " ".join(cells))
+        lines.append(left_aligned(row, margin) + " ".join(cells))
     if listed:
         lines.append("  ".join(f"{number} {name}" for number, name in enumerate(names, start=1)))
     return "\n".join(line.rstrip() for line in lines)

@@ -15,9 +15,8 @@ Done = Callable[[str], None]
 def reading_progress(given: bool, output: Path | None) -> Iterator[Done]:
     """Shows a bar on standard error while the lines of a file are worked off.
 
-    There is no bar where nobody would see it or where it would disturb: where texts were `given`,
-    where standard input is no file, where standard error is no terminal, or where the results
-    themselves go to a terminal.
+    There is no bar in four cases: texts were `given` as arguments, standard input is not a file,
+    standard error is not a terminal, or the results themselves go to a terminal.
     """
     size = 0 if given else _input_bytes()
     if not size or not sys.stderr.isatty() or (output is None and sys.stdout.isatty()):

@@ -47,8 +47,9 @@ def _reply_growing(chat: "Chat", line: str) -> None:
 
 
 def answer_lines(chat: "Chat", json: bool) -> int:
-    """Standard input line by line, all of it one conversation: every turn gives one line, an empty
-    one an empty one. What commands answer goes to standard error, with `json` to the output.
+    """Reads standard input line by line as one conversation and writes one line for each turn; an
+    empty turn gives an empty line. Answers to commands go to standard error, with `json` to
+    standard output.
 
     A line that cannot be used is told of, and the conversation goes on. Returns how many such there
     were.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from allyouneed.cli.columns import cell_len, padded
+from allyouneed.cli.columns import cell_len, left_aligned
 from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Json, Model
 from allyouneed.cli.output import as_json, note, result
@@ -70,7 +70,7 @@ def piece_table(pieces: Sequence[str], ids: Sequence[int], width: int) -> Iterat
             yield " ".join(above).rstrip()
             yield " ".join(below).rstrip()
             above, below = [], []
-        above.append(padded(shown(piece), column))
+        above.append(left_aligned(shown(piece), column))
         below.append(str(id).ljust(column))
     yield " ".join(above).rstrip()
     yield " ".join(below).rstrip()

@@ -8,7 +8,7 @@ from allyouneed.errors import ShapeError
 
 
 def padding(ids_BS: Tensor, pad: int) -> Tensor:
-    """Nobody looks at padding. Returns B11S."""
+    """Hides padding from every query. Returns B11S."""
     return (ids_BS != pad)[:, None, None, :]
 
 

@@ -9,7 +9,7 @@ from allyouneed.errors import DataError
 from allyouneed.text.conversation import History
 
 Format = Literal["text", "tsv", "csv", "jsonl", "parquet"]
-Task = Literal["copy", "reverse"]
+MadeTask = Literal["copy", "reverse"]
 
 FIELDS = ("source", "target")
 COMPRESSED = (".gz", ".xz", ".zst")
@@ -57,7 +57,7 @@ class Corpus:
     format: Format | None = None
     source_field: str = FIELDS[0]
     target_field: str = FIELDS[1]
-    made: Task | None = None
+    made: MadeTask | None = None
     pairs: int = 5000
     seed: int = 0
     history: History | None = None

@@ -28,7 +28,7 @@ from allyouneed.pipeline import ahead
 CHUNK_PAIRS = 8192
 CHUNK_CHARACTERS = 4_000_000
 
-# (what is going on, pairs done, pairs in all or None while nobody knows)
+# (name of the stage, pairs done, pairs in all or None while unknown)
 Progress = Callable[[str, int, int | None], None]
 
 

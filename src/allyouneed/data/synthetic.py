@@ -3,13 +3,13 @@
 import random
 from collections.abc import Iterator
 
-from allyouneed.data.corpus import Pair, Task
+from allyouneed.data.corpus import MadeTask, Pair
 
 LETTERS = "abcdefghijklmnop"
 SHORTEST, LONGEST = 4, 8  # letters; shorter ones would soon repeat
 
 
-def made_pairs(task: Task, pairs: int, seed: int) -> Iterator[Pair]:
+def made_pairs(task: MadeTask, pairs: int, seed: int) -> Iterator[Pair]:
     """Letters with spaces between; the target is the source copied or reversed.
 
     The same (task, pairs, seed) gives the same pairs everywhere; `pairs` only says where to stop.

@@ -16,8 +16,8 @@ from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
 
 Watch = Callable[["Candidates", Tensor], None]
-"""watch(candidates, kept_BN): sees the candidates of each step, and the ranks of those that make up
-the beam from then on. The candidates' parents are places in the beam before."""
+"""watch(candidates, kept_BN) is called after each step. `candidates` are all candidates of this
+step, `kept_BN` the ranks of those that form the next beam. Parents are places in the last beam."""
 
 
 @torch.inference_mode()
@@ -39,7 +39,7 @@ def beam_search(
     """
     options = options or BeamOptions()
     search = Search(model, source_BS, options.beam, options, prefixes)
-    search.log_p_BN[:, 1:] = float("-inf")  # at first all hypotheses are the same: one is alive
+    search.log_p_BN[:, 1:] = float("-inf")  # all hypotheses start equal, so one is enough
     results = Results(search, options)
     while search.running:
         log_p_BNV = search.next_log_probabilities()
@@ -59,7 +59,7 @@ def beam_search(
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Hypotheses extended by one token, best first: whose child, by which token, at what cost."""
+    """Hypotheses extended by one token, best first: log-probabilities, new tokens and parents."""
 
     log_p_BC: Tensor
     token_log_p_BC: Tensor
@@ -67,7 +67,7 @@ class Candidates:
     parents_BC: Tensor
 
     def take(self, ranks_BN: Tensor) -> "Candidates":
-        """Those of these ranks."""
+        """Keeps the candidates with the given ranks."""
         return Candidates(
             self.log_p_BC.gather(1, ranks_BN),
             self.token_log_p_BC.gather(1, ranks_BN),
@@ -77,7 +77,7 @@ class Candidates:
 
 
 def best_candidates(log_p_BN: Tensor, log_p_BNV: Tensor, count: int) -> Candidates:
-    """The `count` best of all N·V extensions. Of equal ones the earlier hypothesis' come first."""
+    """The `count` best of all N·V extensions. Among equals, the earlier hypothesis comes first."""
     per_hypothesis = min(count, log_p_BNV.size(-1))  # no hypothesis can have more among the best
     token_log_p_BNk, ids_BNk = log_p_BNV.topk(per_hypothesis)
     extended_BX = (log_p_BN[..., None] + token_log_p_BNk).flatten(1)

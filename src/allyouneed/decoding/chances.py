@@ -1,4 +1,4 @@
-"""Random numbers that samples are drawn by, the same on every road."""
+"""Random numbers for sampling, the same in every engine."""
 
 import random
 from collections.abc import Sequence

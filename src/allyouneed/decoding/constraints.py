@@ -1,7 +1,7 @@
-"""What must not come next: each part sets log-probabilities to minus infinity before selection.
+"""Constraints on the next token: each sets log-probabilities to minus infinity before selection.
 
-The log-probabilities of what stays are the model's own; nothing is normalised again. A part is
-built only if the search asks for it, so one that is not in use costs nothing.
+The other log-probabilities stay the model's own; nothing is normalised again. A constraint is built
+only if the search options ask for it.
 
 B sentences · N hypotheses · V vocabulary · T tokens so far · S source length · P prefix length ·
 M periods of a loop · W tokens looked back at
@@ -21,7 +21,7 @@ NEVER = float("-inf")
 
 
 class Constraint(Protocol):
-    """One part. `sentences_B` says which sentence of the whole batch each row is."""
+    """One constraint. `sentences_B` gives the sentence of the whole batch for each row."""
 
     def __call__(self, log_p_BNV: Tensor, tokens_BNT: Tensor, sentences_B: Tensor, /) -> None:
         """Sets log-probabilities of banned tokens to minus infinity, in place."""
@@ -33,7 +33,7 @@ def constraints_for(
     source_BS: Tensor,
     prefixes: Prefixes | None = None,
 ) -> list[Constraint]:
-    """The parts that these options need, in the order in which they have to act.
+    """The constraints that these options need, in the order in which they are applied.
 
     Raises:
         UsageError: prefixes that are not one a sentence, or hold an id that cannot be forced.
@@ -52,7 +52,7 @@ def constraints_for(
 
 
 class NeverProduced:
-    """`pad` and `start` are no words. (Where a model starts with its end token, that one is.)"""
+    """`pad` and `start` are never produced, unless `start` is also the end token."""
 
     def __init__(self, config: TransformerConfig) -> None:
         self.ids = sorted({config.pad, config.start} - {config.end})
@@ -63,7 +63,7 @@ class NeverProduced:
 
 
 class MinLength:
-    """No end before `length` tokens, unless the other parts leave nothing else."""
+    """No end before `length` tokens, unless the other constraints leave no other token."""
 
     def __init__(self, length: int, end: int) -> None:
         self.length, self.end = length, end
@@ -94,13 +94,12 @@ class NoRepeatNgram:
 
 
 class LoopGuard:
-    """No endless repetition: bans the token that would go on with a loop, so that other words or
-    the end come.
+    """No endless repetition: bans the token that would continue a loop.
 
     A loop is a sequence of 1 … 8 tokens that stands at the end of a hypothesis 5 times in a row.
-    People write "ha ha ha" and "sehr, sehr, sehr", but no more of it unless the source does too
-    ("........", "555-555-5555"): then the hypothesis may have twice as many as the source. (None
-    of the 186,000 German sentences of Tatoeba and Multi30k repeats anything 4 times in a row.)
+    Where the source itself repeats a sequence ("........", "555-555-5555"), the hypothesis may
+    repeat one twice as often as the source. None of the 186,000 German sentences of Tatoeba and
+    Multi30k repeats anything 4 times in a row.
     """
 
     PERIODS = 8
@@ -144,10 +143,10 @@ class LoopGuard:
 
 
 class ForcedPrefix:
-    """Each sentence's hypotheses begin with its prefix; within it no other part has a say.
+    """Each sentence's hypotheses begin with its prefix; other constraints apply only after it.
 
-    Prefixes may differ in length; an empty one leaves its sentence free. The first `given` of their
-    tokens are certain: their log-probability is 0.
+    Prefixes may differ in length; an empty prefix forces nothing. The first `given` tokens of
+    a prefix have the log-probability 0.
     """
 
     def __init__(
@@ -174,5 +173,5 @@ class ForcedPrefix:
 
 
 def ban(log_p_BNV: Tensor, ids_BNX: Tensor, banned_BNX: Tensor, pad: int) -> None:
-    """Bans the ids where `banned`; `pad`, banned anyway, stands in for the others."""
+    """Bans the ids where `banned` is true. The others become `pad`, which is banned in any case."""
     log_p_BNV.scatter_(-1, ids_BNX.where(banned_BNX, pad), NEVER)

@@ -1,4 +1,4 @@
-"""Greedy search: the most probable token, each time.
+"""Greedy search: the most probable token at each step.
 
 B sentences · N hypotheses · V vocabulary
 """
@@ -38,7 +38,7 @@ def most_probable(log_p_BNV: Tensor) -> Tensor:
 
 
 Choose = Callable[[Tensor], Tensor]
-"""choose(log_p_BNV) → ids_BN: picks the token that comes next."""
+"""choose(log_p_BNV) → ids_BN: picks the next token."""
 
 
 def advance(search: Search, choose: Choose) -> None:
@@ -49,7 +49,7 @@ def advance(search: Search, choose: Choose) -> None:
 
 
 def follow(search: Search, choose: Choose) -> list[list[Hypothesis]]:
-    """Extends each hypothesis until it ends or is as long as it may be. Returns all hypotheses of
+    """Extends each hypothesis until it ends or reaches its length limit. Returns all hypotheses of
     all sentences, in order."""
     end = search.model.config.end
     found: list[list[Hypothesis]] = [[] for _ in search.sentences_B]

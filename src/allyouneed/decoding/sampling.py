@@ -62,7 +62,8 @@ def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tens
     """The token, BN, at which the distribution's cumulative probability passes `chance`."""
     vocabulary = log_p_BNV.size(-1)
     log_p_BNk, ids_BNk = log_p_BNV.topk(min(options.top_k or vocabulary, vocabulary))
-    # The largest becomes 0 first, so that the smallest temperature makes no infinity of it.
+    # The largest log-probability is subtracted first: dividing by the smallest temperature must
+    # not turn finite scores into infinities.
     lower_BNk = log_p_BNk.double() - log_p_BNk[..., :1].double()
     p_BNk = (lower_BNk / options.temperature).softmax(dim=-1)
     before_BNk = p_BNk.cumsum(dim=-1) - p_BNk
@@ -70,5 +71,7 @@ def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tens
     cumulative_BNk = p_BNk.cumsum(dim=-1)
     drawn_BN1 = chance_BN[..., None] * cumulative_BNk[..., -1:]
     rank_BN1 = torch.searchsorted(cumulative_BNk, drawn_BN1, right=True)
-    in_range_BN1 = rank_BN1.clamp(max=ids_BNk.size(-1) - 1)  # for NaN, which `follow` reports
+    in_range_BN1 = rank_BN1.clamp(
+        max=ids_BNk.size(-1) - 1
+    )  # NaN gives a rank out of range; `follow` reports it
     return ids_BNk.gather(-1, in_range_BN1).squeeze(-1)

@@ -19,7 +19,7 @@ from allyouneed.errors import AllYouNeedError, ShapeError, UsageError
 
 
 class Search:
-    """The state of a search over a batch; sentences leave it when they are done.
+    """The state of a search over a batch. A sentence is removed when its search is done.
 
     `sentences_B` says which sentence of the batch each remaining row is. A step is
     `next_log_probabilities`, then `extend`, then `keep`.
@@ -61,11 +61,11 @@ class Search:
 
     @property
     def length(self) -> int:
-        """Tokens that each hypothesis has so far."""
+        """The number of tokens in each hypothesis so far."""
         return self.tokens_BNT.size(-1)
 
     def next_log_probabilities(self) -> Tensor:
-        """log P of every next token, BNV float32; minus infinity for what must not come."""
+        """log P of every next token, BNV float32; minus infinity for banned tokens."""
         logits_BNV = self.model.step(self.newest_BN, self.cache)
         log_p_BNV = logits_BNV.log_softmax(dim=-1, dtype=torch.float32)
         for constraint in self.constraints:
@@ -85,8 +85,8 @@ class Search:
         self.log_p_BN = self.log_p_BN + log_p_BN
 
     def keep(self, kept_B: Tensor, parents_BN: Tensor | None = None) -> None:
-        """Lets the other sentences leave, and brings the cache into the new order of hypotheses;
-        an order that is the old one is not copied."""
+        """Removes all other sentences and reorders the cache to match the hypotheses. Nothing is
+        copied where the order stays the same."""
         if parents_BN is not None:
             as_they_stand_N = torch.arange(parents_BN.size(1), device=parents_BN.device)
             if torch.equal(parents_BN, as_they_stand_N.expand_as(parents_BN)):
@@ -103,7 +103,7 @@ class Search:
             self.cache.select(rows, parents_BN)
 
     def at_limit(self) -> Tensor:
-        """Which sentences' hypotheses are as long as they may be, B."""
+        """Which sentences have reached their length limit, B."""
         return self.limits_B <= self.length
 
     def spell(self, rows: Tensor, columns: Tensor) -> list[tuple[int, list[int], list[float]]]:
@@ -128,7 +128,7 @@ def limits(source_BS: Tensor, options: SearchOptions, config: TransformerConfig)
 def hypothesis(
     ids: Sequence[int], log_p: Sequence[float], end: int, length_penalty: float = 1.0
 ) -> Hypothesis:
-    """What the search has found, as a value."""
+    """A finished hypothesis as a value."""
     total = math.fsum(log_p)
     return Hypothesis(tuple(ids), tuple(log_p), total, total / length_penalty, ids[-1] == end)
 

@@ -12,13 +12,13 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.beam import Watch, beam_search
+from allyouneed.decoding.blocked_sentences import BlockedSentences
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
 from allyouneed.decoding.streaming import stream_ids
-from allyouneed.decoding.unsaid import Unsaid
 from allyouneed.device import memory_is_short
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
 from allyouneed.engine.engine import Engine, Note, ignore
@@ -156,7 +156,7 @@ def core_engine(model: Transformer) -> TorchEngine:
 def without_repeats(engine: Engine, said: Sequence[Sequence[int]]) -> TorchEngine:
     """The same model, searched step by step, which does not say again what was `said`: ids without
     the end."""
-    decodable = Unsaid(engine.decodable, said)
+    decodable = BlockedSentences(engine.decodable, said)
     device = getattr(engine, "device", "cpu")
     searched = TorchEngine(engine.name, engine.description, decodable, device)
     searched.selection = engine.selection

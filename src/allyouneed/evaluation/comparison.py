@@ -1,4 +1,4 @@
-"""Is one system better than another, or was it the choice of test sentences? (Koehn 2004)"""
+"""Paired comparison of two systems: is their difference larger than chance? (Koehn 2004)"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from allyouneed.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody said at a time; `own` where it was the one who is to reply now."""
+    """One turn of a conversation; `own` is true for turns of the speaker who replies next."""
 
     text: str
     own: bool

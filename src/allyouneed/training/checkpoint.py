@@ -40,7 +40,7 @@ AGAIN = ".again"  # ends the name of a second checkpoint of a step until the fir
 
 
 def silent(note: str) -> None:
-    """For callers that have nobody to tell."""
+    """Drops notes, for callers that show none."""
 
 
 def save_checkpoint(

@@ -15,10 +15,10 @@ from torch import Tensor
 from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.model_folder.weights.shapes import FLOAT, count_positions, count_weights
-from allyouneed.training.minimised import Minimised
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Outlook
+from allyouneed.training.training_loss import TrainingLoss
 
 WARM_UP_POSITIONS = 128
 MEASURED_S = 2.0  # a batch that would take longer is measured in part
@@ -31,7 +31,7 @@ CONTAINER = Path("/sys/fs/cgroup/memory.max")  # "max", or the bytes that a cont
 class Estimate:
     """What one update takes. Bytes are of the whole process, or of the GPU's memory.
 
-    `available_bytes` is what the machine has free for them now, None where nobody can say.
+    `available_bytes` is the free memory of the machine now, None where the system does not tell.
     """
 
     batch_seconds: float
@@ -112,12 +112,12 @@ def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> E
     )
 
 
-def _fastest(objective: Minimised, batch: Batch, tries: int) -> tuple[float, int]:
+def _fastest(objective: TrainingLoss, batch: Batch, tries: int) -> tuple[float, int]:
     """The best of several: the first ones warm up, and others may use the machine meanwhile."""
     return min(_forward_and_backward(objective, batch) for _ in range(tries))
 
 
-def _forward_and_backward(objective: Minimised, batch: Batch) -> tuple[float, int]:
+def _forward_and_backward(objective: TrainingLoss, batch: Batch) -> tuple[float, int]:
     """(seconds, bytes kept from the forward pass for the backward pass)."""
     weights = {weight.untyped_storage().data_ptr() for weight in objective.parameters()}
     kept: dict[int, int] = {}

@@ -12,9 +12,9 @@ from allyouneed.data.store import TokenStore
 from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.training.chance import number_from
-from allyouneed.training.minimised import Minimised
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Task
+from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.workers import Workers
 
 
@@ -51,7 +51,7 @@ class Gradient:
         self,
         recipe: CommonRecipe,
         task: Task[Any],
-        objective: Minimised,
+        objective: TrainingLoss,
         workers: Workers,
         note: Callable[[str], None],
     ) -> None:

@@ -18,7 +18,7 @@ Report = Callable[[Record], None]
 
 
 def nobody(record: Record) -> None:
-    """For a log that nobody watches."""
+    """Drops records, for logs that are not shown."""
 
 
 class Log:

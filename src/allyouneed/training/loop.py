@@ -310,7 +310,7 @@ class Loop:
         )
 
     def _measured(self) -> tuple[AnyModel, Measured]:
-        """The whole model as it stands, and what validation says of it."""
+        """The whole model with its present weights, and its validation result."""
         model = self.workers.complete(self.model)
         return model, validate(model, self.task, self.device, self.workers)
 
@@ -393,7 +393,7 @@ class Loop:
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """What of a model's configuration is another, as far as both know of it."""
+    """The values of a model's configuration that differ, among the keys that both have."""
     return ", ".join(
         f"{key} {before[key]!r} before, {value!r} now"
         for key, value in now.items()

@@ -10,14 +10,14 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
 from allyouneed.engine.native.library import NoLibrary
 from allyouneed.training.cpu.kernels import find_kernels
-from allyouneed.training.cpu.packed import PackedRoad, why_not_packed
+from allyouneed.training.cpu.packed import PackedTransformer, why_not_packed
 from allyouneed.training.loss import fused_loss
-from allyouneed.training.minimised import Minimised
 from allyouneed.training.recipe.sections import TrainingSection
+from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.word_dropout import word_dropout
 
 
-class Objective(Minimised):
+class Objective(TrainingLoss):
     """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens.
 
     With R-Drop, the batch goes through twice, side by side. On a CPU native kernels do what comes
@@ -33,7 +33,7 @@ class Objective(Minimised):
         self._word_dropout = training.word_dropout
         self._narrow = training.precision == "bf16"
         self._device = device
-        self._road: PackedRoad | None = None
+        self._packed: PackedTransformer | None = None
         if device.type == "cpu" and not training.sharded:
             self._take_fast_road()
 
@@ -48,7 +48,7 @@ class Objective(Minimised):
             self.note = f"{error}; training is slower without them"
             return
         self.note = library.note
-        self._road = PackedRoad(self.model, library.functions)
+        self._packed = PackedTransformer(self.model, library.functions)
 
     def forward(self, batch: Batch | None) -> Tensor:
         """The loss of the batch; of none it is 0, with a gradient of 0 for every weight."""
@@ -69,15 +69,15 @@ class Objective(Minimised):
                 self._smoothing,
                 self.model.config.pad,
                 self._r_drop,
-                self._road.kernels if self._road else None,
+                self._packed.kernels if self._packed else None,
             )
 
     def _states(
         self, source_BS: Tensor, target_in_BT: Tensor, labels_BT: Tensor
     ) -> tuple[Tensor, Tensor]:
         """The decoder's states PD and the labels P that belong to them."""
-        if self._road is not None:
+        if self._packed is not None:
             kept_BT = labels_BT != self.model.config.pad
-            return self._road.states(source_BS, target_in_BT, kept_BT), labels_BT[kept_BT]
+            return self._packed.states(source_BS, target_in_BT, kept_BT), labels_BT[kept_BT]
         states_BTD = self.model.decode(target_in_BT, self.model.encode(source_BS))
         return states_BTD.flatten(0, 1), labels_BT.flatten()

@@ -37,7 +37,7 @@ class Sample:
 @dataclass(frozen=True, slots=True)
 class Survey:
     """An epoch, as far as a sample tells: exact for corpora that are smaller than the sample, but
-    for duplicates, which nobody looks for here.
+    for duplicates, which are not searched for here.
 
     `pairs` and `kept` count each copy that noise makes of a pair. `batches` are (pairs, source
     length, target length) of some of its batches; `epoch_batches` is how many there are in all, and

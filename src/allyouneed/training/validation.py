@@ -23,11 +23,11 @@ class Measured:
         return self.loss
 
     def record(self) -> dict[str, Any]:
-        """What the log holds of it; `measures.py` knows how its numbers are shown."""
+        """The values for the log; `measures.py` defines how they are shown."""
         return asdict(self)
 
     def facts(self) -> dict[str, Any]:
-        """What training.json holds of it."""
+        """The values for training.json."""
         return {
             f"validation_{name}": value
             for name, value in asdict(self).items()
@@ -52,7 +52,7 @@ class Validation(Measured):
     samples: Sequence[list[str]]
 
     def facts(self) -> dict[str, Any]:
-        """What training.json holds of it."""
+        """The values for training.json."""
         return {
             "validation_loss": self.loss,
             "validation_bleu": self.bleu,

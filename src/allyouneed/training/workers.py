@@ -29,7 +29,7 @@ from torch.nn.parallel import DistributedDataParallel
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.model_folder.weights.model import AnyModel, WeightsLeftUnset, untied_weights
-from allyouneed.training.minimised import Minimised
+from allyouneed.training.training_loss import TrainingLoss
 
 T = TypeVar("T")
 
@@ -76,7 +76,7 @@ class Workers:
         it has left there."""
         return work()
 
-    def join(self, objective: Minimised) -> nn.Module:
+    def join(self, objective: TrainingLoss) -> nn.Module:
         """The objective, its weights shared with the other workers from now on."""
         return objective
 
@@ -159,7 +159,7 @@ class Replicas(Team):
 
     _objective: DistributedDataParallel
 
-    def join(self, objective: Minimised) -> nn.Module:
+    def join(self, objective: TrainingLoss) -> nn.Module:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
             # the name of this option is being changed; the new one is not in every torch
             self._objective = DistributedDataParallel(objective, broadcast_buffers=False)
@@ -185,7 +185,7 @@ class Shards(Team):
 
     can_try_again = False
 
-    def join(self, objective: Minimised) -> nn.Module:
+    def join(self, objective: TrainingLoss) -> nn.Module:
         mesh = init_device_mesh(self.device.type, (self.world,))
         model = objective.model
         assert isinstance(model, Transformer)  # recipes of others cannot ask for it

@@ -26,7 +26,7 @@ from allyouneed.training.cpu.fused import (
     r_drop_in_place,
     smoothed_in_place,
 )
-from allyouneed.training.cpu.packed import PackedRoad, why_not_packed
+from allyouneed.training.cpu.packed import PackedTransformer, why_not_packed
 from allyouneed.training.loss import label_smoothed_loss, r_drop_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.recipe.sections import TrainingSection
@@ -450,6 +450,6 @@ def test_states_are_those_of_the_kept_positions(kernels: ctypes.CDLL) -> None:
     model = loud_model()
     batch = made_up_batch(model.config, LENGTHS)
     kept_BT = batch.labels_BT != 0
-    found = PackedRoad(model, kernels).states(batch.source_BS, batch.target_in_BT, kept_BT)
+    found = PackedTransformer(model, kernels).states(batch.source_BS, batch.target_in_BT, kept_BT)
     expected = model.decode(batch.target_in_BT, model.encode(batch.source_BS))[kept_BT]
     assert_close(found, expected, rtol=1e-5, atol=1e-5)

@@ -17,11 +17,11 @@ from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training import workers as workers_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import read_log
-from allyouneed.training.minimised import Minimised
 from allyouneed.training.recipe.toml_file import load_recipe, to_toml
 from allyouneed.training.run import TrainingResult, train
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Note, Start
+from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.workers import ALONE, Workers
 
 COMMON = """
@@ -280,7 +280,7 @@ def test_fine_tuning_takes_encoder_and_vocabulary_and_a_new_head(finished: Encod
 class AmongOthers(Workers):
     """One of several workers: adding up gives every weight that is learnt a gradient."""
 
-    def join(self, objective: Minimised) -> nn.Module:
+    def join(self, objective: TrainingLoss) -> nn.Module:
         self._objective = objective
         return objective
 

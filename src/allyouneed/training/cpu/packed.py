@@ -1,5 +1,5 @@
-"""The decoder's states of a training batch by native kernels and without padding: the fast road on
-a CPU. The plain one is the model itself.
+"""Computes the decoder's states of a training batch on a CPU by native kernels, without padding.
+The plain implementation is the model itself.
 
 B batch · S source length · T target length · P packed positions · D d_model
 """
@@ -24,11 +24,11 @@ from allyouneed.training.cpu.products import FastProjections, filled
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
 
-LONGEST = 4096  # keys of a query that the kernels draw dropout for
+LONGEST = 4096  # the most keys of a query for which the kernels can draw dropout
 
 
 def why_not_packed(model: Transformer) -> str | None:
-    """What of this model the kernels do not know; None where they know it all."""
+    """Why the kernels cannot compute this model; None where they can."""
     config = model.config
     if model.output.weight.dtype != torch.float32:
         return f"weights in {model.output.weight.dtype}"
@@ -39,8 +39,8 @@ def why_not_packed(model: Transformer) -> str | None:
     return None
 
 
-class PackedRoad:
-    """The model's encoder and decoder over the tokens of all sentences, one behind the other.
+class PackedTransformer:
+    """The model's encoder and decoder over the tokens of all sentences, concatenated.
 
     Weights are the model's own. Products run in the dtype of autocast, or in float32.
     """

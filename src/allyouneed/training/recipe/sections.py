@@ -20,7 +20,7 @@ from allyouneed.core.config import (
     SharedEmbeddings,
     TransformerConfig,
 )
-from allyouneed.data.corpus import Corpus, Format, Task
+from allyouneed.data.corpus import Corpus, Format, MadeTask
 from allyouneed.data.filters import Filters
 from allyouneed.data.noise.noise import Noise
 from allyouneed.decoding.options import WIDEST_BEAM
@@ -83,7 +83,7 @@ class CorpusSection(Section):
         description='column of the source: its name (csv, jsonl, parquet), or from "1" on (tsv)',
     )
     target_field: str = Field(default="target", description="column of the target, likewise")
-    made: Task | None = Field(
+    made: MadeTask | None = Field(
         default=None,
         description="make pairs of letters, the target being the source copied or reversed",
     )

@@ -215,7 +215,7 @@ def _validations(records: Records) -> Markup:
 
 
 def _samples(recipe: CommonRecipe, records: Records) -> Markup:
-    """Every sample with what the model made of it, so that one sees that change."""
+    """Every sample with its translation at each validation, so that progress is visible."""
     seen: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for record in [*_of(records, "validation"), *_of(records, "final")]:
         label = "final model" if record["event"] == "final" else f"{record['step']:,}"

@@ -36,12 +36,12 @@ from allyouneed.model_folder.folder import (
 from allyouneed.model_folder.weights.model import read_weights
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.opening import encoder_tokenizer, open_tokenizer
-from allyouneed.training.minimised import Minimised
 from allyouneed.training.preparation import check_same_model
 from allyouneed.training.recipe.encoder_schema import EncoderRecipe
 from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.survey import Survey
 from allyouneed.training.tasks.task import Batch, Note, Outlook, Start, Task
+from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.vocabulary import kept_vocabulary
 from allyouneed.training.word_dropout import word_dropout
 from allyouneed.training.workers import ALONE
@@ -295,7 +295,7 @@ class EncoderTask(Task[E]):
         return self.batch(np.resize(nearest, rows).astype(np.uint32), 0)
 
 
-class EncoderObjective(Minimised):
+class EncoderObjective(TrainingLoss):
     """The smoothed loss of a model without a decoder. With R-Drop the batch goes through twice,
     side by side; word dropout puts masks in the place of tokens."""
 

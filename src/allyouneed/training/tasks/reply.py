@@ -25,7 +25,7 @@ class RepliesValidation(Measured):
     samples: Sequence[list[str]]
 
     def facts(self) -> dict[str, Any]:
-        """What training.json holds of it."""
+        """The values for training.json."""
         return {
             "validation_loss": self.loss,
             "distinct_1": self.distinct_1,

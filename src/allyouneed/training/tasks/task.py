@@ -12,9 +12,9 @@ from allyouneed.data.batches import Indices
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
 from allyouneed.model_folder.weights.model import AnyModel
-from allyouneed.training.minimised import Minimised
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.survey import Survey
+from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
 
@@ -50,7 +50,7 @@ class Outlook:
     counted: str
     model: AnyModel
     epoch: Survey
-    objective: Callable[[torch.device], Minimised]
+    objective: Callable[[torch.device], TrainingLoss]
     made_up: Callable[[int, int, int], Batch]
     teachers: Sequence[str] = ()
 
@@ -85,8 +85,8 @@ class Task(ABC, Generic[R]):
         """The model at its first step."""
 
     @abstractmethod
-    def objective(self, model: Any, device: torch.device) -> Minimised:
-        """What is minimised."""
+    def objective(self, model: Any, device: torch.device) -> TrainingLoss:
+        """The model with its training loss."""
 
     @abstractmethod
     def batch(self, pairs: Indices, epoch: int) -> Batch:

@@ -1,4 +1,4 @@
-"""No endless "I don't know": a model that does not end where its text is one that is ruled out.
+"""Blocks sentences that a model may not produce, such as the reply that it gave twice already.
 
 B sentences · N hypotheses · T tokens so far · S source length · V vocabulary
 """
@@ -14,18 +14,20 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.protocol import Decodable, DecodingCache
 
 
-class Unsaid:
-    """The wrapped model, but a hypothesis that is word for word one of `said` does not end there:
-    it has to go on, or to take another way before; the end's probability goes to what else can come
-    there. Searched like any model."""
+class BlockedSentences:
+    """A model that cannot end a hypothesis which equals one of the blocked sentences.
+
+    The hypothesis has to continue, or to differ earlier. The probability of the end goes to the
+    other tokens. Searches use this model like any other.
+    """
 
     def __init__(self, model: Decodable, said: Sequence[Sequence[int]]) -> None:
-        """`said` are ids without the end."""
+        """`said` are the blocked sentences, as ids without the end."""
         self.model, self.said = model, [list(ids) for ids in said]
 
     @property
     def config(self) -> TransformerConfig:
-        """That of the wrapped model."""
+        """The configuration of the wrapped model."""
         return self.model.config
 
     @property
@@ -34,17 +36,17 @@ class Unsaid:
         return bool(getattr(self.model, "training", False))
 
     def encode(self, source_BS: Tensor) -> tuple[Any, int]:
-        """The wrapped model's memory, and how many sentences it is of."""
+        """The wrapped model's memory, and the number of sentences in it."""
         return self.model.encode(source_BS), source_BS.size(0)
 
-    def start(self, memory: tuple[Any, int], hypotheses: int, max_length: int) -> "UnsaidCache":
-        """The wrapped model's cache beside the tokens so far."""
+    def start(self, memory: tuple[Any, int], hypotheses: int, max_length: int) -> "BlockingCache":
+        """The wrapped model's cache, with room for the tokens so far."""
         own, sentences = memory
         nothing_BNT = torch.empty(sentences, hypotheses, 0, dtype=torch.long)
-        return UnsaidCache(self.model.start(own, hypotheses, max_length), nothing_BNT)
+        return BlockingCache(self.model.start(own, hypotheses, max_length), nothing_BNT)
 
-    def step(self, ids_BN: Tensor, cache: "UnsaidCache") -> Tensor:
-        """Logits BNV, minus infinity for the end of what was said."""
+    def step(self, ids_BN: Tensor, cache: "BlockingCache") -> Tensor:
+        """Logits BNV; minus infinity for the end of a blocked sentence."""
         logits_BNV = self.model.step(ids_BN, cache.own)
         tokens_BNT = torch.cat([cache.tokens_BNT.to(ids_BN.device), ids_BN[..., None]], dim=-1)
         cache.tokens_BNT = tokens_BNT
@@ -58,7 +60,7 @@ class Unsaid:
 
 
 @dataclass
-class UnsaidCache:
+class BlockingCache:
     """The wrapped model's cache, and the tokens BNT of each hypothesis, the start among them."""
 
     own: DecodingCache
