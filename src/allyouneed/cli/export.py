@@ -46,7 +46,7 @@ def export(
     CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'; ONNX, the encoder and a
     decoder step as two graphs, needs 'allyouneed[onnx]'. Hugging Face's is for MarianMTModel,
     or of an encoder-only model for BertModel and its classes with heads. Marian's are the files
-    that Marian, Bergamot and Firefox read: .npz, or .bin in 8 bits; Firefox's engines need
+    that Marian, Bergamot and fxtranslate read: .npz, or .bin in 8 bits; fxtranslate needs
     --sentences. The README.md inside says how to use it.
     """
     if to not in TARGETS:

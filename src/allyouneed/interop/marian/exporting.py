@@ -38,10 +38,10 @@ Differences from allyouneed: Marian translates a line as one piece{length}. It s
 `max-length-factor` times the length of the source. {differs}
 """
 MARIAN_ALONE = (
-    "Marian and Bergamot read it. Firefox's newer engines (fxtranslate, slimt) do not, because it "
-    "has {why}."
+    "Marian and Bergamot read it. fxtranslate, Firefox's newer engine, does not, because it has "
+    "{why}."
 )
-EVERYBODY = "Marian, Bergamot and Firefox's engines (fxtranslate, slimt) read it."
+EVERYBODY = "Marian, Bergamot and fxtranslate, Firefox's newer engine, read it."
 
 
 def export_marian(
@@ -53,7 +53,7 @@ def export_marian(
     """Writes the model of `folder` to `path`, which must be empty or not there, for Marian.
 
     "float32" gives a `.npz`, "int8" a `.bin` in 8 bits. From `sentences` of the source language it
-    is measured how large the model's inner numbers are; Firefox's engines need that. A vocabulary
+    is measured how large the model's inner numbers are; fxtranslate needs that. A vocabulary
     selection becomes a shortlist.
 
     Raises:
