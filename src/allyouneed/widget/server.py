@@ -44,7 +44,7 @@ HEADERS = {
 }
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not answered: its status, and in a line why."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
@@ -152,7 +152,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             kind, body = content(self._place())
             status = HTTPStatus.OK
-        except Refused as refused:
+        except RequestRefused as refused:
             kind, body, status = "text/plain", f"{refused}\n".encode(), refused.status
             self.close_connection = True  # a body that was not read would pass for a request
         self.send_response(status)
@@ -171,17 +171,19 @@ class Handler(BaseHTTPRequestHandler):
         """What lies behind the token in the address.
 
         Raises:
-            Refused: another host's name, another site's request, or no token.
+            RequestRefused: another host's name, another site's request, or no token.
         """
         hosts = {f"{name}:{self.server.port}" for name in (LOCALHOST, "localhost")}
         if self.headers.get("Host") not in hosts:
-            raise Refused(HTTPStatus.FORBIDDEN, f"this page is at {LOCALHOST} alone")
+            raise RequestRefused(HTTPStatus.FORBIDDEN, f"this page is at {LOCALHOST} alone")
         origin = self.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-            raise Refused(HTTPStatus.FORBIDDEN, "no other site may ask")
+            raise RequestRefused(HTTPStatus.FORBIDDEN, "no other site may ask")
         first, slash, place = urlsplit(self.path).path.removeprefix("/").partition("/")
         if not slash or not secrets.compare_digest(first.encode(), self.server.token.encode()):
-            raise Refused(HTTPStatus.NOT_FOUND, "nothing is here; take the address as it was given")
+            raise RequestRefused(
+                HTTPStatus.NOT_FOUND, "nothing is here; take the address as it was given"
+            )
         return place
 
     def _part(self, place: str) -> tuple[str, bytes]:
@@ -193,31 +195,35 @@ class Handler(BaseHTTPRequestHandler):
         try:
             return static(place)
         except KeyError:
-            raise Refused(HTTPStatus.NOT_FOUND, "nothing is here") from None
+            raise RequestRefused(HTTPStatus.NOT_FOUND, "nothing is here") from None
 
     def _answer(self, place: str) -> tuple[str, bytes]:
         if place != "ask":
-            raise Refused(HTTPStatus.NOT_FOUND, "questions are asked at ask")
+            raise RequestRefused(HTTPStatus.NOT_FOUND, "questions are asked at ask")
         asked = self._body()
         page = parse_qs(urlsplit(self.path).query).get("page", ["0"])[0]
         if not (isinstance(asked, dict) and asked.keys() == {"kind", "payload"}):
-            raise Refused(HTTPStatus.BAD_REQUEST, "a question is {kind, payload}")
+            raise RequestRefused(HTTPStatus.BAD_REQUEST, "a question is {kind, payload}")
         number = int(page) if page.isdecimal() else 0
         answer = self.server.ask(str(asked["kind"]), asked["payload"], number)
         return "application/octet-stream", pack(answer)
 
     def _body(self) -> Any:
         if self.headers.get_content_type() != "application/json":
-            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question is application/json")
+            raise RequestRefused(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question is application/json"
+            )
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "a question comes with its Content-Length")
+            raise RequestRefused(
+                HTTPStatus.LENGTH_REQUIRED, "a question comes with its Content-Length"
+            )
         if len(length) > 9 or int(length) > LARGEST_BODY:
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"a question of {length[:12]} bytes is too long; it may have {LARGEST_BODY:,}",
             )
         try:
             return json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            raise Refused(HTTPStatus.BAD_REQUEST, "a question is JSON") from None
+            raise RequestRefused(HTTPStatus.BAD_REQUEST, "a question is JSON") from None
