@@ -20,6 +20,7 @@ from allyouneed.errors import DataError, ModelFolderError, UsageError
 from allyouneed.interop import firefox
 from allyouneed.interop.huggingface_folder import export_huggingface
 from allyouneed.loading import load
+from allyouneed.model_folder import places
 from allyouneed.model_folder.folder import open_model_folder, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 
@@ -29,8 +30,7 @@ Call = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def own_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("ALLYOUNEED_MODELS", str(tmp_path / "models"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("ALLYOUNEED_CACHE", raising=False)
+    monkeypatch.setattr(places, "fetched_home", lambda: tmp_path / "fetched")
     return tmp_path / "models"
 
 
