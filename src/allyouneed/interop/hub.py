@@ -5,6 +5,8 @@ from pathlib import Path
 from types import ModuleType
 
 from allyouneed.errors import DataError, ModelFolderError, UsageError
+from allyouneed.files import write_whole
+from allyouneed.model_folder.places import fetched_home
 
 NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
 WEIGHTS = ("model.safetensors", "model.bin")
@@ -30,18 +32,11 @@ def fetch(name: str) -> Path:
     if not NAME.fullmatch(name):
         raise UsageError(f"hf:{name} names no model; give hf:ORG/NAME")
     repository, _, revision = name.partition("@")
+    remembered = fetched_home() / "hub" / f"{name.replace('/', '--')}.txt"
+    if (folder := _fetched_before(remembered)) is not None:
+        return folder
     hub = _hub()
     names = _names(hub, repository, revision or None)
-    if names is None:  # no network: what was fetched before
-        try:
-            folder = hub.snapshot_download(
-                repository, revision=revision or None, local_files_only=True
-            )
-        except Exception as error:
-            raise DataError(
-                f"hf:{name}: the hub cannot be reached, and nothing of it was fetched before"
-            ) from error
-        return Path(folder)
     if not any(weights in names for weights in WEIGHTS):
         pickles = [one for one in names if one.endswith((".bin", ".pt", ".ot", ".h5", ".msgpack"))]
         raise ModelFolderError(
@@ -50,13 +45,25 @@ def fetch(name: str) -> Path:
         )
     wanted = [one for one in names if WANTED.fullmatch(one)]
     try:
-        return Path(
+        folder = Path(
             hub.snapshot_download(repository, revision=revision or None, allow_patterns=wanted)
         )
+        remembered.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(remembered, str(folder))
     except Exception as error:
         raise DataError(
             f"hf:{name}: {str(error).splitlines()[0]}; the same command goes on from there"
         ) from error
+    return folder
+
+
+def _fetched_before(remembered: Path) -> Path | None:
+    """The folder of a model that came whole once, if it is still there."""
+    try:
+        folder = Path(remembered.read_text("utf-8"))
+    except OSError:
+        return None
+    return folder if any((folder / weights).is_file() for weights in WEIGHTS) else None
 
 
 def _hub() -> ModuleType:
@@ -69,11 +76,11 @@ def _hub() -> ModuleType:
     return huggingface_hub
 
 
-def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str] | None:
-    """The names of a model's files; None: the hub cannot be reached.
+def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str]:
+    """The names of a model's files.
 
     Raises:
-        DataError: the hub has no such model.
+        DataError: the hub cannot be reached, or has no such model.
     """
     try:
         return list(hub.list_repo_files(repository, revision=revision))
@@ -81,5 +88,8 @@ def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str] 
         raise DataError(f"hf:{repository}: the hub has no such model, or keeps it shut") from error
     except hub.errors.RevisionNotFoundError as error:
         raise DataError(f"hf:{repository}: there is no revision {revision!r}") from error
-    except Exception:
-        return None
+    except Exception as error:
+        raise DataError(
+            f"hf:{repository}: the hub cannot be reached ({str(error).splitlines()[0]}), and "
+            "nothing of it was fetched before"
+        ) from error
