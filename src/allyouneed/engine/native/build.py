@@ -19,7 +19,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("source")
 FLAGS = (
-    *("-std=c++17", "-O3", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden", "-w"),
+    *("-std=c++17", "-O3", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden"),
+    "-Wno-psabi",  # vectors pass between inlined functions only, never over the interface
     # Sums may be taken in vectors; NaN and infinity keep their meaning.
     *("-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"),
     *("-fassociative-math", "-freciprocal-math"),

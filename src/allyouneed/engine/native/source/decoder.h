@@ -63,6 +63,8 @@ class Decoder {
     looks_.want(layer, heads, config_.heads);
   }
 
+  bool watches() const { return looks_.layer >= 0; }
+
   // The weights that the row numbered `row` had at a step, one for each token of its source.
   const float* look(int step, int row) const {
     return past_[step].looks.data() + size_t(row) * longest_;

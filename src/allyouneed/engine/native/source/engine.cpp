@@ -105,8 +105,10 @@ struct WorkerOf final : AnyWorker {
   }
 
   void watch(const aya_attention& attention) {
-    worker.decoder.watch(attention.layer, std::vector<int32_t>(
-                                              attention.heads, attention.heads + attention.head_count));
+    std::vector<int32_t> heads;
+    if (attention.head_count)
+      heads.assign(attention.heads, attention.heads + attention.head_count);
+    worker.decoder.watch(attention.layer, heads);
   }
 
   Worker<P> worker;

@@ -69,6 +69,8 @@ inline void check_config(const aya_config& config) {
   check("encoder_layers", config.encoder_layers, 0, 1024);
   check("decoder_layers", config.decoder_layers, 0, 1024);
   check("max_positions", config.max_positions, 1, 1 << 20);
+  check("the table of rotary positions", int64_t(config.max_positions) * config.head_width, 1,
+        1 << 28);
   check("activation", config.activation, 0, 3);
   for (const int id : {config.pad, config.start, config.end})
     check("a special id", id, 0, config.vocabulary - 1);

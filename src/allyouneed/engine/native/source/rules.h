@@ -72,7 +72,7 @@ void report(const Hypothesis& h, double score, int sentence, int n, int n_best,
   found.scores[place] = score;
   std::copy(h.ids.begin(), h.ids.end(), found.ids + place * found.room);
   std::copy(h.log_p.begin(), h.log_p.end(), found.log_p + place * found.room);
-  if (!found.attention) return;
+  if (!found.attention || !decoder.watches()) return;
   float* to = found.attention + place * found.room * found.source_room;
   for (size_t t = 0; t < h.rows.size(); ++t, to += found.source_room) {
     const float* look = decoder.look(int(t), h.rows[t]);

@@ -16,12 +16,14 @@ class Tensors {
 
   // A copy of the tensor's numbers, which are finite.
   std::vector<float> get(const std::string& name, int64_t size) const {
-    std::vector<float> numbers(static_cast<size_t>(size));
-    const int64_t real = fetch_(name.c_str(), size, numbers.data());
+    const int64_t real = fetch_(name.c_str(), 0, nullptr);  // before memory is taken
     if (real == 0) throw std::invalid_argument(name + " is missing");
-    if (real > 0)
+    if (real != size)
       throw std::invalid_argument(name + " has " + std::to_string(real) + " numbers instead of " +
                                   std::to_string(size));
+    std::vector<float> numbers(static_cast<size_t>(size));
+    if (fetch_(name.c_str(), size, numbers.data()) != -1)
+      throw std::invalid_argument(name + " cannot be read");
     // The exponent's bits tell, whatever the compiler assumes of floats; no jump, so that it makes
     // vectors of the loop.
     uint32_t found = 0;

@@ -1,0 +1,75 @@
+"""The wheels for other systems: one command makes them, for the oldest systems that they name."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from allyouneed.engine.native import build
+
+ROOT = Path(__file__).resolve().parents[2]
+# What a manylinux2014 system has.
+SYSTEM = {"ld-linux-x86-64.so.2", "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"}
+ZIG = [sys.executable, "-m", "ziglang", "c++"]
+
+
+def loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tool_knows_the_targets_of_the_build() -> None:
+    pytest.importorskip("hatchling")
+    tags = loaded(ROOT / "tools" / "wheels.py").TAGS
+    assert set(tags) == set(loaded(ROOT / "hatch_build.py").TARGETS)
+
+
+def test_a_build_asks_for_a_compiler_only_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("hatchling")
+    hook = loaded(ROOT / "hatch_build.py")
+    asked = hook.CompileEngine.dependencies
+    monkeypatch.delenv("ALLYOUNEED_WHEEL", raising=False)
+    monkeypatch.setenv("CXX", sys.executable)  # something that is there
+    assert asked(None) == []
+    monkeypatch.delenv("CXX")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert asked(None) == ["ziglang"]
+
+
+def test_an_unknown_system_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "wheels.py"), "win95"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "win95: choose from manylinux2014_x86_64" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_linux_library_needs_no_newer_system(tmp_path: Path) -> None:
+    """manylinux2014 is glibc 2.17; the portable variant stands for all."""
+    pytest.importorskip("ziglang")
+    elffile = pytest.importorskip("elftools.elf.elffile")
+    compiler = [*ZIG, "-target", "x86_64-linux-gnu.2.17"]
+    library = build.compile_variant("any", tmp_path, compiler=compiler, kind="x86_64")
+    with library.open("rb") as file:
+        elf = elffile.ELFFile(file)
+        needed = elf.get_section_by_name(".gnu.version_r")
+        wanted = [
+            (lib.name, version.name) for lib, all in needed.iter_versions() for version in all
+        ]
+    assert {name for name, _ in wanted} <= SYSTEM
+    versions = [tuple(map(int, name.split("_")[1].split("."))) for _, name in wanted]
+    assert max(versions) <= (2, 17)

@@ -1,0 +1,239 @@
+// Exercises the whole engine through its C interface, to be run under sanitizers: models of odd
+// shapes in both precisions, every search, and requests that must be refused. Prints one word for
+// every part that holds.
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interface.h"
+
+namespace {
+
+constexpr int kVocabulary = 53, kModel = 20, kHeads = 3, kWidth = 6, kHidden = 33, kPositions = 40;
+
+// Numbers that follow from a tensor's name alone.
+int64_t size_of(const std::string& name) {
+  const auto ends = [&](const std::string& end) {
+    return name.size() >= end.size() && !name.compare(name.size() - end.size(), end.size(), end);
+  };
+  const int64_t all = kHeads * kWidth;
+  if (ends("positions.table")) return int64_t(kPositions) * kModel;
+  if (ends("tokens.weight") || name == "output.weight") return int64_t(kVocabulary) * kModel;
+  if (name == "output.bias") return kVocabulary;
+  if (ends("norm.weight") || ends("norm.bias")) return kModel;
+  for (const char* kind : {"W_Q.", "W_K.", "W_V."}) {
+    if (ends(kind + std::string("weight"))) return all * kModel;
+    if (ends(kind + std::string("bias"))) return all;
+  }
+  if (ends("W_O.weight")) return all * kModel;
+  if (ends("W_1.weight") || ends("W_2.weight")) return int64_t(kHidden) * kModel;
+  if (ends("W_1.bias")) return kHidden;
+  if (ends("W_O.bias") || ends("W_2.bias")) return kModel;
+  return 0;
+}
+
+int64_t fetch(const char* name, int64_t size, float* into) {
+  const int64_t real = size_of(name);
+  if (real != size) return real;
+  uint32_t state = 1;
+  for (const char* c = name; *c; ++c) state = state * 31 + uint32_t(*c);
+  for (int64_t i = 0; i < size; ++i) {
+    state = state * 1664525u + 1013904223u;
+    into[i] = (float(state >> 8) / float(1 << 24) - 0.5f) * 0.8f;
+  }
+  return -1;
+}
+
+aya_config config() {
+  aya_config c = {};
+  c.vocabulary = c.source_vocabulary = kVocabulary;
+  c.d_model = kModel, c.heads = kHeads, c.head_width = kWidth, c.d_ff = kHidden;
+  c.encoder_layers = c.decoder_layers = 2, c.max_positions = kPositions;
+  c.bias = 1, c.tied_source = 1, c.tied_output = 1;
+  c.pad = 0, c.start = 1, c.end = 2;
+  c.norm_epsilon = 1e-5f, c.embedding_scale = 4.0f;
+  return c;
+}
+
+// Sources of many lengths, with all the memory that a request and its results need.
+struct Batch {
+  explicit Batch(const std::vector<int>& lengths, int room = 12) : room(room) {
+    for (const int length : lengths) {
+      for (int i = 1; i < length; ++i) ids.push_back(3 + (i * 7 + length) % (kVocabulary - 3));
+      ids.push_back(2);
+      offsets.push_back(int64_t(ids.size()));
+      limits.push_back(room);
+    }
+    for (int n = 0; n < room + 2; ++n) penalties.push_back(n ? n : 1);
+    chances.assign(lengths.size() * 3 * room, 0.37);
+    request.sources = {int32_t(lengths.size()), int64_t(ids.size()), ids.data(), offsets.data()};
+    request.limits = limits.data();
+    aya_options& o = request.options;
+    o.beam = 4, o.n_best = 3, o.min_length = 1, o.loop_guard = 1;
+    o.penalty_count = room + 2, o.penalties = penalties.data();
+    o.top_p = 1.0, o.temperature = 1.0;
+    o.chance_count = int64_t(chances.size()), o.chances = chances.data();
+    request.attention.layer = -1;
+    const size_t places = lengths.size() * 3 * room;
+    found_ids.resize(places), log_p.resize(places), attention.resize(places * kPositions);
+    found_lengths.resize(lengths.size() * 3), scores.resize(lengths.size() * 3);
+    found = {room,          kPositions,           found_ids.data(), log_p.data(),
+             found_lengths.data(), scores.data(), attention.data()};
+  }
+
+  int room;
+  std::vector<int32_t> ids, limits, found_ids, found_lengths;
+  std::vector<int64_t> offsets{0};
+  std::vector<double> penalties, chances, scores;
+  std::vector<float> log_p, attention;
+  aya_request request = {};
+  aya_found found = {};
+};
+
+char error[kErrorBytes];
+
+bool searches(void* worker) {
+  const int32_t heads[] = {0, 2};
+  for (int beam : {1, 4})
+    for (int layer : {-1, 0, 1})
+      for (const auto& lengths : {std::vector<int>{5}, std::vector<int>{9, 1, 40, 2, 33}}) {
+        Batch batch(lengths);
+        batch.request.options.beam = beam;
+        batch.request.options.n_best = beam == 1 ? 1 : 3;
+        batch.request.options.no_repeat_ngram = 2;
+        batch.request.attention = {layer, 2, heads};
+        if (aya_search(worker, &batch.request, &batch.found, error)) return false;
+        if (batch.found_lengths[0] < 1) return false;
+      }
+  return true;
+}
+
+bool samples(void* worker) {
+  Batch batch({4, 17, 3});
+  batch.request.options.samples = 3;
+  for (const double top_p : {1.0, 0.5}) {
+    batch.request.options.top_p = top_p;
+    batch.request.options.top_k = top_p < 1.0 ? 7 : 0;
+    if (aya_search(worker, &batch.request, &batch.found, error)) return false;
+  }
+  return true;
+}
+
+bool selections(void* worker) {
+  Batch batch({4, 6});
+  std::vector<int32_t> ids{0, 1, 2, 9, 11, 0, 1, 2, 5, 40, 52};
+  const std::vector<int64_t> offsets{0, 5, 11}, prefix_offsets{0, 1, 3};
+  const std::vector<int32_t> prefix{9, 5, 40};
+  const aya_lists selection{2, 11, ids.data(), offsets.data()};
+  const aya_lists prefixes{2, 3, prefix.data(), prefix_offsets.data()};
+  batch.request.selection = &selection;
+  batch.request.prefixes = &prefixes;
+  return !aya_search(worker, &batch.request, &batch.found, error) && batch.found_ids[0] == 9;
+}
+
+bool streams(void* worker) {
+  Batch batch({6});
+  batch.request.options.samples = 1;
+  batch.request.options.chances = nullptr;
+  if (aya_begin(worker, &batch.request, error)) return false;
+  int32_t id = 0, count = 0;
+  while (!aya_next(worker, &id, error) && id >= 0) ++count;
+  return id == -1 && count > 0;
+}
+
+bool steps(void* worker) {
+  Batch batch({3, 8, 5});
+  std::vector<float> logits(6 * kVocabulary);
+  const int32_t ids[] = {1, 1, 1, 1, 1, 1}, parents[] = {5, 0, 0, 3};
+  return !aya_encode(worker, &batch.request.sources, error) && !aya_start(worker, 2, error) &&
+         !aya_step(worker, 6, ids, logits.data(), error) &&
+         !aya_select(worker, 4, parents, error) &&
+         !aya_step(worker, 4, ids, logits.data(), error);
+}
+
+bool refused(void* worker) {
+  int wrong = 0;
+  const auto spoil = [&](auto change) {
+    Batch batch({5, 7});
+    change(batch);
+    std::memset(error, 0, sizeof error);
+    const int32_t status = aya_search(worker, &batch.request, &batch.found, error);
+    wrong += status != AYA_FAILED || !error[0];
+  };
+  spoil([](Batch& b) { b.ids[0] = -1; });
+  spoil([](Batch& b) { b.ids[3] = kVocabulary; });
+  spoil([](Batch& b) { b.offsets[1] = 1000; });
+  spoil([](Batch& b) { b.offsets[1] = -3; });
+  spoil([](Batch& b) { b.request.sources.count = 0; });
+  spoil([](Batch& b) { b.request.sources.count = -7; });
+  spoil([](Batch& b) { b.limits[1] = 0; });
+  spoil([](Batch& b) { b.limits[1] = 1 << 30; });
+  spoil([](Batch& b) { b.found.room = 3; });
+  spoil([](Batch& b) { b.request.options.beam = 0; });
+  spoil([](Batch& b) { b.request.options.n_best = 1 << 20; });
+  spoil([](Batch& b) { b.request.options.penalty_count = 2; });
+  spoil([](Batch& b) { b.request.options.penalties = nullptr; });
+  spoil([](Batch& b) { b.request.attention.layer = 2; });
+  spoil([](Batch& b) { b.request.attention = {0, 1, nullptr}; });
+  spoil([](Batch& b) { b.request.attention.layer = 0, b.found.source_room = 2; });
+  spoil([](Batch& b) { b.request.options.samples = 9; });
+  spoil([](Batch& b) { b.request.options.samples = 1, b.request.options.temperature = 0.0; });
+  const int32_t ids[] = {1, 1, 1}, parents[] = {0, 99};
+  std::vector<float> logits(3 * kVocabulary);
+  Batch batch({5});
+  wrong += aya_encode(worker, &batch.request.sources, error) != AYA_OK;
+  wrong += aya_start(worker, 0, error) != AYA_FAILED;
+  wrong += aya_start(worker, 1 << 30, error) != AYA_FAILED;
+  wrong += aya_step(worker, 3, ids, logits.data(), error) != AYA_FAILED;
+  wrong += aya_select(worker, 2, parents, error) != AYA_FAILED;
+  wrong += aya_select(worker, -1, parents, error) != AYA_FAILED;
+  aya_config c = config();
+  c.d_model = -4;
+  wrong += aya_model_new(&c, 1, fetch, error) != nullptr;
+  c = config();
+  c.vocabulary = 1 << 24, c.d_model = 1 << 17;
+  wrong += aya_model_new(&c, 0, fetch, error) != nullptr;
+  c = config();
+  c.end = kVocabulary;
+  wrong += aya_model_new(&c, 0, fetch, error) != nullptr;
+  return wrong == 0;
+}
+
+}  // namespace
+
+int main() {
+  bool all = true;
+  for (const int int8 : {0, 1})
+    for (const int kind : {0, 1}) {
+      aya_config c = config();
+      if (kind) {
+        c.pre_norm = c.rms = c.rotary = 1;
+        c.activation = 1, c.tied_source = c.tied_output = 0, c.normalise_embeddings = 1;
+      }
+      void* model = aya_model_new(&c, int8, fetch, error);
+      if (!model) {
+        std::fprintf(stderr, "%s\n", error);
+        return 1;
+      }
+      for (const int threads : {1, 3}) {
+        void* worker = aya_worker_new(model, threads, error);
+        if (!worker) return 1;
+        const std::map<std::string, bool> parts{
+            {"searches", searches(worker)},     {"samples", samples(worker)},
+            {"selections", selections(worker)}, {"streams", streams(worker)},
+            {"steps", steps(worker)},           {"refused", refused(worker)}};
+        for (const auto& part : parts)
+          if (!part.second) {
+            std::fprintf(stderr, "%s, int8=%d kind=%d threads=%d: %s\n", part.first.c_str(), int8,
+                         kind, threads, error);
+            all = false;
+          }
+        aya_worker_free(worker);
+      }
+      aya_model_free(model);
+    }
+  if (all) std::puts("all");
+  return all ? 0 : 1;
+}

@@ -1,0 +1,254 @@
+"""The C interface: structures that Python mirrors lie where C puts them, and whatever numbers it is
+given, nothing but an error code comes back."""
+
+import ctypes
+import math
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allyouneed.core.transformer import Transformer
+from allyouneed.engine.native import bindings
+from allyouneed.engine.native.build import ENGINE, KERNELS, Sources
+from allyouneed.engine.native.library import Library
+from allyouneed.engine.native.packed import PackedModel
+from allyouneed.engine.native.worker import Worker
+from allyouneed.model_folder.weights.shapes import weight_shapes
+
+ERRORS = {bindings.OK, bindings.FAILED, bindings.MEMORY, bindings.NOT_FINITE}
+POSITIONS = 40
+Make = Callable[..., Transformer]
+
+
+def mirrored(structures: dict[str, type[ctypes.Structure]]) -> set[str]:
+    """A line for each field, as the library writes them."""
+    return {
+        f"{name} {field} {getattr(structure, field).offset} {getattr(structure, field).size}"
+        for name, structure in structures.items()
+        for field, *_ in structure._fields_
+    }
+
+
+def declared(sources: Sources) -> set[str]:
+    """ "structure field" for every field that the header declares."""
+    header = sources.main.with_name("interface.h").read_text("utf-8")
+    header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    found = re.findall(r"typedef struct \{(.*?)\} (\w+);", header, re.DOTALL)
+    fields = ((name, line.strip()) for body, name in found for line in body.split(";"))
+    field_name = re.compile(r"(\w+)(?:\)\(void\))?$")  # of a number, or of a function
+    return {f"{name} {field_name.findall(line)[0]}" for name, line in fields if line}
+
+
+def test_structures_of_the_engine(library: Library) -> None:
+    lines = library.functions.aya_layout().decode().splitlines()
+    assert set(lines) == mirrored(bindings.STRUCTURES)
+    assert {" ".join(line.split()[:2]) for line in lines} == declared(ENGINE)
+    assert len(lines) == len(set(lines)) > 50
+
+
+def test_structures_of_the_kernels(library: Library) -> None:
+    from allyouneed.training.cpu import kernels
+
+    lines = kernels.find_kernels().functions.ayt_layout().decode().splitlines()
+    assert set(lines) == mirrored(kernels.STRUCTURES)
+    assert {" ".join(line.split()[:2]) for line in lines} == declared(KERNELS)
+
+
+def test_a_field_that_moved_is_found() -> None:
+    class Moved(ctypes.Structure):
+        _fields_ = [("count", ctypes.c_int64), ("size", ctypes.c_int64)]
+
+    assert "aya_lists size 8 8" in mirrored({"aya_lists": Moved})
+    assert "aya_lists count 0 4" not in mirrored({"aya_lists": Moved})
+
+
+small = st.integers(-2, 50)
+any_int = st.one_of(small, st.sampled_from([-(2**31), -1, 0, 1, 46, 47, 2**31 - 1]))
+any_long = st.one_of(small, st.sampled_from([-(2**63), 2**63 - 1, 2**40]))
+any_double = st.floats(allow_nan=True, allow_infinity=True)
+
+
+def address(array: Any, kind: Any) -> Any:
+    return array.ctypes.data_as(kind)
+
+
+@st.composite
+def lists(draw: st.DrawFn, keep: list[Any]) -> bindings.Lists:
+    """Lists that may be in order; memory is as large as the sizes beside it say."""
+    ids = draw(st.lists(st.one_of(st.integers(3, 46), any_int), max_size=12))
+    if draw(st.booleans()):
+        cuts = sorted(draw(st.lists(st.integers(0, len(ids)), max_size=3)))
+        offsets = [0, *cuts, len(ids)]
+    else:
+        offsets = draw(st.lists(any_long, min_size=1, max_size=5))
+    ids_, offsets_ = np.array(ids, np.int32), np.array(offsets, np.int64)
+    keep += [ids_, offsets_]
+    return bindings.Lists(
+        count=draw(st.sampled_from([len(offsets) - 1, len(offsets) - 1, 0, -1])),
+        size=len(ids),
+        ids=address(ids_, bindings.Ints),
+        offsets=address(offsets_, bindings.Offsets),
+    )
+
+
+@pytest.fixture(scope="module")
+def workers(library: Library, odd_model: Make) -> list[Worker]:
+    model = odd_model()
+    arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+    packed = [PackedModel(library.functions, model.config, arrays, int8) for int8 in (True, False)]
+    return [Worker(one, 2) for one in packed]
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_hostile_requests(data: st.DataObject, workers: list[Worker]) -> None:
+    keep: list[Any] = []
+    draw = data.draw
+    sources = draw(lists(keep))
+    count = max(sources.count, 0)
+    sensible = st.sampled_from([1, 4])
+    limits = np.array(draw(st.lists(any_int, min_size=count, max_size=count)), np.int32)
+    if draw(st.booleans()):
+        limits = np.clip(limits, 1, 6)
+    penalties = np.array(draw(st.lists(st.one_of(st.just(1.0), any_double), max_size=50)))
+    chances = np.array(draw(st.lists(st.one_of(st.just(0.4), any_double), max_size=200)))
+    heads = np.array(draw(st.lists(any_int, max_size=3)), np.int32)
+    others = [draw(st.none() | lists(keep)) for _ in range(2)]
+    options = bindings.Options(
+        beam=draw(st.one_of(sensible, any_int)),
+        n_best=draw(st.one_of(sensible, any_int)),
+        penalty_count=len(penalties),
+        penalties=address(penalties, bindings.Doubles),
+        samples=draw(st.one_of(st.just(0), st.just(1), any_int)),
+        top_p=draw(st.one_of(st.just(1.0), any_double)),
+        temperature=draw(st.one_of(st.just(1.0), any_double)),
+        chance_count=len(chances),
+        chances=address(chances, bindings.Doubles),
+        **{
+            name: draw(any_int) for name in ("min_length", "no_repeat_ngram", "loop_guard", "top_k")
+        },
+        stop_exact=draw(st.booleans()),
+        stop_first=draw(st.booleans()),
+    )
+    request = bindings.Request(
+        sources=sources,
+        limits=address(limits, bindings.Ints),
+        prefixes=others[0] and ctypes.pointer(others[0]),
+        selection=others[1] and ctypes.pointer(others[1]),
+        options=options,
+        attention=bindings.Attention(
+            layer=draw(st.one_of(st.just(-1), any_int)),
+            head_count=len(heads),
+            heads=address(heads, bindings.Ints),
+        ),
+    )
+    places = min(max(options.n_best, options.samples, 1), 64) * max(count, 1)
+    if max(options.n_best, options.samples) > 64:
+        return  # more places than this test has memory for
+    room, width = draw(st.integers(0, POSITIONS)), draw(st.integers(0, POSITIONS))
+    arrays = [
+        np.zeros(places * room + 1, np.int32),
+        np.zeros(places * room + 1, np.float32),
+        np.zeros(places, np.int32),
+        np.zeros(places, np.float64),
+        np.zeros(places * room * width + 1, np.float32),
+    ]
+    kinds = [bindings.Ints, bindings.Floats, bindings.Ints, bindings.Doubles, bindings.Floats]
+    found = bindings.Found(room, width, *map(address, arrays, kinds))
+    error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
+    for worker in workers:
+        functions = worker.model.library
+        status = functions.aya_search(worker.pointer, request, found, error)
+        assert status in ERRORS
+        assert (status == bindings.OK) or error.value
+        newest = ctypes.c_int32()
+        if functions.aya_begin(worker.pointer, request, error) == bindings.OK:
+            for _ in range(POSITIONS + 1):
+                if functions.aya_next(worker.pointer, newest, error) or newest.value < 0:
+                    break
+            else:
+                pytest.fail("a stream without an end")
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_hostile_steps(data: st.DataObject, workers: list[Worker]) -> None:
+    keep: list[Any] = []
+    error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
+    for worker in workers:
+        functions, rows = worker.model.library, 0
+        given_lists = data.draw(lists(keep))
+        if functions.aya_encode(worker.pointer, given_lists, error) == bindings.OK:
+            rows = given_lists.count
+        for _ in range(data.draw(st.integers(0, 4))):
+            many = data.draw(any_int)
+            if 0 < many * given_lists.count < 1000 or many < 1:
+                status = functions.aya_start(worker.pointer, many, error)
+                assert status in ERRORS
+            asked = data.draw(st.integers(-1, 100))
+            ids = np.array(data.draw(st.lists(any_int, min_size=100, max_size=100)), np.int32)
+            logits = np.empty((100, 47), np.float32)
+            assert (
+                functions.aya_step(
+                    *(worker.pointer, asked, address(ids, bindings.Ints)),
+                    *(address(logits, bindings.Floats), error),
+                )
+                in ERRORS
+            )
+            kept = data.draw(st.integers(-1, 100))
+            status = functions.aya_select(worker.pointer, kept, address(ids, bindings.Ints), error)
+            assert status in ERRORS
+        assert rows >= 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_hostile_shapes(data: st.DataObject, workers: list[Worker]) -> None:
+    """Tensors of a good model under a configuration that lies about them."""
+    packed = workers[0].model
+    good = {
+        field: getattr(_numbers(packed.config), field) for field, *_ in bindings.Config._fields_
+    }
+    spoilt = data.draw(st.lists(st.sampled_from(sorted(good)), min_size=1, max_size=3))
+    numbers = good | {name: data.draw(any_int) for name in spoilt}
+    config = bindings.Config(**numbers)
+
+    model = workers[0].model.config
+    tensors = _sizes(model)
+    chance = random.Random(data.draw(st.integers(0, 99)))
+
+    def fetch(name: bytes, size: int, into: Any) -> int:
+        real = chance.choice([tensors.get(name.decode(), 0)] * 40 + [0, 7, 2**40])
+        if size == 0 or real != size or size > 10**6:
+            return real
+        np.ctypeslib.as_array(into, (size,))[:] = 0.1
+        return -1
+
+    error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
+    pointer = packed.library.aya_model_new(
+        config, data.draw(st.booleans()), bindings.Fetch(fetch), error
+    )
+    if pointer:
+        packed.library.aya_model_free(pointer)
+    else:
+        assert error.value
+
+
+def _sizes(config: Any) -> dict[str, int]:
+    sizes = {name: math.prod(shape) for name, shape in weight_shapes(config).items()}
+    tied = {name: sizes[owner] for name, owner in config.tied_weights().items()}
+    table = config.max_positions * config.d_model
+    tables = {f"{side}.embeddings.positions.table": table for side in ("encoder", "decoder")}
+    return {**sizes, **tied, **tables}
+
+
+def _numbers(config: Any) -> bindings.Config:
+    from allyouneed.engine.native.packed import _numbers as numbers
+
+    return numbers(config)
