@@ -1,5 +1,6 @@
 """Text, Markdown, web pages and subtitles: what is text changes, all else stays byte for byte."""
 
+import html
 from collections.abc import Callable
 from textwrap import dedent
 
@@ -266,6 +267,7 @@ def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
 
 
 def bare(text: str) -> str:
-    """What has to be the same: backslashes may be added, and spaces at which lines end. Tags and
-    emphasis without a partner may stand elsewhere."""
-    return "".join(sorted("".join(text.lower().replace("\\", "").split())))
+    """What has to be the same: backslashes may be added, spaces at which lines end, and a sign may
+    be spelt as another one of its kind is. Tags and emphasis without a partner may stand
+    elsewhere."""
+    return "".join(sorted("".join(html.unescape(text.lower().replace("\\", "")).split())))
