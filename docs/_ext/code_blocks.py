@@ -26,7 +26,13 @@ from allyouneed.training.recipe.toml_file import load_recipe, packaged_recipes
 ROOT = Path(__file__).resolve().parents[2]
 SHELL = {"console", "bash", "sh", "shell"}
 SHOWN = {"text", "json"}  # what a program puts out
-OTHERS = {".", "cat", "printf", "python3", "torchrun"}  # nothing of the project's can be wrong with these
+OTHERS = {
+    ".",
+    "cat",
+    "printf",
+    "python3",
+    "torchrun",
+}  # nothing of the project's can be wrong with these
 COMMANDS = {"allyouneed", "make", "pip", "python"} | OTHERS
 COMMENT = re.compile(r"<!--\s*(not run|file):\s*(.+?)\s*-->", re.DOTALL)
 PLACEHOLDER = re.compile(r"[A-Z]+|\.\.\.|…")  # VERB, MODEL: the reader's own

@@ -319,7 +319,15 @@ def test_whole_or_not_there(
     path.mkdir()
     export_ctranslate2(folder, path)  # an empty folder is not in use
     assert {file.name: file.stat().st_mode & 0o444 for file in path.iterdir()} == dict.fromkeys(
-        ("model.bin", "config.json", "shared_vocabulary.json", "tokenizer.json", "README.md"), 0o444
+        (
+            "model.bin",
+            "config.json",
+            "shared_vocabulary.json",
+            "tokenizer.json",
+            "allyouneed.json",
+            "README.md",
+        ),
+        0o444,
     )
     assert list(path.parent.iterdir()) == [path]
     with pytest.raises(UsageError, match="is there already and is left as it is; name an empty"):
