@@ -15,9 +15,17 @@ Call = Callable[..., Any]
 @pytest.mark.parametrize(
     ("to", "files"),
     [
-        ("ctranslate2", {"model.bin", "shared_vocabulary.json"}),
+        ("ctranslate2", {"model.bin", "shared_vocabulary.json", "allyouneed.json"}),
         ("onnx", {"encoder.onnx", "decoder_step.onnx", "weights.bin"}),
-        ("huggingface", {"model.safetensors", "tokenizer_config.json", "generation_config.json"}),
+        (
+            "huggingface",
+            {
+                "model.safetensors",
+                "tokenizer_config.json",
+                "generation_config.json",
+                "allyouneed.json",
+            },
+        ),
     ],
 )
 def test_folder_is_written(
