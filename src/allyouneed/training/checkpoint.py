@@ -207,8 +207,9 @@ class RunLock:
             self._lock.acquire(timeout=0)
         except Timeout:
             process = "unknown"
-            with suppress(OSError):
-                process = holder.read_text(encoding="utf-8").strip() or process
+            with suppress(OSError), holder.open("rb") as file:
+                number = file.read(20).strip()  # no more: it may be a file without an end
+                process = number.decode() if number.isdigit() else process
             raise TrainingError(
                 f"{self._run} is in use by process {process}; wait until it ends, or choose "
                 "another folder"

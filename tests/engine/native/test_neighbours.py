@@ -21,7 +21,7 @@ SHAPES: list[dict[str, Any]] = [
     {},
     {"residual": "pre-norm", "norm": "rms", "activation": "swiglu", "positions": "rotary"},
     {"d_model": 37, "heads": 1, "head_width": 70, "positions": "none", "activation": "gelu"},
-    {"decoder": "ssru"},
+    {"decoder": "ssru", "end": 4.0},
 ]
 
 
