@@ -21,7 +21,7 @@ from allyouneed.core.config import SMALL
 from allyouneed.core.dropout import Dropout
 from allyouneed.core.transformer import Transformer
 from allyouneed.training.cpu.kernels import find_kernels
-from allyouneed.training.cpu.packed import PackedRoad
+from allyouneed.training.cpu.packed import PackedTransformer
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
 
 ROUNDS = 9
@@ -121,7 +121,7 @@ def training_roads() -> tuple[Road, Road]:
     ids_BT = torch.randint(4, 8000, (341, 12)).masked_fill(torch.arange(12) >= lengths_B1, 0)
     kept_BT = ids_BT != 0
     kernels = find_kernels().functions
-    packed = PackedRoad(model, kernels)
+    packed = PackedTransformer(model, kernels)
 
     def backward(states_PD: Tensor, kernels: ctypes.CDLL | None) -> None:
         fused_loss(states_PD, model.output, ids_BT[kept_BT], 0.1, 0, kernels=kernels).backward()

@@ -22,12 +22,13 @@ BLOCK = 1 << 20
 def unpacked(source: Path) -> Iterator[Path]:
     """Gives what is in a zip as a folder, which is gone afterwards; a folder is given as it is.
 
-    Of a zip with a single folder at its top that folder is given.
+    Of a zip with a single folder at its top that folder is given. A checkpoint of torch is a zip
+    too, but one file to its readers: it is given as it is.
 
     Raises:
         ModelFolderError: it is damaged, holds too much, or would write outside of its folder.
     """
-    if not source.is_file() or not zipfile.is_zipfile(source):
+    if not is_zip(source) or _is_torch_checkpoint(source):
         yield source
         return
     with tempfile.TemporaryDirectory(prefix="allyouneed-") as folder:
@@ -56,6 +57,10 @@ def names_in(source: Path) -> list[str]:
             return archive.namelist()[:MOST_FILES]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return []
+
+
+def _is_torch_checkpoint(source: Path) -> bool:
+    return any(name.endswith("/data.pkl") for name in names_in(source))
 
 
 def _unpack(archive: zipfile.ZipFile, source: Path, folder: Path) -> None:
