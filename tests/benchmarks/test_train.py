@@ -137,7 +137,7 @@ def test_losses_that_differ_are_seen(tmp_path: Path) -> None:
     from steps import measure, report, work
 
     here = work.Work(work.QUICK["quick"], tmp_path)
-    ours, torch, marian = measure.contestants(("allyouneed", *report_peers()), ["float32"])
+    ours, torch, marian = measure.contestants(("allyouneed", *PEERS), ["float32"])
     for engine, last in ((ours, 8.2), (torch, 8.1), (marian, 8.1)):
         engine.losses, engine.rates, engine.operations = [9.0, last], [2.0, 3.0], [1.0, 1.0]
         engine.expected, engine.long_rate = [9.0, 8.1], last
@@ -188,12 +188,6 @@ def test_the_compiled_loop_takes_batches_of_any_shape(
     )
     assert compiled == [{"dynamic": True}]
     assert [plain.step(n) for n in range(2)] == [other.step(n) for n in range(2)]
-
-
-def report_peers() -> tuple[str, ...]:
-    from steps.trainers import PEERS
-
-    return PEERS
 
 
 def test_everybody_gets_the_same_pieces() -> None:

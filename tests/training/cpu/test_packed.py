@@ -92,8 +92,8 @@ def both_roads(
     """Loss and gradients by the plain road and by the fast one."""
     section = TrainingSection(steps=1, **keys)
     plain, fast = (Objective(model, section, torch.device("cpu")) for _ in range(2))
-    plain._road = None
-    assert fast._road is not None
+    plain._packed = None
+    assert fast._packed is not None
     found = []
     for objective in (plain, fast):
         loss = objective(batch)
@@ -186,7 +186,7 @@ def test_a_sentence_beyond_the_tables_of_positions(lengths: tuple[int, int]) -> 
     """Kernels do not look where the tables of rotary positions end."""
     model = loud_model(positions="rotary", max_positions=8)
     objective = Objective(model, TrainingSection(steps=1), torch.device("cpu"))
-    assert objective._road is not None
+    assert objective._packed is not None
     with pytest.raises(ShapeError, match="max_positions=8"):
         objective(made_up_batch(model.config, (lengths,)))
 
@@ -443,7 +443,7 @@ def test_without_a_compiler_the_plain_road_runs(monkeypatch: pytest.MonkeyPatch)
 def test_shards_go_the_plain_road() -> None:
     """A layer's weights are whole only while that layer's own forward runs."""
     section = TrainingSection(steps=1, sharded=True)
-    assert Objective(loud_model(), section, torch.device("cpu"))._road is None
+    assert Objective(loud_model(), section, torch.device("cpu"))._packed is None
 
 
 def test_states_are_those_of_the_kept_positions(kernels: ctypes.CDLL) -> None:

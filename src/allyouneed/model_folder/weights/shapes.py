@@ -15,6 +15,7 @@ from allyouneed.errors import ModelFolderError
 Shape = tuple[int, ...]
 FLOAT = 4  # bytes
 MOST_WEIGHTS_A_BYTE = 4  # int8 has one; the others are for what is counted here and not stored
+CHEAP = 1 << 24  # weights that are quickly made: readers of the file tell better what is wrong
 SCALE = ".scale"  # weights NAME in int8 have NAME.scale beside them: a row is its values times that
 
 
@@ -53,7 +54,7 @@ def check_size(config: TransformerConfig, source: Path) -> None:
     """
     said = f"{source.parent} does not fit its config"
     numbers, size = count_weights(config), source.stat().st_size if source.is_file() else None
-    if size is not None and numbers > MOST_WEIGHTS_A_BYTE * size:
+    if size is not None and numbers > max(CHEAP, MOST_WEIGHTS_A_BYTE * size):
         raise ModelFolderError(
             f"{said}: encoder_layers={config.encoder_layers}, decoder_layers="
             f"{config.decoder_layers}, d_model={config.d_model}, d_ff={config.d_ff} and vocabulary="
