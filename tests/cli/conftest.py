@@ -38,7 +38,9 @@ def threads_as_they_were() -> Iterator[None]:
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """`call("translate", "Hello.", stdin=b"...")` runs the command line."""
+    """`call("translate", "Hello.", stdin=b"...")` runs the command line, whatever the width of the
+    terminal that the tests run in."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*arguments: object, stdin: bytes = b"") -> Called:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
