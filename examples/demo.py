@@ -52,7 +52,8 @@ def main() -> None:
     console.print(attention_picture(source, target, weights_TS.tolist()), highlight=False)
     console.print(
         '\nNext: .venv/bin/allyouneed translate "Your own sentence."'
-        "\n      .venv/bin/allyouneed train reverse   (learns to reverse letters)",
+        "\n      .venv/bin/pip install '.[torch]' && .venv/bin/allyouneed train reverse"
+        "   (learns to reverse letters)",
         highlight=False,
     )
 
