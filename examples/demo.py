@@ -55,6 +55,8 @@ def main() -> None:
         "\n      .venv/bin/pip install '.[torch]' && .venv/bin/allyouneed train reverse"
         "   (learns to reverse letters)",
         highlight=False,
+        markup=False,
+        soft_wrap=True,
     )
 
 
