@@ -132,6 +132,7 @@ SCHEDULES = {
     "inverse-sqrt": ["schedule.learning_rate=0.02", "schedule.warmup=3"],
     "cosine": ["schedule.learning_rate=0.02", "schedule.warmup=2", "schedule.steps=5"],
     "constant": ["schedule.learning_rate=0.02", "schedule.warmup=0"],
+    "trapezoid": ["schedule.learning_rate=0.02", "schedule.decay=1", "schedule.steps=6"],
 }
 
 

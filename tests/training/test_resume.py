@@ -365,6 +365,21 @@ def test_a_finished_run_goes_on_for_longer(runs: Any) -> None:
     assert "other than before: training.steps, validation.samples" in notes
 
 
+def test_a_constant_run_is_resumed_with_a_trapezoid(runs: Any) -> None:
+    """The trunk is not trained again: all is as if the trapezoid had been named at first."""
+    trunk = "schedule={name='constant', learning_rate=0.01, warmup=3}"
+    falling = (
+        "schedule={name='trapezoid', learning_rate=0.01, warmup=3, decay=4, steps=10}",
+        "training.steps=10",
+    )
+    runs.start("trunk", trunk, "training.steps=6")
+    assert runs.start("trunk", *falling, resume=True).steps == 10
+    runs.start("whole", *falling)
+    same_run(runs, "trunk", "whole")
+    rates = [record["learning_rate"] for record in runs.records("trunk", "step")]
+    assert rates[5:] == pytest.approx([0.01, 0.0075, 0.005, 0.0025, 0])
+
+
 def test_a_finished_run_has_nothing_left_to_do(runs: Any) -> None:
     runs.start("done")
     weights, losses = runs.weights("done"), runs.losses("done")

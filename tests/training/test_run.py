@@ -207,8 +207,9 @@ def test_files_of_the_package_are_told_by_their_names() -> None:
     assert told["training"]["steps"] == recipe.training.steps
 
 
-def test_a_schedule_that_ends_before_the_run_is_told_of(runs: Any) -> None:
-    ended = 'schedule={name="cosine", learning_rate=0.01, steps=3}'
+@pytest.mark.parametrize("shape", ['name="cosine"', 'name="trapezoid", decay=2'])
+def test_a_schedule_that_ends_before_the_run_is_told_of(runs: Any, shape: str) -> None:
+    ended = f"schedule={{{shape}, learning_rate=0.01, steps=3}}"
     runs.start("longer", ended, "training.steps=5")
     notes = [record["text"] for record in runs.records("longer", "note")]
     (told,) = [note for note in notes if "learning rate is 0" in note]

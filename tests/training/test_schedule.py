@@ -8,6 +8,7 @@ from allyouneed.training.schedule import (
     Cosine,
     InverseSquareRoot,
     Noam,
+    Trapezoid,
     learning_rate,
     never_peaks,
 )
@@ -55,6 +56,34 @@ def test_constant_after_its_rise() -> None:
         [0.05, 0.1, 0.2, 0.2, 0.2]
     )
     assert learning_rate(Constant(name="constant", learning_rate=0.2), 1, 1) == 0.2
+
+
+def test_trapezoid_rises_stays_and_falls() -> None:
+    section = Trapezoid(
+        name="trapezoid", learning_rate=2.0, warmup=4, decay=10, steps=100, final=0.1
+    )
+    rates = {step: learning_rate(section, step, 1) for step in (1, 4, 50, 90, 91, 95, 100, 999)}
+    assert rates == pytest.approx(
+        {1: 0.5, 4: 2.0, 50: 2.0, 90: 2.0, 91: 1.82, 95: 1.1, 100: 0.2, 999: 0.2}
+    )
+
+
+def test_trapezoid_has_the_trunk_of_constant() -> None:
+    trunk = Constant(name="constant", learning_rate=0.3, warmup=7)
+    section = Trapezoid(name="trapezoid", learning_rate=0.3, warmup=7, decay=20, steps=60)
+    steps = range(1, 41)
+    assert [learning_rate(section, step, 1) for step in steps] == [
+        learning_rate(trunk, step, 1) for step in steps
+    ]
+    assert 0 < learning_rate(section, 59, 1) < learning_rate(section, 41, 1) < 0.3
+    assert learning_rate(section, 60, 1) == 0
+
+
+def test_trapezoid_may_rise_and_fall_without_staying() -> None:
+    values = {"name": "trapezoid", "learning_rate": 1.0, "warmup": 40, "decay": 60}
+    assert learning_rate(Trapezoid(**values, steps=100), 40, 1) == 1.0
+    with pytest.raises(ValueError, match="warmup = 40 and decay = 60 do not fit into steps = 99"):
+        Trapezoid(**values, steps=99)
 
 
 def test_cosine_needs_time_to_fall() -> None:

@@ -28,7 +28,7 @@ from allyouneed.training.loop import Loop
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.recipe.toml_file import load_recipe, to_toml
 from allyouneed.training.report.page import write_report
-from allyouneed.training.schedule import Cosine
+from allyouneed.training.schedule import Cosine, Trapezoid
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import Start, Task
 from allyouneed.training.validation import Measured
@@ -185,7 +185,8 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     if run.recipe.training.sharded and workers.world == 1:
         note("training.sharded has no effect on one process; torchrun starts more")
     schedule, steps = run.recipe.schedule, run.recipe.training.steps
-    if isinstance(schedule, Cosine) and not schedule.final and (steps or 0) > schedule.steps:
+    ends = isinstance(schedule, Cosine | Trapezoid) and not schedule.final
+    if ends and (steps or 0) > schedule.steps:
         note(
             f"the learning rate is 0 from step {schedule.steps} on and training.steps = {steps}: "
             f"nothing is learnt after that; say schedule.steps={steps} too"

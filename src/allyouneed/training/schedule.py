@@ -50,8 +50,31 @@ class Constant(Section):
     warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
 
 
+class Trapezoid(Section):
+    """Linear rise to a peak, constant, then linearly down over the last `decay` steps. Its trunk is
+    that of "constant": a run with that schedule can be resumed with this one."""
+
+    name: Literal["trapezoid"] = Field(description="constant, then linearly down at the end")
+    learning_rate: Positive = Field(description="learning rate between the rise and the fall")
+    warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
+    decay: Count = Field(description="steps of linear fall, the last ones before `steps`")
+    steps: Count = Field(description="step at which the fall has ended")
+    final: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.0, description="share of the peak that is left at the end"
+    )
+
+    @model_validator(mode="after")
+    def _rises_before_it_falls(self) -> "Trapezoid":
+        if self.warmup + self.decay > self.steps:
+            raise ValueError(
+                f"warmup = {self.warmup} and decay = {self.decay} do not fit into "
+                f"steps = {self.steps}"
+            )
+        return self
+
+
 ScheduleSection = Annotated[
-    Noam | InverseSquareRoot | Cosine | Constant, Field(discriminator="name")
+    Noam | InverseSquareRoot | Cosine | Constant | Trapezoid, Field(discriminator="name")
 ]
 
 
@@ -89,6 +112,17 @@ def constant(step: int, peak: float, warmup: int) -> float:
     return peak * min(1.0, step / warmup) if warmup else peak
 
 
+def trapezoid(step: int, section: Trapezoid) -> float:
+    """`constant` until the last `decay` steps (Hägele et al. 2024; the linear fall is that of Zhai
+    et al. 2022), in which it falls to `final` of the peak at step `steps`, and no further:
+
+    constant * (1 - (1 - final) * share), share being how much of the fall is done
+    """
+    share = min(1.0, max(0.0, 1 - (section.steps - step) / section.decay))
+    plain = constant(step, section.learning_rate, section.warmup)
+    return plain * (1 - (1 - section.final) * share)
+
+
 def learning_rate(section: ScheduleSection, step: int, d_model: int) -> float:
     """The learning rate of a recipe's [schedule] at a step, the first being 1."""
     match section:
@@ -100,6 +134,8 @@ def learning_rate(section: ScheduleSection, step: int, d_model: int) -> float:
             return cosine(step, section)
         case Constant():
             return constant(step, section.learning_rate, section.warmup)
+        case Trapezoid():
+            return trapezoid(step, section)
 
 
 def never_peaks(section: ScheduleSection, steps: int) -> str | None:
