@@ -176,7 +176,7 @@ with torch.no_grad():
 
 # %%
 message = refused(ConfigError, lambda: MultiHeadAttention(512, 5))
-assert "heads=5 do not divide d_model=512" in message
+assert "heads=5 does not divide d_model=512" in message
 assert "510, 515" in message
 
 # %% [markdown]

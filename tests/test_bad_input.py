@@ -115,7 +115,7 @@ BROKEN = {
         "trained_length=-5 must be 2 or more, or null",
     ),
     "trained length": (at_top(trained_length="40"), 'trained_length="40" must be a whole number'),
-    "heads": (in_model(heads=3), "config.json: heads=3 do not divide d_model=16.*15, 18"),
+    "heads": (in_model(heads=3), "config.json: heads=3 does not divide d_model=16.*15 or 18"),
     "choice": (in_model(residual="mid-norm"), "residual='mid-norm' is not one of 'post-norm', 'pr"),
     "no memory": (in_model(d_ff=10**15), "does not fit its config: .*d_ff=10+ and .* weights, and"),
     "no number": (in_model(d_ff=10**30), "does not fit its config: .*d_ff=10+ and .* weights, and"),

@@ -12,16 +12,16 @@ from allyouneed.errors import ConfigError
 ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"d_model": 512, "heads": 7},
-        "heads=7 do not divide d_model=512; the nearest widths that would: d_model=511, 518 (or",
+        "heads=7 does not divide d_model=512; choose d_model=511 or 518, or set",
     ),
-    ({"d_model": 4, "heads": 8}, "nearest widths that would: d_model=8 (or"),
+    ({"d_model": 4, "heads": 8}, "choose d_model=8, or set"),
     ({"vocabulary": 0}, "vocabulary=0 must be at least 1"),
     ({"d_ff": -1}, "d_ff=-1 must be at least 1"),
     ({"heads": 0}, "heads=0 must be at least 1"),
-    ({"head_width": 0}, "head_width=0 must be at least 1, or left out"),
+    ({"head_width": 0}, "head_width=0 must be at least 1; or leave"),
     (
         {"source_vocabulary": 0, "shared_embeddings": "none"},
-        "source_vocabulary=0 must be at least 1, or left out",
+        "source_vocabulary=0 must be at least 1; or leave",
     ),
     ({"encoder_layers": -1}, "encoder_layers=-1 must not be negative"),
     ({"segments": -1}, "segments=-1 must not be negative"),
@@ -37,18 +37,18 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"shared_embeddings": True}, "shared_embeddings=True is not one of 'all', 'output', 'none'"),
     (
         {"source_vocabulary": 9},
-        'source_vocabulary=9 needs embeddings of its own; set shared_embeddings="output" or',
+        'source_vocabulary=9 needs separate source embeddings; set shared_embeddings="output" or',
     ),
     ({"dropout": 1.0}, "dropout=1.0 must lie in [0, 1)"),
     ({"attention_dropout": -0.1}, "attention_dropout=-0.1 must lie in [0, 1)"),
     ({"activation_dropout": float("nan")}, "activation_dropout=nan must lie in [0, 1)"),
     ({"norm_epsilon": 0.0}, "norm_epsilon=0.0 must be positive, such as 1e-5"),
     ({"norm_epsilon": float("nan")}, "norm_epsilon=nan must be positive, such as 1e-5"),
-    ({"pad": 37_000}, "pad=37000 is no id of a vocabulary of 37000"),
-    ({"start": -1}, "start=-1 is no id of a vocabulary of 37000"),
+    ({"pad": 37_000}, "pad=37000 is not an id of a vocabulary of 37000; choose 0 … 36999"),
+    ({"start": -1}, "start=-1 is not an id of a vocabulary of 37000; choose 0 … 36999"),
     (
         {"end": 9, "source_vocabulary": 9, "shared_embeddings": "none"},
-        "end=9 is no id of a vocabulary of 9",
+        "end=9 is not an id of a vocabulary of 9; choose",
     ),
     ({"pad": 2}, "pad=2 and end=2 are the same id"),
 ]

@@ -54,7 +54,7 @@ def test_segments_are_told_apart() -> None:
     expected = plain(ids_BT) + part.segments.weight[segments_BT]
     assert_close(part(ids_BT, segments_BT=segments_BT), expected)
     assert_close(part(ids_BT), plain(ids_BT) + part.segments.weight[0])
-    with pytest.raises(ShapeError, match="tell no segments apart; leave segments_BT out"):
+    with pytest.raises(ShapeError, match="have no segments; leave segments_BT out"):
         plain(ids_BT, segments_BT=segments_BT)
 
 
@@ -92,5 +92,5 @@ def test_text_longer_than_the_positions_is_an_error() -> None:
 
 
 def test_ids_have_two_axes() -> None:
-    with pytest.raises(ShapeError, match=r"ids have the axes BT, not \(3,\)"):
+    with pytest.raises(ShapeError, match=r"ids need the axes BT, not \(3,\)"):
         embeddings()(torch.tensor([3, 4, 5]))

@@ -50,7 +50,7 @@ def test_window_shows_what_is_near(queries: int, keys: int, reach: int) -> None:
 
 
 def test_a_window_cannot_reach_less_than_itself() -> None:
-    with pytest.raises(ShapeError, match="reaches -1 positions; it must reach 0 or more"):
+    with pytest.raises(ShapeError, match="reach=-1 must be at least 0"):
         masks.window(3, 3, -1)
 
 

@@ -113,11 +113,11 @@ def test_without_bias_there_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("d_model", "heads", "widths"), [(10, 4, "d_model=8, 12"), (3, 8, "d_model=8 ")]
+    ("d_model", "heads", "widths"), [(10, 4, "d_model=8 or 12"), (3, 8, "d_model=8,")]
 )
 def test_heads_have_to_divide_the_width(d_model: int, heads: int, widths: str) -> None:
     with pytest.raises(
-        ConfigError, match=f"heads={heads} do not divide d_model={d_model}.*{widths}"
+        ConfigError, match=f"heads={heads} does not divide d_model={d_model}.*{widths}"
     ):
         MultiHeadAttention(d_model, heads)
 

@@ -43,7 +43,7 @@ def complaints(checkpoint: FairseqCheckpoint, sizes: tuple[int, int] = SIZES) ->
         ({"encoder_layers_to_keep": "0,1"}, "encoder_layers_to_keep=0,1: layers left out after"),
         ({"encoder_layers": "2"}, "encoder_layers='2' is no whole number"),
         ({"dropout": "much"}, "its options are not of the kinds that fairseq writes"),
-        ({"encoder_attention_heads": 3, "decoder_attention_heads": 3}, "heads=3 do not divide"),
+        ({"encoder_attention_heads": 3, "decoder_attention_heads": 3}, "heads=3 does not divide"),
         ({"encoder_layers": 3}, "missing weights: encoder.layers.2.self_attn.q_proj.weight,"),
         ({"decoder_layers": 0}, "unknown weights: decoder.layers.0.encoder_attn.k_proj.bias,"),
         ({"encoder_learned_pos": True}, "missing weights: encoder.embed_positions.weight"),
@@ -79,7 +79,8 @@ def test_dictionaries_of_another_model(checkpoint: FairseqCheckpoint) -> None:
         )
     ]
     assert (
-        "source_vocabulary=96 needs embeddings of its own" in complaints(checkpoint, (96, 104))[0]
+        "source_vocabulary=96 needs separate source embeddings"
+        in complaints(checkpoint, (96, 104))[0]
     )
 
 

@@ -1,5 +1,6 @@
-"""What is kept of the steps already decoded, so that a step computes one position only: keys and
-values, or the state of a recurrence.
+"""The decoder's cache: keys and values (or the state of a recurrence) of the decoded positions.
+
+With the cache, a decoding step computes one position only.
 
 B sentences · N hypotheses of each · R = B·N rows · H heads · L capacity · S source ·
 K head width · D d_model
@@ -12,9 +13,11 @@ from torch import Tensor
 
 
 class LayerCache:
-    """One decoder layer's keys and values: of the target so far, once per hypothesis, and of the
-    memory, once per source sentence however many hypotheses look at it. In a layer with a
-    recurrence `state_RD` is all that is kept of the target so far."""
+    """One decoder layer's keys and values.
+
+    Keys and values of the target are kept once per hypothesis, those of the memory once per source
+    sentence. A layer with a recurrence keeps `state_RD` instead of keys and values of the target.
+    """
 
     def __init__(self, memory_keys_BHSK: Tensor, memory_values_BHSK: Tensor) -> None:
         self.memory_keys_BHSK = memory_keys_BHSK
@@ -26,7 +29,11 @@ class LayerCache:
     def append(
         self, k_RH1K: Tensor, v_RH1K: Tensor, length: int, capacity: int
     ) -> tuple[Tensor, Tensor]:
-        """Puts a step's keys and values behind the `length` known ones; returns all of them."""
+        """All keys and all values so far, RHLK each with L = length + 1.
+
+        The arguments are the keys and values of position `length`. The first call allocates room
+        for `capacity` positions.
+        """
         if self._keys_RHLK is None or self._values_RHLK is None:
             rows, heads, _, width = k_RH1K.shape
             self._keys_RHLK = k_RH1K.new_empty(rows, heads, capacity, width)
@@ -36,7 +43,7 @@ class LayerCache:
         return self._keys_RHLK[:, :, : length + 1], self._values_RHLK[:, :, : length + 1]
 
     def select_rows(self, rows_R: Tensor, length: int) -> None:
-        """Row r becomes what row `rows_R[r]` was; only the `length` known steps are copied."""
+        """Copies row `rows_R[r]` to row r, for all r; only the first `length` positions count."""
         if self.state_RD is not None:
             self.state_RD = self.state_RD[rows_R]
         if self._keys_RHLK is None or self._values_RHLK is None:
@@ -45,7 +52,7 @@ class LayerCache:
         self._values_RHLK = _select(self._values_RHLK, rows_R, length)
 
     def select_sentences(self, sentences_B: Tensor) -> None:
-        """Keeps the memory of these sentences, in this order."""
+        """Keeps the memory's keys and values of these sentences, in this order."""
         self.memory_keys_BHSK = self.memory_keys_BHSK[sentences_B]
         self.memory_values_BHSK = self.memory_values_BHSK[sentences_B]
 
@@ -60,10 +67,10 @@ def _select(buffer_RHLK: Tensor, rows_R: Tensor, length: int) -> Tensor:
 
 
 class Cache:
-    """The decoder's state between steps.
+    """What the decoder keeps between steps: a `LayerCache` for each layer, the mask of the memory.
 
-    `length` counts the steps done, `capacity` those that fit. `sentences_B` says which sentence
-    of the encoded batch each of the remaining ones is.
+    `length` is the number of positions decoded so far, `capacity` the largest number. `sentences_B`
+    has, for each sentence that is still being decoded, its index in the encoded batch.
     """
 
     def __init__(
@@ -77,11 +84,11 @@ class Cache:
         self.sentences_B = torch.arange(may_look_B11S.size(0), device=may_look_B11S.device)
 
     def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
-        """Keeps sentences and re-orders hypotheses within them, in place.
+        """Keeps some sentences and re-orders the hypotheses of each, in place.
 
-        `sentences_B` are indices into the sentences now present (None: all, as they stand);
-        `hypotheses_BN[b, n]` says which hypothesis of the kept sentence b goes on as its n-th
-        (None: as they stand); N may be another number than before.
+        `sentences_B` are indices into the cache's present sentences; None keeps all of them.
+        `hypotheses_BN[b, n]` is the index of the hypothesis of kept sentence b that becomes its
+        n-th; None keeps all hypotheses in order. N may differ from the present number.
         """
         if sentences_B is None and hypotheses_BN is None:
             return

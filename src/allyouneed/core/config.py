@@ -1,4 +1,4 @@
-"""The shape of a Transformer: a frozen value, checked when it is made."""
+"""The configuration of a Transformer: an immutable value, checked when it is made."""
 
 import math
 from dataclasses import dataclass, replace
@@ -18,31 +18,33 @@ def width_of_head(d_model: int, heads: int) -> int:
     """d_k = d_v = d_model / h, the width K of one head (section 3.2.2).
 
     Raises:
-        ConfigError: heads that do not divide d_model; it names the widths that they would.
+        ConfigError: `heads` does not divide `d_model`. The message names the nearest d_model that
+            `heads` divides.
     """
     if d_model % heads:
         below = d_model // heads * heads
-        widths = ", ".join(str(width) for width in (below, below + heads) if width)
+        widths = " or ".join(str(width) for width in (below, below + heads) if width)
         raise ConfigError(
-            f"heads={heads} do not divide d_model={d_model}; "
-            f"the nearest widths that would: d_model={widths} (or set head_width)"
+            f"heads={heads} does not divide d_model={d_model}; "
+            f"choose d_model={widths}, or set head_width"
         )
     return d_model // heads
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransformerConfig:
-    """Hyper-parameters in the words of the paper's table 3; the defaults are its base model.
+    """Hyper-parameters with the names of the paper's table 3. The defaults are its base model.
 
-    `vocabulary` counts the joint vocabulary; `source_vocabulary` is given only where the source
-    side has one of its own, which needs `shared_embeddings` other than "all".
-    `shared_embeddings` (section 3.4): "all" shares one matrix between source embedding, target
-    embedding and output; "output" shares the last two; "none" shares nothing.
-    `pad`, `start`, `end` are ids; the decoder's input begins with `start`. Of a model without a
-    decoder the input begins with `start`, [CLS], and its segments end in `end`, [SEP].
+    `vocabulary` is the size of the vocabulary that source and target share. `source_vocabulary`
+    is the size of a separate source vocabulary; then `shared_embeddings` cannot be "all".
+    `shared_embeddings` (section 3.4): "all" uses one matrix as source embedding, target embedding
+    and output projection; "output" shares the target embedding with the output projection;
+    "none" shares nothing.
+    `pad`, `start` and `end` are ids. The decoder's input begins with `start`. In a model without a
+    decoder the input begins with `start` (BERT's [CLS]) and each segment ends in `end` ([SEP]).
 
     Raises:
-        ConfigError: a value that cannot be built, with one that can.
+        ConfigError: no model can be built with a value. The message says which values would do.
     """
 
     vocabulary: int = 37_000
@@ -53,9 +55,9 @@ class TransformerConfig:
     d_ff: int = 2048
     encoder_layers: int = 6
     decoder_layers: int = 6
-    dropout: float = 0.1  # of sub-layer outputs and embeddings, section 5.4
-    attention_dropout: float = 0.0
-    activation_dropout: float = 0.0
+    dropout: float = 0.1  # on sub-layer outputs and embeddings, section 5.4
+    attention_dropout: float = 0.0  # on attention weights
+    activation_dropout: float = 0.0  # inside the feed-forward network
     dropout_before_activation: bool = False
     max_positions: int = 1024
     residual: Residual = "post-norm"
@@ -63,12 +65,12 @@ class TransformerConfig:
     norm_epsilon: float = 1e-5
     activation: Activation = "relu"
     positions: Positions = "sinusoidal"
-    decoder: Decoder = "self-attention"  # or a recurrence in its place, SSRU (Kim et al. 2019)
-    scale_embeddings: bool = True  # times sqrt(d_model), section 3.4
-    normalise_embeddings: bool = False  # as BERT does
-    segments: int = 0  # kinds of segments that embeddings tell apart, as BERT's two; 0: none
+    decoder: Decoder = "self-attention"  # "ssru": a recurrence in its place (Kim et al. 2019)
+    scale_embeddings: bool = True  # multiply embeddings by sqrt(d_model), section 3.4
+    normalise_embeddings: bool = False  # layer norm on the embeddings, as in BERT
+    segments: int = 0  # number of segment embeddings; BERT has 2
     shared_embeddings: SharedEmbeddings = "all"
-    bias: bool = True  # of the projections; layer norms have one either way
+    bias: bool = True  # of the projections; layer norms always have a bias
     output_bias: bool = False
     pad: int = 0
     start: int = 1
@@ -88,7 +90,7 @@ class TransformerConfig:
         return width_of_head(self.d_model, self.heads)
 
     def tied_weights(self) -> dict[str, str]:
-        """Names of weights that are shared, each with the name that a file holds it under."""
+        """Shared weights: the name of each copy → the name under which files store the weight."""
         source, target = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
         return {
             "all": {target: source, "output.weight": source},
@@ -102,15 +104,17 @@ class TransformerConfig:
                 raise ConfigError(f"{name}={getattr(self, name)} must be at least 1")
         for name in ("head_width", "source_vocabulary"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must be at least 1, or left out")
+                raise ConfigError(
+                    f"{name}={getattr(self, name)} must be at least 1; or leave {name} out"
+                )
         for name in ("encoder_layers", "decoder_layers", "segments"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)} must not be negative")
-        paired = {
+        must_be_even = {
             "sinusoidal": ("d_model", self.d_model),
             "rotary": ("head width", self.width_of_head),
         }
-        name, width = paired.get(self.positions, ("", 0))
+        name, width = must_be_even.get(self.positions, ("", 0))
         if width % 2:
             raise ConfigError(
                 f"{self.positions} positions pair sines with cosines and need an even "
@@ -132,7 +136,7 @@ class TransformerConfig:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not one of {known}")
         if self.source_vocabulary is not None and self.shared_embeddings == "all":
             raise ConfigError(
-                f"source_vocabulary={self.source_vocabulary} needs embeddings of its own; "
+                f"source_vocabulary={self.source_vocabulary} needs separate source embeddings; "
                 'set shared_embeddings="output" or leave source_vocabulary out'
             )
 
@@ -145,16 +149,18 @@ class TransformerConfig:
 
     def _check_ids(self) -> None:
         smaller = min(self.vocabulary, self.source_vocabulary or self.vocabulary)
-        sizes = {"pad": smaller, "start": self.vocabulary, "end": smaller}  # sources have no start
+        # Only targets begin with `start`, so `start` needs no place in the source vocabulary.
+        sizes = {"pad": smaller, "start": self.vocabulary, "end": smaller}
         for name, size in sizes.items():
             if not 0 <= getattr(self, name) < size:
                 raise ConfigError(
-                    f"{name}={getattr(self, name)} is no id of a vocabulary of {size}"
+                    f"{name}={getattr(self, name)} is not an id of a vocabulary of {size}; "
+                    f"choose 0 … {size - 1}"
                 )
         if self.pad == self.end:
             raise ConfigError(
-                f"pad={self.pad} and end={self.end} are the same id, so ends of sentences would "
-                "be taken for padding; give them two"
+                f"pad={self.pad} and end={self.end} are the same id, so the end of a sentence "
+                "would count as padding; choose two different ids"
             )
 
 
@@ -180,6 +186,6 @@ BERT = replace(
     scale_embeddings=False,
     normalise_embeddings=True,
     segments=2,
-)  # BERT-base (Devlin et al. 2019), an encoder alone
+)  # BERT-base (Devlin et al. 2019), an encoder without a decoder
 
 PRESETS = {"base": BASE, "big": BIG, "small": SMALL, "tiny": TINY, "bert": BERT}

@@ -5,10 +5,11 @@ from torch import Tensor, nn
 
 
 class Dropout(nn.Module):
-    """Zeroes each element with probability `rate` while training and scales up the rest.
+    """Zeroes each element with probability `rate` in training and divides the rest by 1 - rate.
 
-    The same distribution as `torch.nn.Dropout` up to 2⁻¹⁷ in the rate. On a CPU, drawing the mask
-    costs more than using it, so four 16-bit draws are cut out of each 64-bit random number.
+    The distribution is that of `torch.nn.Dropout`; the rate is rounded to a multiple of 2⁻¹⁶. On
+    a CPU most of the time goes into random numbers, so each 64-bit random number is cut into four
+    16-bit draws.
     """
 
     def __init__(self, rate: float) -> None:
@@ -16,7 +17,7 @@ class Dropout(nn.Module):
         self.rate = rate
 
     def forward(self, x: Tensor) -> Tensor:
-        """Any shape in, the same shape out."""
+        """A tensor of any shape → a tensor of the same shape."""
         if not self.training or self.rate == 0.0:
             return x
         if x.device.type != "cpu":

@@ -13,12 +13,14 @@ from allyouneed.errors import ShapeError
 
 
 class Embeddings(nn.Module):
-    """dropout(norm(√d_model · token + position [+ segment])), section 3.4 and 5.4.
+    """dropout(norm(√d_model · token + position + segment)), sections 3.4, 3.5 and 5.4.
 
-    `positions` maps integer positions BT to BTD, or is None (then nothing is added, as with
-    rotary positions). `segments` holds a vector for each kind of segment and `norm` is a layer norm
-    in BERT (Devlin et al. 2019); the paper has neither. `pad` is the id that takes up no position,
-    so left- and right-padded sentences come out alike (-1: none is).
+    `positions` maps integer positions BT to vectors BTD. None adds no positions (models with
+    rotary positions rotate queries and keys in attention instead).
+    `segments` and `norm` are BERT's (Devlin et al. 2019): a learned vector for each segment and a
+    layer norm. The paper's model has neither.
+    `pad` is the padding id. Padding is not counted in positions, so a sentence gets the same
+    vectors whether it is padded on the left or on the right. With -1 no id is padding.
     """
 
     def __init__(
@@ -46,18 +48,18 @@ class Embeddings(nn.Module):
     def forward(
         self, ids_BT: Tensor, offset: int | Tensor = 0, segments_BT: Tensor | None = None
     ) -> Tensor:
-        """Ids BT, the first of which stands at position `offset`, → vectors BTD.
+        """Ids BT → vectors BTD. `offset` is the position of the first id of each row.
 
-        `segments_BT` says of each id which segment it is in; without it all are in the first.
-        Whether they fit is not checked with an `offset` that is a tensor: reading it would wait
-        for the device.
+        `segments_BT` has the segment of each id; None puts every id into segment 0. A tensor as
+        `offset` is not checked against `max_positions`, since reading its value would make the
+        program wait for the device.
 
         Raises:
-            ShapeError: ids that are not BT, more of them than the model has positions, or segments
-                where the model tells none apart.
+            ShapeError: ids that are not BT, more ids than `max_positions`, or `segments_BT` for a
+                model without segments.
         """
         if ids_BT.dim() != 2:
-            raise ShapeError(f"ids have the axes BT, not {tuple(ids_BT.shape)}")
+            raise ShapeError(f"ids need the axes BT, not {tuple(ids_BT.shape)}")
         if isinstance(offset, int) and offset + ids_BT.size(1) > self.max_positions:
             raise ShapeError(
                 f"{offset + ids_BT.size(1)} tokens do not fit into max_positions="
@@ -72,5 +74,5 @@ class Embeddings(nn.Module):
                 torch.zeros_like(ids_BT) if segments_BT is None else segments_BT
             )
         elif segments_BT is not None:
-            raise ShapeError("these embeddings tell no segments apart; leave segments_BT out")
+            raise ShapeError("these embeddings have no segments; leave segments_BT out")
         return self.dropout(self.norm(x_BTD))

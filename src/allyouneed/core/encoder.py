@@ -1,4 +1,4 @@
-"""The encoder: a stack of identical layers over the source (section 3.1, figure 1, left).
+"""The encoder: a stack of identical layers over the source (section 3.1; figure 1, left half).
 
 B batch · S source length · D d_model
 """
@@ -15,7 +15,7 @@ from allyouneed.core.residual import Residual
 
 
 class Memory(NamedTuple):
-    """What the encoder made of a batch: its states, and which of them are not padding."""
+    """The encoder's output: a state for each source position, and the mask that hides padding."""
 
     states_BSD: Tensor
     may_look_B11S: Tensor
@@ -34,7 +34,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward_residual = residual()
 
     def forward(self, x_BSD: Tensor, may_look: Tensor | None = None) -> Tensor:
-        """BSD → BSD; `may_look` broadcasts to BHSS."""
+        """States BSD → states BSD. `may_look` broadcasts to BHSS."""
         x_BSD = self.self_attention_residual(
             x_BSD, lambda y_BSD: self.self_attention(y_BSD, y_BSD, may_look)
         )
@@ -42,7 +42,7 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Embeddings, N layers, and a final norm (the identity when the layers are post-norm)."""
+    """Embeddings, N layers and a final norm (the identity if the layers are post-norm)."""
 
     def __init__(
         self, embeddings: Embeddings, layers: Iterable[EncoderLayer], norm: nn.Module
@@ -53,9 +53,10 @@ class Encoder(nn.Module):
         self.norm = norm
 
     def forward(self, source_BS: Tensor, segments_BS: Tensor | None = None) -> Memory:
-        """Source ids BS, padded on either side, → the memory that the decoder looks at.
+        """Source ids BS → the memory that the decoder attends to.
 
-        `segments_BS` is for models that tell segments apart, see `Embeddings`.
+        Padding may stand on the left or on the right. `segments_BS` has the segment of each id,
+        for models with segments (see `Embeddings`).
         """
         may_look_B11S = masks.padding(source_BS, self.embeddings.pad)
         x_BSD = self.embeddings(source_BS, segments_BT=segments_BS)

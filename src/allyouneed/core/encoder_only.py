@@ -1,4 +1,4 @@
-"""The encoder alone (Devlin et al. 2019): states of a text, and heads that make something of them.
+"""An encoder without a decoder, with output heads on its states (BERT, Devlin et al. 2019).
 
 B batch · S length · D d_model
 """
@@ -24,12 +24,13 @@ from allyouneed.errors import ConfigError
 
 
 class EncoderOnly(nn.Module):
-    """An encoder and its heads by name, each of which is applied to the encoder's states:
+    """An encoder and its output heads, by name. A head is applied to the encoder's states:
 
         logits = model.heads["labels"](model(ids_BS, segments_BS).states_BSD)
 
-    A text comes as [CLS] text [SEP], a pair as [CLS] one [SEP] other [SEP], where the segment of
-    the second and its [SEP] is 1; `config.pad` fills up at the right.
+    A text is given as [CLS] text [SEP], a pair of texts as [CLS] first [SEP] second [SEP]. The
+    segment of the second text and of its [SEP] is 1, of everything else 0. Shorter rows are padded
+    with `config.pad` on the right.
     """
 
     def __init__(
@@ -50,17 +51,19 @@ class EncoderOnly(nn.Module):
                 module.name = name
 
     def forward(self, ids_BS: Tensor, segments_BS: Tensor | None = None) -> Memory:
-        """Ids → states BSD and their mask; `segments_BS` is 0 everywhere where it is not given.
+        """Ids BS → states BSD and the mask that hides padding. Without `segments_BS` all are 0.
 
         Raises:
-            ShapeError: ids that are not BS or do not fit into `config.max_positions`, or segments
-                where `config.segments` is 0.
+            ShapeError: ids that are not BS, more ids than `config.max_positions`, or `segments_BS`
+                for a model whose `config.segments` is 0.
         """
         return self.encoder(ids_BS, segments_BS)
 
     def tied_weights(self) -> dict[str, str]:
-        """Names of weights that are shared, each with the name that a file holds it under: the
-        first in the order of encoder, pooler, heads."""
+        """Shared weights: the name of each copy → the name under which files store the weight.
+
+        The stored name is the first one in the order encoder, pooler, heads.
+        """
         owners: dict[int, str] = {}
         weights = self.named_parameters(remove_duplicate=False)
         found = {name: owners.setdefault(id(weight), name) for name, weight in weights}
@@ -76,22 +79,23 @@ def build_encoder_only(
     tags: int | None = None,
     pooler: bool | None = None,
 ) -> EncoderOnly:
-    """An encoder of this shape with the heads asked for: "masked_words", "next_sentence", "labels"
-    (so many of them) and "tags" (likewise).
+    """A new encoder with the requested heads: "masked_words", "next_sentence", "labels", "tags".
 
-    `pooler` says whether there is one, which "next_sentence" and "labels" then look through; None
-    is: where there is one of these two. The model's own `config` has no decoder layers.
+    `labels` and `tags` are the numbers of labels and tags; None leaves the head out. `pooler`
+    says whether "next_sentence" and "labels" read the first token's state through a `Pooler`;
+    None means True if the model has one of these two heads. The `config` of the returned model
+    has no decoder layers.
 
     Raises:
-        ConfigError: no label or tag to tell, or a vocabulary for sources alone.
+        ConfigError: `labels` or `tags` is below 1, or `config` has a `source_vocabulary`.
     """
     for name, count in (("labels", labels), ("tags", tags)):
         if count is not None and count < 1:
-            raise ConfigError(f"{name}={count} must be at least 1, or left out")
+            raise ConfigError(f"{name}={count} must be at least 1; or leave {name} out")
     if config.source_vocabulary is not None:
         raise ConfigError(
-            f"source_vocabulary={config.source_vocabulary} has no place in an encoder alone; "
-            "give its size as vocabulary"
+            f"source_vocabulary={config.source_vocabulary} does not apply to an encoder without "
+            "a decoder; give its size as vocabulary"
         )
     if pooler is None:
         pooler = next_sentence or labels is not None

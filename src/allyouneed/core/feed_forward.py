@@ -1,4 +1,4 @@
-"""Position-wise feed-forward networks (section 3.3): the same map at every position.
+"""Position-wise feed-forward networks (section 3.3): the same two layers at every position.
 
 B batch · T length · D d_model · F d_ff
 """
@@ -9,8 +9,8 @@ from torch import Tensor, nn
 class FeedForward(nn.Module):
     """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, equation 2.
 
-    `activation` is the part between the two products: `nn.ReLU()` as in the paper, `nn.GELU()`
-    (Hendrycks & Gimpel 2016), or a sequence that puts dropout behind or before it.
+    `activation` is the module between the two products: `nn.ReLU()` as in the paper, `nn.GELU()`
+    (Hendrycks & Gimpel 2016), or an `nn.Sequential` of an activation and dropout.
     """
 
     def __init__(self, d_model: int, d_ff: int, activation: nn.Module, bias: bool = True) -> None:
@@ -25,7 +25,10 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(nn.Module):
-    """FFN(x) = (activation(x W_1) ⊗ x V_1) W_2 (Shazeer 2020); with `nn.SiLU()` it is SwiGLU."""
+    """FFN(x) = (activation(x W_1) ⊗ x V_1) W_2 (Shazeer 2020).
+
+    With `nn.SiLU()` as the activation this is SwiGLU.
+    """
 
     def __init__(self, d_model: int, d_ff: int, activation: nn.Module, bias: bool = True) -> None:
         super().__init__()

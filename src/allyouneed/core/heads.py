@@ -1,5 +1,7 @@
-"""What stands on an encoder without a decoder (Devlin et al. 2019, sections 3.1, 4 and 5): heads
-that turn its states into masked words, next sentences, labels of texts and tags of tokens.
+"""Output heads of an encoder without a decoder (Devlin et al. 2019, sections 3.1, 4 and 5).
+
+A head turns the encoder's states into logits: of masked words, of the next sentence, of labels of
+texts or of tags of tokens.
 
 B batch · S length · D d_model · V vocabulary · L labels · X any axes
 """
@@ -10,9 +12,10 @@ from allyouneed.core.dropout import Dropout
 
 
 class MaskedWordHead(nn.Module):
-    """Which word a mask hides: softmax(E · norm(activation(x W)) + b) (Devlin et al. 2019, 3.1).
+    """Logits of the word that a mask hides: E · norm(activation(x W)) + b.
 
-    E is the matrix of the token embeddings, the very same one; b is its own.
+    This is task 1 of Devlin et al. 2019, section 3.1. E is the matrix of the token embeddings,
+    shared with the encoder. The bias b is not shared.
     """
 
     def __init__(self, tokens: nn.Embedding, activation: nn.Module, norm: nn.Module) -> None:
@@ -24,14 +27,15 @@ class MaskedWordHead(nn.Module):
         self.output.weight = tokens.weight
 
     def forward(self, states_XD: Tensor) -> Tensor:
-        """States XD, of the masked positions or of all, → logits XV."""
+        """States XD of any positions, usually the masked ones, → logits XV."""
         return self.output(self.norm(self.activation(self.W(states_XD))))
 
 
 class Pooler(nn.Module):
-    """tanh(C W + b), where C is the state of the first token, [CLS]: a vector for the whole text.
+    """A vector for the whole text: tanh(C W + b), where C is the state of [CLS], the first token.
 
-    It is learned with next sentences (Devlin et al. 2019, 3.1), and starts fine-tuning from there.
+    Pre-training learns W and b on the next-sentence task (Devlin et al. 2019, 3.1); fine-tuning
+    starts from them.
     """
 
     def __init__(self, d_model: int) -> None:
@@ -39,14 +43,14 @@ class Pooler(nn.Module):
         self.W = nn.Linear(d_model, d_model)
 
     def forward(self, states_BSD: Tensor) -> Tensor:
-        """States BSD of texts that begin at position 0 → BD."""
+        """States BSD → vectors BD. Texts begin at position 0."""
         return self.W(states_BSD[:, 0]).tanh()
 
 
 class ClassificationHead(nn.Module):
-    """One label for a text or a pair of texts: softmax(pooled W) (Devlin et al. 2019, 4.1).
+    """Logits of the label of a text or of a pair of texts: pooled W (Devlin et al. 2019, 4.1).
 
-    Without a `pooler` it looks at the state of the first token itself.
+    Without a `pooler`, the state of the first token takes the place of the pooled vector.
     """
 
     def __init__(
@@ -58,14 +62,16 @@ class ClassificationHead(nn.Module):
         self.W = nn.Linear(d_model, labels)
 
     def forward(self, states_BSD: Tensor) -> Tensor:
-        """States BSD of texts that begin at position 0 → logits BL."""
+        """States BSD → logits BL. Texts begin at position 0."""
         first_BD = states_BSD[:, 0] if self.pooler is None else self.pooler(states_BSD)
         return self.W(self.dropout(first_BD))
 
 
 class NextSentenceHead(ClassificationHead):
-    """Whether the second segment follows the first in its book (logit 0) or comes from elsewhere
-    (logit 1), task 2 of Devlin et al. 2019, 3.1."""
+    """Two logits: the second segment follows the first (0), or comes from elsewhere (1).
+
+    This is task 2 of Devlin et al. 2019, section 3.1.
+    """
 
     FOLLOWS, ELSEWHERE = 0, 1
 
@@ -74,7 +80,7 @@ class NextSentenceHead(ClassificationHead):
 
 
 class TaggingHead(nn.Module):
-    """A label for each token: softmax(x W) (Devlin et al. 2019, 5.3)."""
+    """Logits of a tag for each token: x W (Devlin et al. 2019, 5.3)."""
 
     def __init__(self, d_model: int, tags: int, dropout: float = 0.0) -> None:
         super().__init__()

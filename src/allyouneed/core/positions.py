@@ -1,4 +1,4 @@
-"""Where a token stands (section 3.5): added sinusoids, learned vectors, or rotations.
+"""Positions of tokens (section 3.5): sinusoids, stored or learned vectors, or rotations.
 
 B batch · H heads · T length · D d_model · K head width
 """
@@ -10,29 +10,34 @@ from allyouneed.errors import ShapeError
 
 
 def sinusoidal_encoding(positions: int, d_model: int) -> Tensor:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(the same), section 3.5.
+    """Table of the paper's positional encodings, shape (positions, d_model), float32 (section 3.5).
 
-    Returns the table for pos = 0 … positions-1, shape (positions, d_model), float32.
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model))
+    PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)), for pos = 0 … positions-1.
 
     Raises:
-        ShapeError: an odd d_model, in which some sine would lack its cosine.
+        ShapeError: `d_model` is odd, so that the last sine would have no cosine.
     """
     if d_model % 2:
-        raise ShapeError(f"sines and cosines come in pairs: d_model={d_model} must be even")
+        raise ShapeError(f"d_model={d_model} must be even: each sine is paired with a cosine")
     angles = _angles(torch.arange(positions), d_model)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).float()
 
 
 def _angles(positions_T: Tensor, width: int) -> Tensor:
-    """pos / 10000^(2i/width), i = 0 … width/2-1; float64, as the sine of a large float32 drifts."""
+    """pos / 10000^(2i/width) for i = 0 … width/2-1, in float64.
+
+    In float32 the angles of distant positions would be too coarse for exact sines.
+    """
     two_i = torch.arange(0, width, 2, dtype=torch.float64, device=positions_T.device)
     return positions_T[:, None].double() / 10000.0 ** (two_i / width)
 
 
 class TablePositions(nn.Module):
-    """Looks a fixed vector up for each position: the paper's sinusoids, or a stored table.
+    """A fixed vector for each position: row `position` of a table, such as the paper's sinusoids.
 
-    With `stored` the table travels with the weights, for models whose formula differs.
+    `stored` writes the table into the model's file along with the weights. Models whose positions
+    follow another formula need this.
     """
 
     def __init__(self, table: Tensor, stored: bool = False) -> None:
@@ -46,12 +51,15 @@ class TablePositions(nn.Module):
 
 
 class LearnedPositions(nn.Embedding):
-    """A learned vector for each position, as in BERT (Devlin et al. 2019); table 3, row (E)."""
+    """A learned vector for each position (table 3, row E), as in BERT (Devlin et al. 2019)."""
 
 
 class Rotary(nn.Module):
-    """Rotary positions (Su et al. 2021): turns each pair of a query's or key's components by an
-    angle that grows with the position, so that q·k depends on the distance alone."""
+    """Rotary positions (Su et al. 2021): each pair of components of a query or key is rotated.
+
+    The angle is proportional to the position. The product q·k of a rotated query and a rotated
+    key therefore depends on the distance of their positions and not on the positions themselves.
+    """
 
     def __init__(self, head_width: int, max_positions: int) -> None:
         super().__init__()
@@ -62,9 +70,9 @@ class Rotary(nn.Module):
         self.register_buffer("sin", angles.sin().float(), persistent=False)
 
     def forward(self, x_BHTK: Tensor, offset: int | Tensor = 0) -> Tensor:
-        """Turns row t as position offset + t. Returns BHTK."""
-        here = torch.arange(x_BHTK.size(2), device=x_BHTK.device) + offset
-        cos_TP, sin_TP = self.cos[here], self.sin[here]  # float32, even where x is not
+        """Queries or keys BHTK, row t rotated by the angles of position offset + t: BHTK."""
+        positions_T = torch.arange(x_BHTK.size(2), device=x_BHTK.device) + offset
+        cos_TP, sin_TP = self.cos[positions_T], self.sin[positions_T]  # P pairs; always float32
         even, odd = x_BHTK[..., 0::2], x_BHTK[..., 1::2]
-        turned = (even * cos_TP - odd * sin_TP, even * sin_TP + odd * cos_TP)
-        return torch.stack(turned, dim=-1).flatten(-2).to(x_BHTK.dtype)
+        rotated = (even * cos_TP - odd * sin_TP, even * sin_TP + odd * cos_TP)
+        return torch.stack(rotated, dim=-1).flatten(-2).to(x_BHTK.dtype)

@@ -1,4 +1,8 @@
-"""The residual connection around each sub-layer (section 3.1), its norm and its dropout (5.4)."""
+"""Residual connections (section 3.1): each sub-layer's input is added to its output.
+
+Each connection also holds the layer norm (section 3.1) and the dropout on the sub-layer's output
+(section 5.4).
+"""
 
 from collections.abc import Callable
 
@@ -10,7 +14,7 @@ Sublayer = Callable[[Tensor], Tensor]
 
 
 class PostNorm(nn.Module):
-    """LayerNorm(x + Sublayer(x)), the paper's wiring (section 3.1), dropout on Sublayer(x)."""
+    """LayerNorm(x + dropout(Sublayer(x))), as in the paper (sections 3.1 and 5.4)."""
 
     def __init__(self, norm: nn.Module, dropout: float = 0.0) -> None:
         super().__init__()
@@ -18,14 +22,15 @@ class PostNorm(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x_BTD: Tensor, sublayer: Sublayer) -> Tensor:
-        """BTD → BTD."""
+        """The normalised sum of `x_BTD` and the sub-layer's output: BTD → BTD."""
         return self.norm(x_BTD + self.dropout(sublayer(x_BTD)))
 
 
 class PreNorm(nn.Module):
-    """x + Sublayer(LayerNorm(x)) (Xiong et al. 2020), dropout on Sublayer's result.
+    """x + dropout(Sublayer(LayerNorm(x))) (Xiong et al. 2020).
 
-    The sum is never normalised on its way up, so a stack of these ends in a norm of its own.
+    The sum leaves the layer without a norm. A stack of pre-norm layers therefore needs one more
+    norm after its last layer.
     """
 
     def __init__(self, norm: nn.Module, dropout: float = 0.0) -> None:
@@ -34,9 +39,9 @@ class PreNorm(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x_BTD: Tensor, sublayer: Sublayer) -> Tensor:
-        """BTD → BTD."""
+        """The sum of `x_BTD` and the sub-layer's output: BTD → BTD."""
         return x_BTD + self.dropout(sublayer(self.norm(x_BTD)))
 
 
 Residual = Callable[[], PostNorm | PreNorm]
-"""Makes the wiring around one sub-layer; a layer calls it once for each of its sub-layers."""
+"""Makes one residual connection; a layer calls it once for each of its sub-layers."""

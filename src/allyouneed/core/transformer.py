@@ -1,4 +1,4 @@
-"""The whole model (figure 1), put together from its parts.
+"""The whole model (figure 1), and the functions that build its parts from a configuration.
 
 B batch · S source length · T target length · D d_model · V vocabulary · N hypotheses
 """
@@ -24,18 +24,22 @@ from allyouneed.errors import ConfigError
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and output projection.
+    """Encoder, decoder and output projection (figure 1).
 
-    Sentences come as ids that end in `config.end`; the decoder's input is the target shifted
-    right, beginning with `config.start`; `config.pad` fills up. Raises ShapeError for ids that
-    are not BT or do not fit into `config.max_positions`, ConfigError for `config.segments`.
+    A source sentence is a row of ids that ends in `config.end`. The decoder's input is the target
+    shifted right: it begins with `config.start`. Shorter rows are padded with `config.pad`.
+
+    Raises:
+        ConfigError: `config.segments` is not 0.
+        ShapeError: (from every method that takes ids) ids that are not BT, or more ids than
+            `config.max_positions`.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         if config.segments:
             raise ConfigError(
-                f"segments={config.segments} are told apart by an encoder alone; leave segments out"
+                f"segments={config.segments} needs an encoder without a decoder; leave segments out"
             )
         self.config = config
         self.encoder = Encoder(
@@ -56,31 +60,31 @@ class Transformer(nn.Module):
                 module.name = name
 
     def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
-        """Logits BTV of the token that follows each position of the (shifted) target."""
+        """Logits BTV of the token that follows each position of `target_BT` (shifted right)."""
         return self.output(self.decode(target_BT, self.encode(source_BS)))
 
     def encode(self, source_BS: Tensor) -> Memory:
-        """Source ids → memory."""
+        """Source ids BS → the memory: states BSD and the mask that hides padding."""
         return self.encoder(source_BS)
 
     def decode(self, target_BT: Tensor, memory: Memory) -> Tensor:
-        """Teacher forcing: the decoder's states BTD, which `output` turns into logits."""
+        """The decoder's states BTD for a known target; `output` turns them into logits."""
         return self.decoder(target_BT, memory)
 
     def start(self, memory: Memory, hypotheses: int, max_length: int) -> Cache:
-        """A cache for decoding `hypotheses` per sentence, at most `max_length` steps long."""
+        """A cache for decoding `hypotheses` per sentence, for at most `max_length` steps."""
         return self.decoder.start(memory, hypotheses, max_length)
 
     def step(self, ids_BN: Tensor, cache: Cache) -> Tensor:
-        """Logits BNV of what follows, given each hypothesis' newest id."""
+        """Logits BNV of each hypothesis' next token, from its newest id and the cache."""
         return self.output(self.decoder.step(ids_BN, cache))
 
     def tied_weights(self) -> dict[str, str]:
-        """Names of weights that are shared, each with the name that a file holds it under."""
+        """Shared weights: the name of each copy → the name under which files store the weight."""
         return self.config.tied_weights()
 
     def _share_embeddings(self) -> None:
-        """One matrix for source, target and output (section 3.4)."""
+        # section 3.4: one matrix as source embedding, target embedding and output projection
         for name, owner in self.tied_weights().items():
             self.get_submodule(name.removesuffix(".weight")).weight = self.get_parameter(owner)
 
@@ -97,22 +101,22 @@ ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "swiglu": nn.S
 
 
 def norm(config: TransformerConfig) -> nn.Module:
-    """The normalisation over d_model that the configuration names."""
+    """A new norm over d_model, of the kind `config.norm`."""
     return NORMS[config.norm](config.d_model, eps=config.norm_epsilon)
 
 
 def final_norm(config: TransformerConfig) -> nn.Module:
-    """The norm on top of a stack: post-norm layers have normalised already."""
+    """The norm after the last layer of a stack: the identity if the layers are post-norm."""
     return norm(config) if config.residual == "pre-norm" else nn.Identity()
 
 
 def residual(config: TransformerConfig) -> PostNorm | PreNorm:
-    """The wiring around one sub-layer."""
+    """The residual connection around one sub-layer."""
     return RESIDUALS[config.residual](norm(config), config.dropout)
 
 
 def attention_heads(config: TransformerConfig, positions: Rotary | None) -> MultiHeadAttention:
-    """One multi-head attention."""
+    """One multi-head attention; `positions` rotates its queries and keys."""
     return MultiHeadAttention(
         config.d_model,
         config.heads,
@@ -124,13 +128,16 @@ def attention_heads(config: TransformerConfig, positions: Rotary | None) -> Mult
 
 
 def self_attention(config: TransformerConfig) -> MultiHeadAttention:
-    """Self-attention; the only place where rotary positions act."""
+    """One self-attention, with rotary positions if `config.positions` says so.
+
+    Cross-attention never has rotary positions.
+    """
     rotary = Rotary(config.width_of_head, config.max_positions)
     return attention_heads(config, rotary if config.positions == "rotary" else None)
 
 
 def feed_forward(config: TransformerConfig) -> nn.Module:
-    """The feed-forward network with its activation and the dropout on either side of it."""
+    """The feed-forward network, with dropout after (or, on request, before) its activation."""
     parts: list[nn.Module] = [ACTIVATIONS[config.activation](), Dropout(config.activation_dropout)]
     activation = nn.Sequential(*(reversed(parts) if config.dropout_before_activation else parts))
     kind = GatedFeedForward if config.activation == "swiglu" else FeedForward
@@ -146,20 +153,20 @@ def decoder_layer(config: TransformerConfig) -> DecoderLayer | RecurrentDecoderL
     """One layer of the decoder."""
     if config.decoder == "ssru":
         unit = SimpleRecurrentUnit(config.d_model, config.bias)
-        return RecurrentDecoderLayer(unit, *_above_the_past(config))
-    return DecoderLayer(self_attention(config), *_above_the_past(config))
+        return RecurrentDecoderLayer(unit, *_upper_sublayers(config))
+    return DecoderLayer(self_attention(config), *_upper_sublayers(config))
 
 
-def _above_the_past(
+def _upper_sublayers(
     config: TransformerConfig,
 ) -> tuple[MultiHeadAttention, nn.Module, Residual]:
-    """Cross-attention, feed-forward network and wiring of a decoder layer."""
+    """Cross-attention, feed-forward network and residual connections of a decoder layer."""
     attention = attention_heads(config, positions=None)
     return attention, feed_forward(config), lambda: residual(config)
 
 
 def positions(config: TransformerConfig) -> nn.Module | None:
-    """What is added to the token embeddings, if anything."""
+    """The module that maps positions to the vectors added to embeddings; None adds nothing."""
     size = (config.max_positions, config.d_model)
     match config.positions:
         case "sinusoidal":
@@ -173,13 +180,16 @@ def positions(config: TransformerConfig) -> nn.Module | None:
 
 
 def target_pad(config: TransformerConfig) -> int:
-    """The id that fills up targets, or -1 where they begin with it, as Marian's do: that one has
-    to be seen, and what comes after the end is hidden by causality alone."""
+    """The id that counts as padding in targets: `config.pad`, or -1 if targets begin with it.
+
+    Marian's models begin targets with the padding id. That first id must stay visible, so no id
+    is masked; padding after the end is hidden from earlier positions by the causal mask.
+    """
     return -1 if config.start == config.pad else config.pad
 
 
 def embeddings(config: TransformerConfig, vocabulary: int, pad: int) -> Embeddings:
-    """Token embeddings with positions for one side."""
+    """The embeddings of one side, source or target, for `vocabulary` tokens."""
     return Embeddings(
         nn.Embedding(vocabulary, config.d_model),
         positions(config),

@@ -114,7 +114,7 @@ def config_of(
     heads = int(scalar("encoder/num_heads", scalar("num_heads", 8)))
     width = variables.all["encoder/layer_0/self_attention/linear_1/weight"].shape[-1]
     if heads < 1 or width % heads:
-        raise ConfigError(f"num_heads={heads} do not divide the width {width}")
+        raise ConfigError(f"num_heads={heads} does not divide the width {width}")
     rotary = variables.has("encoder/layer_0/self_attention/rotary_dim")
     rms = not variables.has("encoder/layer_0/self_attention/layer_norm/beta")
     gated = variables.has("encoder/layer_0/ffn/linear_0_noact/weight")
