@@ -118,7 +118,7 @@ def test_an_engine_that_the_machine_lacks_is_answered_with_those_it_has(
 def test_engine_and_device_that_contradict_each_other(
     name: str, device: str, folder: ModelFolder
 ) -> None:
-    with pytest.raises(UsageError, match=f"'{name}' does not run on device='{device}'; leave one"):
+    with pytest.raises(UsageError, match=f"'{name}' does not run on device='{device}'; name only"):
         choose(name, folder, device)
 
 

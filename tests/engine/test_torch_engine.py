@@ -57,7 +57,7 @@ def test_where_memory_is_short_batches_halve_and_go_on(
         [h.ids for h in hypotheses] for hypotheses in expected
     ]
     first, *_ = notes
-    assert first.startswith("memory ran short for 40 sentences at once: going on with")
+    assert first.startswith("memory ran short for a batch of 40 sentences; batches are half")
     assert len(notes[first]) == 40
     assert len(notes) == 3, "320 tokens at once, 160, 80, 40"
     cramped.decodable.batches.clear()  # type: ignore[attr-defined]

@@ -1,1 +1,1 @@
-"""Runtimes of a trained model: the fast roads, chosen by name."""
+"""The engines that run a trained model, chosen by name."""

@@ -1,4 +1,5 @@
-"""Which engine runs a model: by name, or the fastest that this machine has for the device."""
+"""Chooses the engine that runs a model: by name, or the fastest that this machine has for the
+device."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,8 +19,11 @@ ENGINES = ("auto", "core", "cpu-float32", "cpu-int8", "cuda")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """An engine, open; `core` gives the core model, loaded when it is first asked for, and on
-    `device` like the engine; `notes` say where something else runs than was hoped for, and why."""
+    """An opened engine.
+
+    `core` returns the core model on `device`, the engine's device; the first call loads it. `notes`
+    say why another engine runs than the one that was asked for or is the fastest.
+    """
 
     engine: Engine
     core: "Callable[[], Transformer]"
@@ -32,14 +36,16 @@ def choose(
 ) -> Chosen:
     """Opens the engine of this name for the folder's model.
 
-    "auto" is the fastest for the device, which is the CPU where none is named: "cuda" on a GPU,
-    "cpu-int8" on a CPU, where the native engine can run the model, or else "core". "cpu-int8" by
-    name runs with torch where the native engine cannot, if torch's int8 products are exact here.
-    `threads` is how many cores a CPU engine, and torch, may use.
+    "auto" is the fastest engine for the device; the device is the CPU if none is named. On a GPU
+    that is "cuda". On a CPU it is "cpu-int8" if the native engine can run the model, otherwise
+    "core". "cpu-int8" by name runs with torch where the native engine cannot, provided that torch's
+    int8 products are exact on this processor. `threads` is the number of cores that a CPU engine
+    and torch may use.
 
     Raises:
-        UsageError: an engine that there is not, that this machine lacks, or that does not run on
-            this device; it names those that it has. A device that is not there, or no threads.
+        UsageError: the engine does not exist, cannot run on this machine (the message lists those
+            that can), or does not run on this device; or the device does not exist, or the number
+            of threads is below 1.
         ModelFolderError: weights that cannot be read.
     """
     check_engine(name, device, threads)
@@ -64,9 +70,9 @@ def choose(
         engine, notes = _native(folder, hoped, threads)
         return Chosen(engine, core, place, notes)
     why = f"the native engine cannot run ({reason})"
-    with needs_torch(f"{why}; what runs in its place"):
-        import torch  # noqa: F401 - whether it is there
-    wanted = name == "cpu-int8"  # "auto" does without: with torch int8 is slower than float32
+    with needs_torch(f"{why}; the engine that runs in its place"):
+        import torch  # noqa: F401 - raises where torch is not installed
+    wanted = name == "cpu-int8"  # "auto" takes float32, which is faster than int8 in torch
     if wanted and not _int8_with_torch():
         why += ", and torch has no exact int8 products on this processor"
     instead = _torch_int8(core) if wanted and _int8_with_torch() else _core(core)
@@ -74,14 +80,14 @@ def choose(
 
 
 def check_engine(name: str, device: str | None, threads: int | None) -> None:
-    """Raises UsageError for an engine that there is not, or that contradicts the device, for a
-    device that is not there, and for a number of threads that no machine has."""
+    """Raises UsageError if the engine or the device does not exist, if the engine does not run on
+    the device, or if the number of threads is impossible."""
     if name not in ENGINES:
         raise UsageError(f"engine={name!r} is not one of {', '.join(ENGINES)}")
     kind = (device or "").partition(":")[0]
     if kind and name not in ("auto", "core") and name.partition("-")[0] != kind:
         raise UsageError(
-            f"engine={name!r} does not run on device={device!r}; leave one of the two out"
+            f"engine={name!r} does not run on device={device!r}; name only one of the two"
         )
     if device is not None:
         usable_device(device)
@@ -89,7 +95,7 @@ def check_engine(name: str, device: str | None, threads: int | None) -> None:
 
 
 def _why_not(name: str, folder: ModelFolder) -> str | None:
-    """Why this machine cannot run the model with the engine of this name; None: it can."""
+    """Why this machine cannot run the model with the engine of this name; None if it can."""
     if name == "cpu-float32":
         return _why_not_native(folder)
     if name in ("core", "cuda"):
@@ -111,14 +117,14 @@ def _why_no_graphs(folder: ModelFolder) -> str | None:
     decoder = folder.config.decoder
     if decoder == "self-attention":
         return None
-    return f"it records self-attention, and this model has decoder={decoder!r}"
+    return f"it needs a decoder with self-attention, and this model has decoder={decoder!r}"
 
 
 def _why_not_native(folder: ModelFolder) -> str | None:
     try:
         from allyouneed.engine.native import why_not
     except ImportError:
-        return "it is not part of this installation"
+        return "this installation does not include it"
     return why_not(folder.config)
 
 
@@ -153,7 +159,7 @@ def _core(core: "Callable[[], Transformer]") -> Engine:
 def _int8_with_torch() -> bool:
     from allyouneed.engine.torch_int8 import int_mm_is_exact
 
-    return int_mm_is_exact()  # else its sums are taken in float64, many times as slow
+    return int_mm_is_exact()  # otherwise the sums are computed in float64, many times slower
 
 
 def _torch_int8(core: "Callable[[], Transformer]") -> Engine:

@@ -1,8 +1,8 @@
-"""The GPU road: bfloat16, and each decoding step one CUDA graph.
+"""The GPU engine's model: bfloat16, with each decoding step recorded as one CUDA graph.
 
-A step is some hundred short kernels, which take longer to start one by one than to run. Recorded
-as a graph they start all at once; what that asks of the cache is told in `static_cache`. On other
-devices the same step runs as it is, in float32.
+A step runs some hundred short kernels. Starting them one by one takes longer than running them; a
+graph starts them all at once. `static_cache` describes the cache that a graph requires. On other
+devices the same step runs without a graph, in float32.
 
 B sentences · N hypotheses of each · R = B·N rows · T target positions · S source length ·
 D d_model · H heads · K head width · V vocabulary · X = T·N positions in all columns
@@ -35,13 +35,13 @@ from allyouneed.model_folder.weights.model import check_finite
 
 
 class CudaTransformer:
-    """A model on a GPU that speaks the decoding protocol.
+    """A `Decodable` model on a GPU.
 
-    Where memory runs short, torch.OutOfMemoryError is raised and all buffers are let go of that
-    no cache uses.
+    If memory runs short, its methods free all buffers that no cache uses, and raise
+    torch.OutOfMemoryError.
 
     Raises:
-        ModelFolderError: weights that hold NaN or infinity.
+        ModelFolderError: the weights contain NaN or infinity.
     """
 
     def __init__(self, model: Transformer, device: torch.device | str) -> None:
@@ -62,11 +62,11 @@ class CudaTransformer:
         return self._model.encode(source_BS)
 
     def start(self, memory: Memory, hypotheses: int, max_length: int) -> StaticCache:
-        """A cache for decoding `hypotheses` per sentence, at most `max_length` steps long, and no
-        longer than the model has positions."""
+        """A cache for decoding `hypotheses` per sentence, for `max_length` steps, or for as many
+        as the model has positions if that is fewer."""
         sentences, source, _ = memory.states_BSD.shape
         capacity = min(max_length, self.config.max_positions)
-        with self._memory_let_go_of():
+        with self._freeing_memory():
             cache = StaticCache(self._pool, sentences, hypotheses, source, capacity)
             cache.buffers.may_look_B11S[:sentences] = False
             cache.buffers.may_look_B11S[:sentences, ..., :source] = memory.may_look_B11S
@@ -77,10 +77,10 @@ class CudaTransformer:
         return cache
 
     def step(self, ids_BN: Tensor, cache: StaticCache) -> Tensor:
-        """Logits BNV of what follows, given each hypothesis' newest id.
+        """Logits BNV of the next token, given each hypothesis' newest id.
 
         Raises:
-            ShapeError: ids that are not one per hypothesis, or a cache that is full.
+            ShapeError: there is not one id per hypothesis, or the cache is full.
         """
         sentences, hypotheses = cache.places_B.numel(), cache.hypotheses
         if tuple(ids_BN.shape) != (sentences, hypotheses):
@@ -91,7 +91,7 @@ class CudaTransformer:
         if cache.length >= cache.capacity:
             raise ShapeError(f"the cache was made for {cache.capacity} steps and is full")
         buffers, reach = cache.buffers, bucket(cache.length + 1, LEAST_LENGTH)
-        with self._memory_let_go_of():
+        with self._freeing_memory():
             buffers.ids_BN[cache.places_B] = ids_BN
             buffers.position_1.fill_(cache.length)
             if self.graphs:
@@ -104,10 +104,11 @@ class CudaTransformer:
             return buffers.logits_BNV[cache.places_B]
 
     def _step(self, buffers: Buffers, reach: int) -> None:
-        """From `ids_BN` at `position_1` to `logits_BNV`, looking back over `reach` positions.
+        """Computes `logits_BNV` from `ids_BN` at `position_1`, attending to `reach` positions.
 
-        Nothing in it depends on numbers that the processor knows and the recording does not. Run
-        twice, it leaves what it leaves when run once.
+        Everything that changes from step to step is read from tensors in `buffers`, because a
+        recording repeats Python's numbers unchanged. Running the step twice has the same effect as
+        running it once.
         """
         decoder = self._model.decoder
         columns_N = buffers.columns_N
@@ -129,8 +130,9 @@ class CudaTransformer:
         buffers.logits_BNV.copy_(logits_R1V.view_as(buffers.logits_BNV))
 
     def _record(self, buffers: Buffers, reach: int) -> torch.cuda.CUDAGraph:
-        """The step as a graph. It is run once before, for all that kernels set up when first run;
-        recordings of the same buffers share the memory of what lies between input and output."""
+        """The step recorded as a graph. The step runs once before the recording, because kernels
+        set themselves up at their first run. All recordings of the same buffers share the memory
+        for intermediate results."""
         recorded = next(iter(buffers.recordings.values()), None)
         with torch.cuda.device(self.device):
             aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
@@ -144,8 +146,8 @@ class CudaTransformer:
         return graph
 
     @contextmanager
-    def _memory_let_go_of(self) -> Iterator[None]:
-        """Where there is too little of it."""
+    def _freeing_memory(self) -> Iterator[None]:
+        """Frees the pool's buffers if the block runs out of memory, and raises the error again."""
         try:
             yield
         except torch.OutOfMemoryError:
@@ -160,8 +162,9 @@ def look_back(
     may_look_B1NX: Tensor,
     x_R1D: Tensor,
 ) -> Tensor:
-    """Self-attention: keys and values of this position go into the hypotheses' own columns; then
-    all columns of a sentence are looked at, by each hypothesis where its ancestors are. R1D."""
+    """Self-attention R1D. Writes this position's keys and values into each hypothesis' own column,
+    then attends to all columns of the sentence; a mask lets each hypothesis see only the columns of
+    its ancestors."""
     sentences, _, _, hypotheses, _ = state.keys_BHTNK.shape
 
     def columns(x_RH1K: Tensor) -> Tensor:
@@ -184,7 +187,7 @@ def look_back(
 def look_across(
     heads: MultiHeadAttention, state: LayerBuffers, may_look_B11S: Tensor, x_R1D: Tensor
 ) -> Tensor:
-    """Attention over the memory, of which all hypotheses of a sentence read one copy. R1D."""
+    """Cross-attention R1D. All hypotheses of a sentence read the same copy of the memory."""
     x_BND = heads.attend(
         heads.queries(x_R1D.view(len(may_look_B11S), -1, x_R1D.size(-1))),
         state.memory_keys_BHSK,

@@ -1,4 +1,4 @@
-"""What an engine is: a trained model, ready to search translations of any number of sentences."""
+"""The `Engine` protocol: a trained model that searches translations of any number of sentences."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 
 Note = Callable[[int, str], None]
-"""note(sentence, text): receives what a caller should know about the search of a sentence."""
+"""note(sentence, text) receives remarks for the caller about the search of a sentence."""
 
 
 def ignore(sentence: int, text: str) -> None:
-    """A `Note` for callers that tell nobody."""
+    """A `Note` that ignores the remarks."""
 
 
 class Engine(Protocol):
     """One way to run a model.
 
-    `name` is what `load(engine=...)` calls it; `description` says in words what runs. `selection`
-    may be set: a search then gives each sentence only the ids that it needs
-    (`VocabularySelection.rows`); None gives it all. Many threads may search at the same time.
+    `selection` may be set: a search then offers each sentence only the ids that it needs
+    (`VocabularySelection.rows`). None offers the whole vocabulary. Several threads may search at
+    the same time.
     """
 
     selection: "VocabularySelection | None"
 
     @property
     def name(self) -> str:
-        """As `load(engine=...)` takes it: "core", "cpu-float32", "cpu-int8", "cuda"."""
+        """The name for `load(engine=...)`: "core", "cpu-float32", "cpu-int8" or "cuda"."""
 
     @property
     def description(self) -> str:
-        """What runs, in words, such as "int8, native (AVX-512 VNNI), 2 threads"."""
+        """A description in words, such as "int8, native (AVX-512 VNNI), 2 threads"."""
 
     @property
     def config(self) -> TransformerConfig:
@@ -54,20 +54,24 @@ class Engine(Protocol):
         heads: AlignmentHeads | None = None,
         note: Note = ignore,
     ) -> list[list[Hypothesis]]:
-        """Hypotheses of each sentence, best first or in the order drawn, in the order given.
+        """The hypotheses of each sentence, in the order of `sources`. A beam search returns the
+        best first, sampling returns them in the order drawn.
 
-        `sources` are ids that end in the model's `end`; `prefixes` what each translation has to
-        begin with; `numbers`, with sampling, what each sentence's random numbers follow from
-        beside the seed (None: its place). With `heads`, an engine that can tell gives each
-        hypothesis its `attention_TS`; others leave it None. Lengths may differ and there may be
-        any number of sources: the engine makes batches as they suit it. `note` receives what the
-        caller should know about the search of a sentence, such as memory that ran short.
+        Args:
+            sources: ids that end in the model's `end`. There may be any number of sources, of
+                different lengths; the engine makes its own batches.
+            prefixes: the ids that each translation must begin with.
+            numbers: with sampling, the number of each sentence, which decides its random numbers
+                together with the seed. None: its index in `sources`.
+            heads: attention heads. An engine that can report attention sets each hypothesis'
+                `attention_TS`; others leave it None.
+            note: receives remarks about a sentence, for instance that memory ran short.
 
         Raises:
-            UsageError: prefixes that do not fit.
-            ShapeError: a source longer than the model's positions.
-            AllYouNeedError: a model that gives no finite probabilities, or a sentence that does
-                not fit into memory.
+            UsageError: the prefixes do not fit.
+            ShapeError: a source is longer than the model's positions.
+            AllYouNeedError: the model's probabilities are not finite, or a sentence does not fit
+                into memory.
         """
 
     def stream(
@@ -78,23 +82,25 @@ class Engine(Protocol):
         number: int = 0,
     ) -> Iterator[int]:
         """The ids of the one hypothesis that `search` finds for this source, each as soon as it is
-        known; `options` are those that `decoding.options.check_streamable` accepts.
+        final. `options` must be accepted by `decoding.options.check_streamable`.
 
         Raises:
-            UsageError, ShapeError, AllYouNeedError: as `search`; or it cannot be streamed.
+            UsageError, ShapeError, AllYouNeedError: as `search`.
+            UsageError: these options cannot be streamed.
         """
 
     def attention(
         self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
     ) -> "NDArray[np.float32] | None":
-        """How much each id of a given target looks at each id of the source, TS, the mean of the
-        heads; None where the core model has to tell.
+        """The cross-attention TS of a given target: the weight that each target id gives to each
+        source id, as the mean of the heads. None if this engine cannot compute it; the core model
+        can.
 
         Raises:
-            ShapeError: ids that do not fit into the model's positions.
+            ShapeError: there are more ids than the model has positions.
         """
 
     @property
     def decodable(self) -> "Decodable":
-        """The same model for searches written in Python, step by step, over all ids; needs
-        torch."""
+        """The same model as a `Decodable`, for searches written in Python. Its steps give the
+        logits of all ids. Needs torch."""

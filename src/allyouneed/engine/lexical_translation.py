@@ -1,4 +1,5 @@
-"""Which target token a source token is translated by: IBM Model 1, learned from token pairs.
+"""Probabilities that a source token is translated by a target token: IBM Model 1, learned from
+pairs of token sequences.
 
 P pairs · L links (a target position and one source position of its pair) · K distinct links ·
 V vocabulary
@@ -18,17 +19,18 @@ TokenPair = tuple[Sequence[int], Sequence[int]]
 Progress = Callable[[int, int], None]
 
 ROUNDS = 5
-MOST_LINKS = 100_000_000  # 4 bytes each are kept through all rounds
+MOST_LINKS = 100_000_000  # all rounds keep 4 bytes in memory for each link
 LINKS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class LexicalTranslation:
-    """t(target | source), sorted by source and, within one, best first.
+    """The probabilities t(target | source), sorted by source id and then by falling probability.
 
-    The source id `vocabulary` is the null word: what stands in translations without a source
-    word. `counts_K` says how often the source is expected to have made the target; the counts of
-    one target add up to how often it was seen. `pairs` is how many pairs were learned from.
+    The source id `vocabulary` is the null word, the source of target words that translate nothing.
+    `counts_K` is the expected number of times that the source token produced the target token; the
+    counts of one target token add up to its number of occurrences. `pairs` is the number of pairs
+    learned from.
     """
 
     vocabulary: int
@@ -40,7 +42,7 @@ class LexicalTranslation:
 
     @property
     def ranks_K(self) -> Ids:
-        """For each entry, how many better ones its source has."""
+        """For each entry, the number of more probable targets that its source has."""
         firsts_K = np.searchsorted(self.sources_K, self.sources_K)
         return np.arange(len(firsts_K)) - firsts_K
 
@@ -51,15 +53,16 @@ def learn_lexical_translation(
     rounds: int = ROUNDS,
     progress: Progress = lambda done, total: None,
 ) -> LexicalTranslation:
-    """Expectation maximisation from equal probabilities (Brown et al. 1993, Model 1).
+    """Translation probabilities by expectation maximisation, which starts from equal probabilities
+    (Brown et al. 1993, Model 1).
 
-    Each target token comes from one of the source tokens or from the null word, each as likely.
-    Pairs are of ids below `vocabulary`, without the ends of the sentences; those without a target
-    say nothing. Where all pairs would give more than 100 million links, pairs spread evenly over
-    them are taken. `progress` hears of each round that is done.
+    The model assumes that each target token comes from one of the source tokens or from the null
+    word, all equally likely beforehand. Pairs contain ids below `vocabulary`, without end tokens;
+    pairs with an empty target are skipped. If all pairs together have more than 100 million links,
+    only a part of them, evenly spread, is used. `progress(done, total)` is called after each round.
 
     Raises:
-        DataError: no pairs.
+        DataError: there are no pairs.
     """
     sources, targets = _flat(pairs)
     if not len(targets.ids):
@@ -86,7 +89,8 @@ def learn_lexical_translation(
 
 @dataclass(frozen=True, eq=False)
 class _Sentences:
-    """Many sentences' ids in one array: sentence p is `ids[starts[p] : starts[p] + lengths[p]]`."""
+    """The ids of many sentences in one array: sentence p is `ids[starts[p] : starts[p] +
+    lengths[p]]`."""
 
     ids: NDArray[np.int32]
     lengths: Ids
@@ -97,7 +101,8 @@ class _Sentences:
 
 
 class _Links:
-    """Every link of every pair as the number of its (source, target) among the distinct ones."""
+    """Every link of every pair, stored as the index of its (source, target) among the distinct
+    ones."""
 
     def __init__(
         self, sources: _Sentences, targets: _Sentences, chosen_P: Ids, vocabulary: int
@@ -117,7 +122,7 @@ class _Links:
         ]
 
     def expected_counts(self, probabilities_K: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How often each distinct link is expected to be the one that made its target, K."""
+        """The expected number of times K that each distinct link produced its target token."""
         counts_K = np.zeros(len(self.keys_K))
         for numbers_L, widths in zip(self.numbers, self.widths, strict=True):
             shares_L = probabilities_K[numbers_L]
@@ -130,8 +135,8 @@ class _Links:
 def _chunks(
     sources: _Sentences, targets: _Sentences, chosen_P: Ids, vocabulary: int
 ) -> Iterator[tuple[Ids, Ids]]:
-    """(source · vocabulary + target of each link, links of each target position), some pairs at
-    a time."""
+    """For some pairs at a time: source · vocabulary + target for each link, and the number of links
+    of each target position."""
     links_P = np.cumsum(targets.lengths[chosen_P] * (sources.lengths[chosen_P] + 1))
     cuts = np.searchsorted(links_P, np.arange(LINKS_AT_ONCE, links_P[-1], LINKS_AT_ONCE))
     source_starts, target_starts = sources.starts, targets.starts
@@ -148,12 +153,12 @@ def _chunks(
 
 
 def _ranges(starts: Ids, lengths: Ids) -> Ids:
-    """start, start + 1, … of each, `length` of them, one after the other."""
+    """The ranges start, start + 1, …, of `length` numbers each, one after the other."""
     return np.arange(lengths.sum()) + np.repeat(starts - _firsts(lengths), lengths)
 
 
 def _firsts(lengths: Ids) -> Ids:
-    """Where each of them begins, laid end to end."""
+    """The start of each of these pieces when they are laid end to end."""
     firsts: Ids = np.cumsum(lengths) - lengths
     return firsts
 
@@ -174,7 +179,8 @@ def _flat(pairs: Iterable[TokenPair]) -> tuple[_Sentences, _Sentences]:
 
 
 def _affordable(source_lengths: Ids, target_lengths: Ids) -> Ids:
-    """The numbers of all pairs, or of so many, evenly spread, that their links fit."""
+    """The indices of all pairs, or of as many evenly spread pairs as have at most 100 million
+    links."""
     links = int((target_lengths * (source_lengths + 1)).sum())
     every = -(-links // MOST_LINKS)
     return np.arange(0, len(source_lengths), max(every, 1))

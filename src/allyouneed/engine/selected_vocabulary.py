@@ -1,4 +1,5 @@
-"""Decoding over the ids that each sentence can need: the plain road.
+"""Decoding over the ids that each sentence can need, written with torch. The native engine
+computes the same.
 
 B sentences · S source length · N hypotheses · V vocabulary
 """
@@ -24,28 +25,29 @@ def for_batch(
     sources: Sequence[Sequence[int]],
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> Decodable:
-    """The model for a batch of these sentences: over what each needs, if there is a selection."""
+    """The model for a batch of these sentences, restricted to the ids that each needs if there is a
+    selection."""
     if selection is None:
         return model
     return SelectedVocabulary(model, selection.rows(sources, prefixes))
 
 
 class SelectedVocabulary:
-    """A model of which each sentence has its own vocabulary (`VocabularySelection.rows`).
+    """A model that gives each sentence its own vocabulary, a row of `VocabularySelection.rows`.
 
-    Logits are the wrapped model's within the row of the sentence and minus infinity outside, so
-    log-probabilities are normalised over the row, and a sentence's do not depend on its
-    neighbours. A row that lacks an id of a forced prefix makes that prefix impossible: `rows`
-    takes the prefixes for that.
+    For ids in the sentence's row the logits are the wrapped model's, for others minus infinity.
+    Log-probabilities are therefore normalised over the row and do not depend on the batch's other
+    sentences. A prefix is impossible if the row lacks one of its ids, so the prefixes must have
+    been given to `VocabularySelection.rows`.
     """
 
     def __init__(self, model: Decodable, rows: Sequence[NDArray[np.int64]]) -> None:
-        """`rows` are the ids of each sentence of the batch that `encode` will be given."""
+        """`rows` are the ids for each sentence of the batch that `encode` will receive."""
         self.model, self.rows = model, rows
 
     @property
     def config(self) -> TransformerConfig:
-        """That of the wrapped model."""
+        """The shape of the wrapped model."""
         return self.model.config
 
     @property
@@ -54,10 +56,10 @@ class SelectedVocabulary:
         return bool(getattr(self.model, "training", False))
 
     def encode(self, source_BS: Tensor) -> tuple[Any, Tensor]:
-        """The wrapped model's memory, and which ids each sentence has, BV.
+        """The wrapped model's memory, and a mask BV of the ids that each sentence may use.
 
         Raises:
-            ShapeError: another number of sentences than there are rows.
+            ShapeError: there is not one row for each sentence.
         """
         if len(self.rows) != source_BS.size(0):
             raise ShapeError(
@@ -72,19 +74,19 @@ class SelectedVocabulary:
     def start(
         self, memory: tuple[Any, Tensor], hypotheses: int, max_length: int
     ) -> "SelectedCache":
-        """The wrapped model's cache beside the selected ids."""
+        """The wrapped model's cache, with the mask of selected ids."""
         own, selected_BV = memory
         return SelectedCache(self.model.start(own, hypotheses, max_length), selected_BV)
 
     def step(self, ids_BN: Tensor, cache: "SelectedCache") -> Tensor:
-        """Logits BNV, minus infinity for what is not selected."""
+        """Logits BNV, minus infinity for ids that are not selected."""
         logits_BNV = self.model.step(ids_BN, cache.own)
         return logits_BNV.masked_fill(~cache.selected_BV[:, None], float("-inf"))
 
 
 @dataclass
 class SelectedCache:
-    """The wrapped model's cache, and which ids each sentence that is left has."""
+    """The wrapped model's cache, and the mask of ids for each sentence that is still decoded."""
 
     own: DecodingCache
     selected_BV: Tensor

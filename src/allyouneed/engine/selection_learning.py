@@ -1,4 +1,4 @@
-"""Learning a vocabulary selection from pairs of sentences, and measuring how well it fits.
+"""Learns a vocabulary selection from pairs of sentences, and measures how well it fits.
 
 V vocabulary · K distinct links, as in `lexical_translation`
 """
@@ -22,7 +22,7 @@ from allyouneed.text.tokenizer import Tokenizer
 CANDIDATES = 100
 FREQUENT = 100
 LEAST_PROBABLE = 1e-5
-"""What EM drives to nothing is no candidate, however few a source id has."""
+"""Targets of smaller probability are never candidates, even if a source id has few of them."""
 
 HELD_OUT_EVERY = 100
 PAIRS_AT_ONCE = 10_000
@@ -35,8 +35,8 @@ Progress = Callable[[str, int, int | None], None]
 class Coverage:
     """How well a selection fits pairs of sentences.
 
-    `selected` is the mean number of ids selected for a sentence, `covered` the share of the
-    target tokens, ends included, that the selection of their own sentence contains.
+    `selected` is the mean number of ids selected for a sentence. `covered` is the share of target
+    tokens, end tokens included, that their sentence's selection contains.
     """
 
     sentences: int
@@ -46,11 +46,11 @@ class Coverage:
 
 @dataclass(frozen=True)
 class LearnedSelection:
-    """A selection, and what it was learned from.
+    """A selection, and figures about the pairs it was learned from.
 
-    `pairs` were learned from; `left_out` says how many were not, by reason. `held_out` is how
-    well the selection fits every 100th pair, which was not learned from; None where there are
-    fewer.
+    `pairs` is the number of pairs learned from; `left_out` counts the pairs left out, by reason.
+    `held_out` says how well the selection fits every 100th pair; these pairs are not learned from.
+    It is None if there are fewer than 100 pairs.
     """
 
     selection: VocabularySelection
@@ -66,14 +66,14 @@ def learn_vocabulary_selection(
     candidates: int = CANDIDATES,
     progress: Progress = lambda stage, done, total: None,
 ) -> LearnedSelection:
-    """Learns from sentences and their translations which target ids each source id can need.
+    """Learns from sentences and their translations the target ids that each source id can need.
 
-    Pairs of which a side is empty or has more than `longest` tokens are left out. `progress`
-    hears the stage ("reading", in pairs, and "learning", in rounds), how much of it is done, and
-    of how much.
+    Pairs with an empty side, or with more than `longest` tokens on a side, are left out.
+    `progress(stage, done, total)` is called with the stages "reading", counted in pairs, and
+    "learning", counted in rounds.
 
     Raises:
-        DataError: no pairs.
+        DataError: there are no pairs.
     """
     held_out: list[TokenPair] = []
     left_out: Counter[str] = Counter()
@@ -111,7 +111,7 @@ def learn_vocabulary_selection(
 def tokenised(
     pairs: Iterable[TextPair], tokenizer: Tokenizer
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Both sides as ids that end in `end`; white space around the texts is left out."""
+    """Both sides of each pair as ids that end in `end`, without white space around the texts."""
     remaining = iter(pairs)
     while chunk := list(islice(remaining, PAIRS_AT_ONCE)):
         sides = (tokenizer.encode_ids([pair[n].strip() for pair in chunk]) for n in (0, 1))
@@ -121,8 +121,8 @@ def tokenised(
 def likeliest(
     lexical: LexicalTranslation, tokenizer: Tokenizer, candidates: int = CANDIDATES
 ) -> VocabularySelection:
-    """Each source id's `candidates` most probable translations. For any sentence: the 100 target
-    ids that were seen most often, the special ids and the single bytes."""
+    """The selection of each source id's `candidates` most probable translations. Every sentence
+    also gets the 100 most frequent target ids, the special ids and the single bytes."""
     vocabulary = lexical.vocabulary
     kept_K = (
         (lexical.ranks_K < candidates)
@@ -143,7 +143,7 @@ def coverage(selection: VocabularySelection, pairs: Iterable[TokenPair]) -> Cove
     """Measures a selection on pairs of token ids that end in `end`.
 
     Raises:
-        DataError: no pairs.
+        DataError: there are no pairs.
     """
     sentences = selected = tokens = covered = 0
     for source, target in pairs:

@@ -1,14 +1,14 @@
-"""A decoder's state in memory that never moves and never changes its size.
+"""A decoder's state in memory of fixed addresses and sizes.
 
-A CUDA graph is a recording of kernels with the addresses and sizes that they had. To be played
-again and again, a decoding step must therefore find everything in the same place each time. So all
-sizes are rounded up to a few (`bucket`), buffers of these sizes are made once and used again, and
-what differs from step to step lies in small tensors inside them: the newest ids, the position, and
-each hypothesis' ancestors.
+A CUDA graph is a recording of kernels together with their addresses and sizes. A decoding step that
+is replayed must therefore find everything in the same place each time. So all sizes are rounded up
+to one of a few (`bucket`), and buffers of these sizes are made once and reused. Values that differ
+from step to step lie in small tensors inside the buffers: the newest ids, the position, and each
+hypothesis' ancestors.
 
-Nothing is copied where a search re-orders hypotheses. Keys and values stay in the column, of N,
-that computed them; `ancestors_BNT` says for each hypothesis in which column each of its positions
-lies, and a mask made of it lets the hypothesis see those and no others.
+No keys or values are copied when a search re-orders hypotheses. They stay in the column (one of N)
+that computed them. `ancestors_BNT` says in which column each position of a hypothesis lies, and a
+mask made from it lets the hypothesis see only these columns.
 
 B sentences · N hypotheses of each · T target positions · S source length · H heads · K head width ·
 V vocabulary
@@ -24,14 +24,14 @@ from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 
-LEAST_LENGTH = 32  # so that lengths have few buckets, and kernels rows that are aligned
-MOST_BUFFERS = 32  # two runs from a full batch down to its last sentence
-NOBODY = -1  # the ancestor at a position to come
+LEAST_LENGTH = 32  # keeps the number of buckets small and the kernels' rows aligned
+MOST_BUFFERS = 32  # enough for two batches that shrink to their last sentence
+NOBODY = -1  # the ancestor at a position that has not been computed yet
 
 
 def bucket(count: int, least: int = 1) -> int:
-    """The smallest of 1, 2, 3, 4, 6, 8, 12, 16, 24, … (2ⁿ and 3 · 2ⁿ) that is not below `count`,
-    nor `least`, which must be one of them."""
+    """The smallest of 1, 2, 3, 4, 6, 8, 12, 16, 24, … (2ⁿ and 3 · 2ⁿ) that is at least `count` and
+    at least `least`. `least` must itself be one of these numbers."""
     size = least
     while size < count:
         size = size * 4 // 3 if size % 3 == 0 else max(size + 1, size * 3 // 2)
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LayerBuffers:
-    """Keys and values of one decoder layer: of the memory, and of the target so far."""
+    """The keys and values of one decoder layer, for the memory and for the target so far."""
 
     memory_keys_BHSK: Tensor
     memory_values_BHSK: Tensor
@@ -58,8 +58,8 @@ class LayerBuffers:
 
 
 class Buffers:
-    """The tensors that a step reads and writes, and recordings of that step, by the number of
-    target positions that it looks back over."""
+    """The tensors that a step reads and writes, and the step's recordings by the number of target
+    positions that they attend to."""
 
     def __init__(
         self, config: TransformerConfig, shape: Shape, device: torch.device, dtype: torch.dtype
@@ -71,7 +71,7 @@ class Buffers:
         memory_size = (sentences, config.heads, source, config.width_of_head)
         target_size = (sentences, config.heads, target, hypotheses, config.width_of_head)
         sizes = (memory_size, memory_size, target_size, target_size)
-        with torch.inference_mode(False):  # so that they can be written inside it and outside
+        with torch.inference_mode(False):  # such tensors can be written in and outside the mode
             new = torch.empty(0, device=device, dtype=dtype).new_empty
             self.layers = [
                 LayerBuffers(*(new(size) for size in sizes)) for _ in range(config.decoder_layers)
@@ -84,30 +84,30 @@ class Buffers:
             self.logits_BNV = new((sentences, hypotheses, config.vocabulary))
 
     def clear(self) -> None:
-        """Empties them. What nobody may look at must be finite too, as 0 · NaN is NaN."""
+        """Empties the buffers. Masked positions must hold finite numbers too, as 0 · NaN is NaN."""
         for layer in self.layers:
             for tensor in (
                 layer.memory_keys_BHSK, layer.memory_values_BHSK,
                 layer.keys_BHTNK, layer.values_BHTNK,
             ):  # fmt: skip
                 tensor.zero_()
-        self.may_look_B11S.fill_(True)  # a place without a sentence looks at zeros, not at nothing
+        self.may_look_B11S.fill_(True)  # unused places see zeros: a softmax over nothing gives NaN
         self.ancestors_BNT.fill_(NOBODY)
         self.ids_BN.zero_()
 
 
 class Pool:
-    """Buffers to be used again, each by one cache at a time."""
+    """Buffers for reuse, each by one cache at a time."""
 
     def __init__(self, config: TransformerConfig, device: torch.device, dtype: torch.dtype) -> None:
         self._config, self._device, self._dtype = config, device, dtype
-        self._buffers: list[Buffers] = []  # the one used last stands last
+        self._buffers: list[Buffers] = []  # ordered by last use, the newest last
 
     def take(self, shape: Shape, owner: object) -> Buffers:
-        """Empty buffers of this shape; they are the owner's as long as it lives, or until `free`.
+        """Empty buffers of this shape. They belong to `owner` until it is deleted, or until `free`.
 
         Raises:
-            torch.OutOfMemoryError: no room for them, even without all that nobody uses.
+            torch.OutOfMemoryError: they do not fit, even after all unused buffers were freed.
         """
         idle = (b for b in self._buffers if b.shape == shape and b.owner() is None)
         buffers = next(idle, None)
@@ -125,19 +125,20 @@ class Pool:
         return buffers
 
     def free(self, buffers: Buffers) -> None:
-        """Their owner needs them no longer."""
+        """Returns the buffers to the pool."""
         buffers.owner = lambda: None
 
     def forget(self) -> None:
-        """Lets go of all buffers; those in use live as long as the caches that use them."""
+        """Drops all buffers from the pool. Buffers in use live until their cache is deleted."""
         self._buffers.clear()
 
 
 class StaticCache:
     """The decoder's state between steps, in buffers from a pool.
 
-    Each sentence has a place in the buffers, `places_B`. Places of sentences that have left are
-    computed on, unseen, until the rest fits into the next smaller buffers and moves there.
+    Each sentence has a place in the buffers, `places_B`. The places of finished sentences are still
+    computed, and ignored, until the other sentences fit into the next smaller buffers and are moved
+    there.
     """
 
     def __init__(
@@ -153,11 +154,11 @@ class StaticCache:
 
     @property
     def hypotheses(self) -> int:
-        """How many of each sentence."""
+        """The number of hypotheses of each sentence."""
         return self.buffers.shape.hypotheses
 
     def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
-        """As `DecodingCache.select`; a sentence is kept at most once."""
+        """As `DecodingCache.select`, except that a sentence can be kept at most once."""
         if sentences_B is None and hypotheses_BN is None:
             return
         if sentences_B is not None:
@@ -176,7 +177,8 @@ class StaticCache:
             self._move(shape, ancestors_BNT)
 
     def _move(self, shape: Shape, ancestors_BNT: Tensor) -> None:
-        """Into buffers of another shape, where each hypothesis' past lies in its own column."""
+        """Moves the state to buffers of another shape, and each hypothesis' past to its own
+        column."""
         old, new = self.buffers, self._pool.take(shape, self)
         here, places_B, past = slice(self.places_B.numel()), self.places_B, slice(self.length)
         new.may_look_B11S[here] = old.may_look_B11S[places_B]

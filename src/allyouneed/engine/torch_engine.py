@@ -1,4 +1,4 @@
-"""Engines whose model is driven by the searches of `decoding`, step by step, with torch.
+"""Engines that run the searches of `decoding` on a model, step by step, with torch.
 
 B sentences · S source length
 """
@@ -28,8 +28,8 @@ from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 
 
 class TorchEngine:
-    """Any model that speaks the decoding protocol, on one device: sentences of like length are
-    decoded together, under a budget that halves where memory runs short."""
+    """An engine for any `Decodable` model on one device. It decodes sentences of similar length
+    together; the batch size is halved when memory runs short."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class TorchEngine:
         note: Note = ignore,
         watch: Watch | None = None,
     ) -> list[list[Hypothesis]]:
-        """As `Engine.search`; attention is left to the core model. `watch` sees the steps of beam
-        search."""
-        if prefixes is not None:  # here, where a number is that of the caller's sentence
+        """As `Engine.search`, without attention, which only the core model computes. `watch`
+        receives the steps of beam search."""
+        if prefixes is not None:  # checked here, where an error can name the caller's sentence
             check_prefixes(prefixes, len(sources), self.config)
             check_room(prefixes, [options.limit(len(one) - 1, self.config) for one in sources])
         width = options.beam if isinstance(options, BeamOptions) else options.samples
@@ -109,7 +109,7 @@ class TorchEngine:
     def attention(
         self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
     ) -> None:
-        """As `Engine.attention`; the core model has to tell."""
+        """None: only the core model computes attention. See `Engine.attention`."""
 
     def _search_batch(
         self,
@@ -126,10 +126,10 @@ class TorchEngine:
         return sample(model, source_BS, options, prefixes, numbers)
 
     def _halve(self, rows: int, longest: int, width: int, error: Exception) -> str:
-        """Makes batches half as large as this one, now and later; says so in words.
+        """Limits this and all later batches to half the size of this one. Returns a note about it.
 
         Raises:
-            AllYouNeedError: there is but one sentence in it.
+            AllYouNeedError: the batch has only one sentence.
         """
         if rows == 1:
             raise AllYouNeedError(
@@ -141,21 +141,21 @@ class TorchEngine:
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         return (
-            f"memory ran short for {rows} sentences at once: going on with half as many "
-            f"({self.batch_tokens} source tokens in a batch)"
+            f"memory ran short for a batch of {rows} sentences; batches are half as large from "
+            f"now on ({self.batch_tokens} source tokens)"
         )
 
 
 def core_engine(model: Transformer) -> TorchEngine:
-    """The model itself: the paper's code in float32, on the device that it is on."""
+    """An engine that runs the model itself, the paper's code in float32, on the model's device."""
     device = next(model.parameters()).device
     where = "the GPU" if device.type == "cuda" else device.type.upper()
     return TorchEngine("core", f"float32, torch, the paper's code on {where}", model, device)
 
 
 def without_repeats(engine: Engine, said: Sequence[Sequence[int]]) -> TorchEngine:
-    """The same model, searched step by step, which does not say again what was `said`: ids without
-    the end."""
+    """The same model in an engine whose hypotheses never repeat one of `said`, lists of ids without
+    the end token."""
     decodable = BlockedSentences(engine.decodable, said)
     device = getattr(engine, "device", "cpu")
     searched = TorchEngine(engine.name, engine.description, decodable, device)
@@ -164,7 +164,7 @@ def without_repeats(engine: Engine, said: Sequence[Sequence[int]]) -> TorchEngin
 
 
 def unless_probed(engine: Engine, model: Transformer) -> Engine:
-    """The engine, or the core's while a probe or a hook is set anywhere in the core model."""
+    """The engine, or a core engine if a probe or a hook is set anywhere in the core model."""
     if engine.name == "core" or not _probed(model):
         return engine
     core = core_engine(model)
@@ -180,6 +180,6 @@ def _probed(model: Transformer) -> bool:
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> Tensor:
-    """Ids of different lengths as one tensor BS, filled up with `pad`."""
+    """Rows of ids of different lengths as one tensor BS, padded with `pad`."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)

@@ -1,7 +1,7 @@
-"""int8 with torch: the core's own modules, every linear map of them quantised.
+"""int8 with torch: the core's modules with quantised linear maps.
 
-This is the plain road that the native engine is tested against, and what runs in its place where
-that is not built. Linear maps and token embeddings are int8; all else is as in the core.
+This is the reference that the native engine is tested against, and the engine that runs in its
+place where it is not built. Linear maps and token embeddings are int8; all else is as in the core.
 
 M rows · I input width · O output width
 """
@@ -21,16 +21,16 @@ from allyouneed.model_folder.weights.model import check_finite
 
 
 class Int8Transformer:
-    """A model with int8 weights, one scale per output channel, and int8 activations, one scale and
-    one zero point per row. It speaks the decoding protocol.
+    """A `Decodable` model with int8 weights (one scale per output channel) and int8 activations
+    (one scale and one zero point per row).
 
-    A sentence's logits do not depend on the others in its batch, nor on padding: a row's scale,
-    zero point and products are its own, and attention is computed in float64, which hides the order
-    in which sums of another length are taken. (A float32 that differs in its last bit can round to
-    the next int8, a hundred thousand times as far away.)
+    A sentence's logits depend neither on the other sentences of its batch nor on padding. Each row
+    has its own scale, zero point and products. Attention is computed in float64, because the order
+    in which float32 sums are added depends on the length: a difference in the last bit of a float32
+    can round to another int8, a difference a hundred thousand times as large.
 
     Raises:
-        ModelFolderError: weights that hold NaN or infinity.
+        ModelFolderError: the weights contain NaN or infinity.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -47,13 +47,13 @@ class Int8Transformer:
         return self._model.start(memory, hypotheses, max_length)
 
     def step(self, ids_BN: Tensor, cache: Cache) -> Tensor:
-        """Logits BNV of what follows, given each hypothesis' newest id."""
+        """Logits BNV of the next token, given each hypothesis' newest id."""
         return self._model.step(ids_BN, cache)
 
 
 def quantised(model: Transformer) -> Transformer:
     """A copy of the model whose linear maps are int8. Token embeddings are rounded to int8 rows
-    too, so that those tied to the output projection are the same numbers."""
+    too, so that they equal the output projection's weights where the two are tied."""
     into_attention = {
         id(linear)
         for heads in model.modules()
@@ -67,7 +67,7 @@ def quantised(model: Transformer) -> Transformer:
         for linear in model.modules()
         if isinstance(linear, nn.Linear)
     }
-    # deepcopy takes what it finds under an object's id for the copy of that object.
+    # deepcopy takes the memo's entry for an object's id as the copy of that object.
     copy = deepcopy(model, in_place_of).float().eval().requires_grad_(False)
     for tokens in {copy.encoder.embeddings.tokens, copy.decoder.embeddings.tokens}:
         values_VD, scale_V1 = quantise(tokens.weight.detach())
@@ -76,7 +76,7 @@ def quantised(model: Transformer) -> Transformer:
 
 
 class Int8Linear(nn.Module):
-    """y = x Wᵀ + b in float32, by an exact product of integers; y is given back as `dtype`."""
+    """y = x Wᵀ + b in float32, with an exact product of integers. y is returned as `dtype`."""
 
     def __init__(self, linear: nn.Linear, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class Int8Linear(nn.Module):
         self.register_buffer("bias_O", bias_O)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Any number of axes before the last, I → O."""
+        """Maps the last axis from I to O; any axes may precede it."""
         values_MI, scale_M1, zero_M1 = quantise_centred(x.flatten(0, -2).float())
         sums_MO = integer_product(values_MI, self.weight_OI) + zero_M1 * self.total_O
         y_MO = sums_MO.float().mul_(scale_M1).mul_(self.scale_O)
@@ -104,22 +104,22 @@ class Int8Linear(nn.Module):
 
 
 def quantise_centred(x_MI: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Activations: x ≈ (values + zero) · scale, the error at most half a scale.
+    """Activations rounded to int8: values MI (int8), scale M1 and zero M1 (int32), with
+    x ≈ (values + zero) · scale and an error of at most half a scale.
 
-    zero puts the middle of what a row reaches, 0 included, at the value 0, so that all of int8 is
-    used (Jacob et al. 2018), and twice as much of it by a row that ReLU left no negative number.
-    Returns MI int8, M1, and M1 int32.
+    `zero` moves the middle of the row's range (which includes 0) to the value 0, so that all int8
+    values are used (Jacob et al. 2018). After ReLU this doubles the number of values in use.
     """
     low_M1 = x_MI.amin(dim=1, keepdim=True).clamp_(max=0)
     high_M1 = x_MI.amax(dim=1, keepdim=True).clamp_(min=0)
-    steps = 2 * LARGEST - 1  # one is left for the rounding of zero
+    steps = 2 * LARGEST - 1  # leaves one step for the rounding of zero
     scale_M1 = ((high_M1 - low_M1) / steps).clamp_(min=torch.finfo(x_MI.dtype).tiny)
     zero_M1 = ((low_M1 + high_M1) / 2 / scale_M1).round_().int()
     return ((x_MI / scale_M1).round_() - zero_M1).to(torch.int8), scale_M1, zero_M1
 
 
 def integer_product(a_MI: Tensor, b_OI: Tensor) -> Tensor:
-    """A Bᵀ of int8 tensors, exact: MO, integers."""
+    """The exact product A Bᵀ of int8 tensors, as integers MO."""
     if int_mm_is_exact():
         return torch._int_mm(a_MI, b_OI.T)
     return a_MI.double() @ b_OI.T.double()  # slow; every sum is an integer below 2⁵³
@@ -127,9 +127,9 @@ def integer_product(a_MI: Tensor, b_OI: Tensor) -> Tensor:
 
 @cache
 def int_mm_is_exact() -> bool:
-    """Whether torch's int8 product is there and right on this processor.
+    """Whether torch has an int8 product and computes it exactly on this processor.
 
-    Without VNNI instructions its kernels add pairs of products in 16 bits, which are too few.
+    Without VNNI instructions torch's kernels add pairs of products in 16 bits, which can overflow.
     """
     signs = torch.tensor([[1], [-1]], dtype=torch.int8).repeat(16, 1)
     largest_MI = (LARGEST * signs).expand(-1, 256).contiguous()

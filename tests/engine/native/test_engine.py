@@ -61,12 +61,12 @@ def test_a_worker_that_could_not_begin_anew_is_not_kept(
 
     def no_memory(self: Worker) -> None:
         self._free()
-        raise AllYouNeedError("1 threads cannot be set up")
+        raise AllYouNeedError("1 threads cannot be started")
 
     with monkeypatch.context() as patch:
         patch.setattr(Worker, "search", search_at_most(0, []))
         patch.setattr(Worker, "begin_anew", no_memory)
-        with pytest.raises(AllYouNeedError, match="cannot be set up"):
+        with pytest.raises(AllYouNeedError, match="cannot be started"):
             engine.search(sources, OPTIONS)
     assert engine.search(sources, OPTIONS) == wanted
 
@@ -92,7 +92,8 @@ def test_batches_halve_where_memory_is_short(
     notes: Counter[str] = Counter()
     assert engine.search(sources, OPTIONS, note=lambda _, text: notes.update([text])) == wanted
     assert begun == [24, 12, 6, 6, 12, 6, 6]
-    assert notes == {f"memory is short: {n} sentences are decoded in halves": 24 for n in (24, 12)}
+    told = "memory ran short for a batch of {} sentences; it was split in halves"
+    assert notes == {told.format(n): 24 for n in (24, 12)}
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -104,7 +105,7 @@ def test_a_sentence_that_does_not_fit_by_itself(
 ) -> None:
     engine.threads = threads
     monkeypatch.setattr(Worker, "search", search_at_most(0, []))
-    with pytest.raises(AllYouNeedError, match="does not fit into memory by itself; translate it"):
+    with pytest.raises(AllYouNeedError, match="sentence alone does not fit into memory; translate"):
         engine.search(sources, OPTIONS)
     monkeypatch.undo()
     assert all(engine.search(sources, OPTIONS))
@@ -127,7 +128,7 @@ resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20),) * 2)
 engine.batch_tokens, engine.batch_hypotheses, engine.workers = 10**9, 10**9, 1
 notes = []
 found = engine.search(sources, options, note=lambda n, text: notes.append(text))
-assert notes[0] == "memory is short: 1000 sentences are decoded in halves", notes
+assert notes[0] == "memory ran short for a batch of 1000 sentences; it was split in halves", notes
 assert [hypotheses[0].ids for hypotheses in found[:7]] == [h[0].ids for h in few]
 assert all(found)
 """
@@ -187,7 +188,7 @@ def test_sources_that_cannot_be(engine: NativeEngine, sources: list[list[int]]) 
     for source, why in (
         ([47, 2], "id 47 is not in a vocabulary of 47"),
         ([-1, 2], "id -1 is not in a vocabulary of 47"),
-        ([], r"a source of 0 tokens; 1 \.\.\. 40 fit"),
+        ([], r"a source has 0 tokens; the model takes 1 \.\.\. 40"),
     ):
         with pytest.raises(AllYouNeedError, match=why):
             engine.search([*sources, source], OPTIONS)

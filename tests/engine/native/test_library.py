@@ -123,7 +123,7 @@ def test_a_library_that_is_no_engine_is_refused_and_compiled_anew(
 ) -> None:
     """This process has it open under its name, so it is the next one that can use the new one."""
     put(Path(torch._C.__file__), cache)
-    with pytest.raises(NoLibrary, match=r"is no engine: .*aya_interface"):
+    with pytest.raises(NoLibrary, match=r"is not the engine's library: .*aya_interface"):
         find_library()
     assert compiled == [cache / library_name(BEST)]
     assert b"aya_interface" in compiled[0].read_bytes()
@@ -242,7 +242,7 @@ def test_without_a_home_directory(monkeypatch: pytest.MonkeyPatch, cache: Path) 
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", home)
-    with pytest.raises(NoLibrary, match="no home directory to keep it in; set ALLYOUNEED_CACHE"):
+    with pytest.raises(NoLibrary, match="no home directory for compiled files; name a folder in"):
         find_library()
 
 

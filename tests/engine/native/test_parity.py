@@ -117,9 +117,9 @@ def test_every_position_can_be_reached_and_none_behind_them(
         cache = road.start(road.encode(source_BS), 1, 7)
         found_BTV = torch.cat([road.step(target_BT[:, [t]], cache) for t in range(7)], dim=1)
         torch.testing.assert_close(found_BTV, model(source_BS, target_BT), rtol=1e-4, atol=1e-4)
-        with pytest.raises(AllYouNeedError, match="no more than 7 steps fit"):
+        with pytest.raises(AllYouNeedError, match="positions for 7 steps only"):
             road.step(target_BT[:, [0]], cache)
-        with pytest.raises(AllYouNeedError, match=r"a source of 8 tokens; 1 \.\.\. 7 fit"):
+        with pytest.raises(AllYouNeedError, match=r"has 8 tokens; the model takes 1 \.\.\. 7"):
             road.encode(torch.full((1, 8), 5))
 
 
@@ -148,6 +148,6 @@ def test_steps_and_choices_that_do_not_fit(
     cache = road.start(road.encode(torch.tensor([[5, 2], [6, 2]])), 3, 4)
     with pytest.raises(ShapeError, match="4 ids for 6 hypotheses"):
         road.step(torch.full((2, 2), 1), cache)
-    with pytest.raises(ShapeError, match=r"hypotheses 3 \.\.\. 8 cannot be kept of 6"):
+    with pytest.raises(ShapeError, match=r"hypotheses 3 \.\.\. 8 cannot .* only 0 \.\.\. 5"):
         cache.select(torch.tensor([1, 2]), None)
     assert road.step(torch.full((2, 3), 1), cache).shape == (2, 3, 47)

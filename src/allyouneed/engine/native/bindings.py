@@ -1,4 +1,4 @@
-"""The C interface of the engine (source/interface.h) as ctypes sees it."""
+"""The C interface of the engine (source/interface.h) in ctypes."""
 
 import ctypes
 from ctypes import (
@@ -97,7 +97,7 @@ class Attention(Structure):
 
 
 class Request(Structure):
-    """aya_request: what a search is given."""
+    """aya_request: the input of a search."""
 
     _fields_: ClassVar[Fields] = [
         ("sources", Lists),
@@ -111,7 +111,7 @@ class Request(Structure):
 
 
 class Found(Structure):
-    """aya_found: where a search puts its hypotheses."""
+    """aya_found: the memory that a search writes its hypotheses to."""
 
     _fields_: ClassVar[Fields] = [
         ("room", c_int32),
@@ -157,7 +157,7 @@ def open_library(path: Path) -> ctypes.CDLL:
     """The compiled library with typed functions.
 
     Raises:
-        OSError: a file that is no library of this interface for this machine.
+        OSError: the file is no library for this machine, or has another interface.
     """
     library = ctypes.CDLL(str(path))
     try:
@@ -166,7 +166,7 @@ def open_library(path: Path) -> ctypes.CDLL:
             function.restype, function.argtypes = result, arguments
         interface = library.aya_interface().decode()
     except AttributeError as error:
-        raise OSError(f"{path} is no engine: {error}") from error
+        raise OSError(f"{path} is not the engine's library: {error}") from error
     if interface != ENGINE.interface():
         raise OSError(f"{path} has interface {interface} instead of {ENGINE.interface()}")
     return library

@@ -1,8 +1,9 @@
-"""Compiles native sources: the engine's, and the kernels of training. Standard library only:
-installing the package runs it as well.
+"""Compiles native sources: the engine's, and the kernels of training.
 
-A compiled library is named after its variant and a digest of everything that it was made from, so
-that one made from other sources or with other flags is never taken for it.
+This module imports the standard library only, because installing the package runs it.
+
+A compiled library is named after its variant and a digest of its sources and flags. A library made
+from other sources or with other flags has another name and is never used by mistake.
 """
 
 import hashlib
@@ -20,8 +21,8 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("source")
 FLAGS = (
     *("-std=c++17", "-O3", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden"),
-    "-Wno-psabi",  # vectors pass between inlined functions only, never over the interface
-    # Sums may be taken in vectors; NaN and infinity keep their meaning.
+    "-Wno-psabi",  # vectors are passed to inlined functions only, never over the interface
+    # The compiler may reorder sums to vectorise them; NaN and infinity keep their meaning.
     *("-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"),
     *("-fassociative-math", "-freciprocal-math"),
 )
@@ -29,8 +30,8 @@ FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a library is compiled from: its main file, and the headers beside that one and beside
-    the engine's. `prefix` begins the library's name."""
+    """The sources of a library: its main file, and the headers in that file's folder and in the
+    engine's. `prefix` is the beginning of the library's name."""
 
     what: str
     main: Path
@@ -38,25 +39,25 @@ class Sources:
     flags: tuple[str, ...] = ()
 
     def interface(self) -> str:
-        """A digest of the header that says what the library offers: interface.h beside `main`."""
+        """A digest of interface.h beside `main`, which declares the library's functions."""
         header = self.main.with_name("interface.h").read_bytes()
         return hashlib.sha256(header).hexdigest()[:16]
 
     @property
     def folders(self) -> list[Path]:
-        """Where its files are."""
+        """The folders of its files."""
         return list(dict.fromkeys([SOURCE, self.main.parent]))
 
 
 ENGINE = Sources("engine", SOURCE / "engine.cpp")
-# They share torch's threads, and so its library of them, which is loaded before.
+# The kernels run in torch's threads, so they use the OpenMP library that torch has loaded before.
 KERNELS = Sources(
     "kernels of training",
     Path(__file__).with_name("kernels") / "kernels.cpp",
     prefix="kernels-",
     flags=("-fopenmp",),
 )
-STATIC = ("-static-libstdc++", "-static-libgcc")  # so that it runs beside older systems' libraries
+STATIC = ("-static-libstdc++", "-static-libgcc")  # the library then runs on older systems too
 AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("f", "bw", "dq", "vl", "vnni")
 VARIANTS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -73,7 +74,7 @@ VARIANTS: dict[str, dict[str, tuple[str, ...]]] = {
         "any": (),
     },
 }
-NEEDS: dict[str, set[str]] = {  # of the processor, by the names of /proc/cpuinfo
+NEEDS: dict[str, set[str]] = {  # processor features, named as in /proc/cpuinfo
     "avx512": {"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"},
     "avxvnni": {"avx2", "fma", "avx_vnni"},
     "avx2": {"avx2", "fma"},
@@ -84,11 +85,11 @@ NEEDS: dict[str, set[str]] = {  # of the processor, by the names of /proc/cpuinf
 
 
 class NoCompiler(Exception):
-    """There is no C++ compiler, or it cannot compile the sources; the text says which."""
+    """There is no C++ compiler, or it cannot compile the sources; the message says which."""
 
 
 def processor() -> str:
-    """The kind of processor, by one name on all systems."""
+    """The kind of processor, such as "x86_64" or "arm64", by the same name on all systems."""
     machine = platform.machine().lower()
     return {"amd64": "x86_64", "aarch64": "arm64"}.get(machine, machine)
 
@@ -100,7 +101,7 @@ def variants(kind: str | None = None) -> dict[str, tuple[str, ...]]:
 
 
 def features(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str] | None:
-    """What this processor can do, as Linux tells it; None on other systems."""
+    """The features of this processor from /proc/cpuinfo; None on systems without that file."""
     if not cpuinfo.is_file():
         return None
     for line in cpuinfo.read_text(errors="replace").splitlines():
@@ -127,14 +128,14 @@ def best_variant(known: set[str] | None) -> str:
         return usable[0]
     if wanted not in usable:
         raise NoCompiler(
-            f"ALLYOUNEED_CPU={wanted} is none of what this processor can run: {', '.join(usable)}"
+            f"this processor cannot run ALLYOUNEED_CPU={wanted}; choose from {', '.join(usable)}"
         )
     return wanted
 
 
 def library_name(variant: str, sources: Sources = ENGINE, kind: str | None = None) -> str:
-    """The file name of a variant compiled from the sources as they are, for this kind of processor
-    or another."""
+    """The file name of a variant compiled from the present sources, for the kind of processor
+    (None: this one's)."""
     kind = kind or processor()
     flags = (*FLAGS, *sources.flags, *variants(kind)[variant])
     digest = hashlib.sha256(" ".join((kind, *flags)).encode())
@@ -145,12 +146,12 @@ def library_name(variant: str, sources: Sources = ENGINE, kind: str | None = Non
 
 
 def intact(path: Path) -> bool:
-    """Whether the library is there as it was compiled, and nobody but its owner, root or the user
-    of this process, can have changed it."""
+    """Whether the library exists and is as it was compiled. It must belong to root or to the user
+    of this process, and nobody else may be able to write it."""
     digest = path.with_suffix(".sha256")
     if not path.is_file() or not digest.is_file():
         return False
-    if sys.platform != "win32":  # which has no such permissions
+    if sys.platform != "win32":  # Windows has no such permissions
         found = path.stat()
         if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
             return False
@@ -164,13 +165,14 @@ def compile_variant(
     compiler: Sequence[str] = (),
     kind: str | None = None,
 ) -> Path:
-    """Compiles a variant into the folder, beside and renamed, and returns the library's path.
+    """Compiles a variant into the folder and returns the library's path. The library is written
+    under another name and then renamed, so that the folder never holds a part of it.
 
-    `compiler` is the command and the flags of another one than this system's, and `kind` the kind
-    of processor that it compiles for.
+    `compiler` is the command and flags of a compiler to use instead of this system's; `kind` is the
+    kind of processor to compile for.
 
     Raises:
-        NoCompiler: there is none, or it failed; with what it said.
+        NoCompiler: there is no compiler, or it failed; the message holds its first line of output.
         OSError: the folder cannot be written.
     """
     kind = kind or processor()
@@ -202,10 +204,10 @@ def compile_variant(
 
 
 def find_compiler() -> list[str]:
-    """The command of the C++ compiler of $CXX, of this system, or of the package ziglang.
+    """The command of a C++ compiler: $CXX, this system's, or that of the package ziglang.
 
     Raises:
-        NoCompiler: there is none.
+        NoCompiler: there is no compiler.
     """
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         if name and shutil.which(name):

@@ -1,4 +1,4 @@
-"""The native engine behind the decoding protocol, for searches that are written in Python.
+"""The native engine as a `Decodable`, for searches that are written in Python.
 
 B batch · S source length · N hypotheses · V vocabulary
 """
@@ -15,7 +15,7 @@ from allyouneed.engine.native.worker import Worker
 
 
 class NativeDecodable:
-    """A `Decodable`; each batch has a worker of its own."""
+    """A packed model as a `Decodable`. Each batch has a worker of its own."""
 
     def __init__(self, model: PackedModel, threads: int) -> None:
         self.model = model
@@ -27,18 +27,19 @@ class NativeDecodable:
         return self.model.config
 
     def encode(self, source_BS: Tensor) -> Worker:
-        """A worker that has taken in the batch; padding is left out."""
+        """A worker that has encoded the batch, without its padding."""
         worker = Worker(self.model, self.threads)
         worker.encode([row[row != self.config.pad].tolist() for row in source_BS.cpu()])
         return worker
 
     def start(self, memory: Worker, hypotheses: int, max_length: int) -> "NativeCache":
-        """Begins anew with the batch that `memory` holds; whatever cache it had before is void."""
+        """Starts decoding the batch that `memory` has encoded. An earlier cache of the same worker
+        becomes invalid."""
         memory.start(hypotheses)
         return NativeCache(memory, hypotheses)
 
     def step(self, ids_BN: Tensor, cache: "NativeCache") -> Tensor:
-        """Logits BNV of what follows, given each hypothesis' newest id."""
+        """Logits BNV of the next token, given each hypothesis' newest id."""
         ids = np.ascontiguousarray(ids_BN.numpy(force=True).ravel(), dtype=np.int32)
         logits = torch.from_numpy(cache.worker.step(ids))
         return logits.view(*ids_BN.shape, -1).to(ids_BN.device)
@@ -46,14 +47,14 @@ class NativeDecodable:
 
 @dataclass(slots=True)
 class NativeCache:
-    """The state of one batch, which its worker keeps."""
+    """The cache of one batch. The worker holds the state itself."""
 
     worker: Worker
     hypotheses: int
-    sentences: int | None = None  # None: as many as were encoded
+    sentences: int | None = None  # None: all that were encoded
 
     def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
-        """Keeps these sentences and, within each, these hypotheses; as `core.cache.Cache` does."""
+        """Keeps these sentences and, within each, these hypotheses, as `core.cache.Cache` does."""
         if sentences_B is None and hypotheses_BN is None:
             return
         count = self.worker.sentences if self.sentences is None else self.sentences

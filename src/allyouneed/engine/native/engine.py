@@ -1,4 +1,4 @@
-"""The native engine: a model packed for the processor, and beam search wholly in compiled code."""
+"""The native engine: a model packed for the processor, with the search in compiled code."""
 
 import os
 from collections import deque
@@ -35,10 +35,11 @@ BATCH_TOKENS = 4096  # source tokens in a batch
 
 
 class NativeEngine:
-    """Translates with compiled code: threads work on a batch each, or several on one of few.
+    """Translates with compiled code. Each thread works on a batch of its own; if there are fewer
+    batches than threads, several threads share a batch.
 
-    `batch_tokens` and `batch_hypotheses` limit what is decoded at once; `workers` batches go on at
-    a time, on `threads` threads each (None: as the number of sentences suggests).
+    `batch_tokens` and `batch_hypotheses` limit the size of a batch. `workers` is the number of
+    batches that are decoded at the same time (None: one for each of the `threads` threads).
     """
 
     def __init__(self, model: PackedModel, library: Library, precision: Precision, threads: int):
@@ -50,7 +51,7 @@ class NativeEngine:
         self.batch_hypotheses = BATCH_HYPOTHESES
         self.workers: int | None = None
         self.selection: VocabularySelection | None = None
-        self._idle: dict[tuple[int, int], list[Worker]] = {}  # by process and threads
+        self._idle: dict[tuple[int, int], list[Worker]] = {}  # key: process id, threads
 
     @classmethod
     def open(
@@ -59,9 +60,9 @@ class NativeEngine:
         """Packs the weights of a model folder.
 
         Raises:
-            NoLibrary: the engine is not compiled and cannot be.
-            ModelFolderError: weights that are missing, damaged or of another shape.
-            AllYouNeedError: weights with NaN, by their name.
+            NoLibrary: the engine is not compiled and cannot be compiled.
+            ModelFolderError: weights are missing, damaged or of another shape.
+            AllYouNeedError: weights contain NaN or infinity; the message names the tensor.
         """
         library = find_library()
         arrays = folder.load_arrays()
@@ -73,12 +74,12 @@ class NativeEngine:
 
     @property
     def name(self) -> str:
-        """As `load(engine=...)` takes it."""
+        """The name for `load(engine=...)`."""
         return f"cpu-{self.precision}"
 
     @property
     def description(self) -> str:
-        """What runs, in words."""
+        """A description in words, such as "int8, native (AVX-512 VNNI), 2 threads"."""
         return f"{self.precision}, native ({self.library.units}), {self.threads} threads"
 
     @property
@@ -88,7 +89,7 @@ class NativeEngine:
 
     @cached_property
     def decodable(self) -> "NativeDecodable":
-        """The same model step by step, for searches written in Python; needs torch."""
+        """The same model as a `Decodable`, for searches written in Python. Needs torch."""
         from allyouneed.engine.native.decodable import NativeDecodable
 
         return NativeDecodable(self.model, self.threads)
@@ -140,7 +141,8 @@ class NativeEngine:
     def attention(
         self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
     ) -> "NDArray[np.float32] | None":
-        """As `Engine.attention`: the target is forced, and its last step is not looked at."""
+        """As `Engine.attention`. A search with the target as forced prefix computes it; the last
+        step is left free, because a prefix must be shorter than the limit."""
         if len(target) > self.config.max_positions:
             raise ShapeError(
                 f"{len(target)} tokens do not fit into max_positions={self.config.max_positions}"
@@ -156,7 +158,7 @@ class NativeEngine:
         prefixes: Sequence[Sequence[int]] | None,
         heads: AlignmentHeads | None,
     ) -> None:
-        """Raises what `Engine.search` names for sources, prefixes or heads that do not fit."""
+        """Raises the errors of `Engine.search` for sources, prefixes or heads that do not fit."""
         for source in sources:
             if len(source) > self.config.max_positions:
                 raise ShapeError(
@@ -192,10 +194,11 @@ class NativeEngine:
         left: Event,
         note: Note,
     ) -> None:
-        """decode(worker, batch) for all batches, some at a time; all threads help the only one.
+        """Calls decode(worker, batch) for all batches, several at a time. A single batch is decoded
+        by all threads together.
 
-        Once one has failed, or the user has interrupted, `left` is set: no other batch is begun,
-        and those that are searched end within a step."""
+        When a call fails, or the user interrupts, `left` is set: no further batch is begun, and
+        running searches end within a step."""
         workers = min(self.workers or self.threads, len(batches)) or 1
         threads = max(1, self.threads // workers)
 
@@ -209,9 +212,9 @@ class NativeEngine:
                         decode(worker, batch)
                     except MemoryError as error:
                         batches.extendleft(_halves(batch, error, note))
-                        self._idle.clear()  # they keep what they have needed once, as this one does
+                        self._idle.clear()  # idle workers hold memory of earlier batches
                         worker.begin_anew()
-            except Interrupted:  # by the worker or the user that set `left`, and says why
+            except Interrupted:  # `left` is set: its cause is raised elsewhere
                 pass
             except BaseException:
                 batches.clear()
@@ -237,12 +240,13 @@ class NativeEngine:
                 raise
 
     def _keep_few(self) -> None:
-        """Of the numbers of threads that workers had, the last two keep theirs."""
+        """Drops idle workers, except those of the last two keys (process, threads)."""
         for key in [*self._idle][:-2]:
             self._idle.pop(key, None)
 
     def _worker(self, threads: int) -> Worker:
-        """An idle one of this process (a fork has none of its parent's threads), or a new one."""
+        """An idle worker of this process, or a new one. A forked process cannot use the workers of
+        its parent, whose threads it lacks."""
         try:
             return self._idle[os.getpid(), threads].pop()
         except LookupError:
@@ -258,10 +262,10 @@ def _next(batches: deque[list[int]]) -> list[int] | None:
 def _halves(batch: list[int], error: MemoryError, note: Note) -> list[list[int]]:
     if len(batch) == 1:
         raise AllYouNeedError(
-            "a sentence does not fit into memory by itself; translate it in parts, with a "
-            "narrower beam or a smaller max_length"
+            "one sentence alone does not fit into memory; translate it in parts, or use a smaller "
+            "beam or max_length"
         ) from error
     for n in batch:
-        note(n, f"memory is short: {len(batch)} sentences are decoded in halves")
+        note(n, f"memory ran short for a batch of {len(batch)} sentences; it was split in halves")
     middle = len(batch) // 2
     return [batch[:middle], batch[middle:]]

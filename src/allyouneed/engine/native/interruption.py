@@ -1,4 +1,4 @@
-"""Ends a search of the library early: when a signal handler raises, or another thread gives up."""
+"""Ends a search of the library early: when a signal handler raises, or another thread asks."""
 
 from collections.abc import Generator
 from threading import Event
@@ -8,16 +8,16 @@ from allyouneed.engine.native import bindings
 
 
 class Interrupted(Exception):
-    """The search was ended because nobody wants its result any more."""
+    """The search was ended early, because its result is no longer needed."""
 
 
 class Watch:
-    """Answers the library, which asks between two steps of a search whether to end it.
+    """Tells the library, which asks between two steps of a search, whether to end the search.
 
     The answer is yes once `left` is set, or once a signal handler has raised. Python runs signal
-    handlers in the main thread alone, and only while it runs Python code: in a search on the main
-    thread that is while it answers. No exception may pass through the library, so the handler's
-    exception is kept, and raised when the `with` block ends.
+    handlers only in the main thread and only while that thread runs Python code. During a search on
+    the main thread, the only Python code is this answer. No exception may pass through the library,
+    so the handler's exception is kept and raised at the end of the `with` block.
     """
 
     def __init__(self, left: Event) -> None:
@@ -27,8 +27,8 @@ class Watch:
         self.interrupted = bindings.Interrupted(answers.__next__)
 
     def _answers(self, left: Event) -> Generator[int, None, None]:
-        # A generator and not a function: Python runs signal handlers where a call begins, which is
-        # before the first `try` of a function, but within this one where a generator goes on.
+        # A generator, not a function: Python runs signal handlers where a call begins. In a
+        # function that is before the first `try`; in a resumed generator it is inside this `try`.
         while True:
             try:
                 yield int(self._error is not None or left.is_set())

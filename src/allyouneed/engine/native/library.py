@@ -1,5 +1,5 @@
-"""Finds a compiled library for this machine: installed with the package, or compiled here before,
-or compiled now."""
+"""Finds a compiled library for this machine: installed with the package, compiled here earlier, or
+compiled now."""
 
 import ctypes
 import os
@@ -24,12 +24,13 @@ from allyouneed.engine.native.build import (
 
 
 class NoLibrary(Exception):
-    """The engine is not compiled and cannot be; the text says why."""
+    """The engine is not compiled and cannot be compiled; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library, opened. `note` says what had to be done for it, if anything."""
+    """An opened library. `note` says that it was compiled just now, and where it is; otherwise it
+    is None."""
 
     functions: ctypes.CDLL
     path: Path
@@ -37,20 +38,20 @@ class Library:
 
     @property
     def units(self) -> str:
-        """What of the processor the engine's products run on."""
+        """The processor's units that compute the engine's products, such as "AVX-512 VNNI"."""
         return str(self.functions.aya_units().decode())
 
 
 def installed_folder() -> Path:
-    """Where a wheel holds the libraries that were compiled when it was made."""
+    """The folder of the libraries that were compiled when the wheel was built."""
     return Path(__file__).with_name("compiled")
 
 
 def cache_folder() -> Path:
-    """Where libraries that are compiled at run time are kept, one for each variant and version.
+    """The folder for libraries that are compiled at run time, one for each variant and version.
 
     Raises:
-        OSError: there is no home directory, and no folder is named.
+        OSError: there is no home directory, and no environment variable names a folder.
     """
     root = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
     if root:
@@ -58,25 +59,28 @@ def cache_folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError as error:
-        raise OSError("there is no home directory to keep it in; set ALLYOUNEED_CACHE") from error
+        raise OSError(
+            "there is no home directory for compiled files; name a folder in ALLYOUNEED_CACHE"
+        ) from error
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "allyouneed"
 
 
 @cache
 def find_library() -> Library:
-    """The engine for this machine, compiled if need be (some seconds, once).
+    """The engine's library for this machine. The first call on a machine may compile it, which
+    takes some seconds.
 
     Raises:
-        NoLibrary: there is none and it cannot be compiled.
+        NoLibrary: there is no library and it cannot be compiled.
     """
     return found(ENGINE, open_library)
 
 
 def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
-    """The library of these sources for this machine, compiled if need be.
+    """The library of these sources for this machine, compiled if there is none.
 
     Raises:
-        NoLibrary: there is none and it cannot be compiled.
+        NoLibrary: there is no library and it cannot be compiled.
     """
     try:
         variant = best_variant(_features())
@@ -90,10 +94,10 @@ def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
 
 
 def _kept(variant: str, sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library | None:
-    """The library that was installed, or compiled here before."""
+    """The library that was installed or compiled here earlier; None if there is none."""
     name = library_name(variant, sources)
     for folder in (installed_folder, cache_folder):
-        with suppress(OSError):  # made on another machine, or not to be read: made anew
+        with suppress(OSError):  # unreadable, or made on another machine: it is compiled again
             path = folder() / name
             if intact(path):
                 return Library(opened(path), path)
@@ -101,11 +105,11 @@ def _kept(variant: str, sources: Sources, opened: Callable[[Path], ctypes.CDLL])
 
 
 def _features() -> set[str]:
-    """What this processor can do. Where the system does not say it in a file, the engine's variant
-    for any processor asks the processor.
+    """The features of this processor. Systems without /proc/cpuinfo need the engine's variant
+    "any", which asks the processor itself.
 
     Raises:
-        NoCompiler, OSError: that variant is not there and cannot be compiled.
+        NoCompiler, OSError: the variant "any" is needed, is missing and cannot be compiled.
     """
     known = features()
     if known is None:

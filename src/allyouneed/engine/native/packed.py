@@ -1,4 +1,4 @@
-"""A model whose weights the compiled library has packed."""
+"""A model whose weights are packed by the compiled library."""
 
 import ctypes
 from collections.abc import Mapping
@@ -16,12 +16,13 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 
 class PackedModel:
-    """The weights as the library lays them out: int8 or float32, fused, in panels.
+    """A model's weights in the library's memory layout: int8 or float32, fused, in panels.
 
     `arrays` are read one at a time, once each, and are not needed afterwards.
 
     Raises:
-        AllYouNeedError: weights that hold NaN or infinity, by their name, or too little memory.
+        AllYouNeedError: weights contain NaN or infinity (the message names the tensor), or memory
+            is short.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class PackedModel:
         self.library = library
         self.config = config
         failures: list[Exception] = []
-        newest: dict[bytes, NDArray[np.float32] | None] = {}  # the size is asked for first
+        newest: dict[bytes, NDArray[np.float32] | None] = {}  # the library asks for the size first
 
         def fetch(name: bytes, size: int, into: Any) -> int:
             try:
@@ -43,7 +44,7 @@ class PackedModel:
                 if array.size != size:
                     return int(array.size)
                 np.copyto(np.ctypeslib.as_array(into, array.shape), array)
-            except Exception as error:  # raised again below: none may cross C
+            except Exception as error:  # raised again below: no exception may pass through C
                 failures.append(error)
                 return 0
             return -1
@@ -93,8 +94,8 @@ def _numbers(config: TransformerConfig) -> bindings.Config:
 
 
 def _tensor(name: str, config: TransformerConfig, arrays: Arrays) -> NDArray[np.float32] | None:
-    """The array that the library calls by this name; None: the model has none. Positions that are
-    added to embeddings have one name there, whatever their kind."""
+    """The array that the library calls by this name; None if the model has none. The library has
+    one name for positions that are added to embeddings, sinusoidal or learned."""
     if name.endswith(".positions.table"):
         if config.positions == "sinusoidal":
             return sinusoids(config.max_positions, config.d_model)

@@ -27,14 +27,17 @@ Options = BeamOptions | SamplingOptions
 class Worker:
     """Threads and memory for one batch at a time.
 
-    `threads` is how many run, which may be fewer than were asked for. Methods raise MemoryError
-    where memory is short and AllYouNeedError where the library refuses; so does making a worker.
+    `threads` is the number of threads that run, which may be fewer than were asked for.
+
+    Raises:
+        MemoryError: memory is short. All methods may raise it too.
+        AllYouNeedError: the library rejects the request. All methods may raise it too.
     """
 
     def __init__(self, model: PackedModel, threads: int) -> None:
         self.model = model
         self.threads = threads
-        self.sentences = self.rows = 0  # of the batch, and of what is decoded
+        self.sentences = self.rows = 0  # sentences of the batch; hypotheses that are decoded
         self._process = os.getpid()
         self.begin_anew()
 
@@ -42,20 +45,20 @@ class Worker:
         self._free()
 
     def begin_anew(self) -> None:
-        """Gives back the memory that batches have made it take, and the batch with it."""
+        """Frees the memory that earlier batches needed, and drops the present batch."""
         self._free()
         error = create_string_buffer(bindings.ERROR_BYTES)
         library = self.model.library
         self.pointer = library.aya_worker_new(self.model.pointer, self.threads, error)
         if not self.pointer:
             raise AllYouNeedError(
-                f"{self.threads} threads cannot be set up: {error.value.decode()}; free some "
-                "memory, or take fewer threads"
+                f"{self.threads} threads cannot be started: {error.value.decode()}; free some "
+                "memory, or use fewer threads"
             )
         self.threads = library.aya_worker_threads(self.pointer)
 
     def _free(self) -> None:
-        # A forked process has none of the parent's threads and would wait for them for ever.
+        # A forked process lacks its parent's threads, and joining them would never return.
         if getattr(self, "pointer", None) and self._process == os.getpid():
             self.model.library.aya_worker_free(self.pointer)
         self.pointer = None
@@ -70,12 +73,12 @@ class Worker:
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
     ) -> list[list[Hypothesis]]:
-        """Searches one batch; other threads of Python run meanwhile.
+        """Searches one batch. Python's other threads run meanwhile.
 
-        `selection` are the ids that each sentence's translation may be made of; `numbers` what
-        each sentence's samples follow from beside the seed (None: its place). With `heads`, each
-        hypothesis has its cross-attention. When `left` is set, or a signal handler raises (Ctrl-C),
-        the search ends within a step.
+        `selection` holds the ids that each sentence's translation may contain. `numbers` are the
+        sentences' numbers, which decide their samples together with the seed (None: their index).
+        With `heads`, each hypothesis gets its cross-attention. When `left` is set, or a signal
+        handler raises (Ctrl-C), the search ends within a step.
 
         Raises:
             Interrupted: `left` was set.
@@ -124,10 +127,10 @@ class Worker:
         selection: NDArray[np.int64] | None = None,
         number: int = 0,
     ) -> Iterator[int]:
-        """The ids of a greedy search or of one sample, each as soon as it is known."""
+        """The ids of a greedy search or of one sample, each as soon as it is chosen."""
         rows = None if selection is None else [selection]
         asked = _Asked(self.model.config, [source], options, [prefix], rows, [number])
-        asked.request.options.samples = 1  # a beam of one: the likeliest token each time
+        asked.request.options.samples = 1  # a beam of one: without chances, argmax at each step
         self._call("aya_begin", byref(asked.request))
         newest = c_int32()
         while True:
@@ -137,21 +140,21 @@ class Worker:
             yield newest.value
 
     def encode(self, sources: Ids) -> None:
-        """Takes in a batch."""
+        """Encodes a batch."""
         self.sentences = len(sources)
         self._call("aya_encode", byref(_Lists(sources).lists))
         self.rows = len(sources)
 
     def start(self, hypotheses: int) -> None:
-        """Gives each sentence so many hypotheses, of no step yet."""
+        """Starts this number of empty hypotheses for each sentence."""
         self._call("aya_start", hypotheses)
         self.rows = self.sentences * hypotheses
 
     def step(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Logits, shape (rows, vocabulary), of what follows each row's newest id.
+        """Logits of the next token, shape (rows, vocabulary), given each row's newest id.
 
         Raises:
-            ShapeError: not one id for each row.
+            ShapeError: there is not one id for each row.
         """
         if ids.size != self.rows:
             raise ShapeError(f"{ids.size} ids for {self.rows} hypotheses; give one for each")
@@ -162,15 +165,15 @@ class Worker:
         return logits
 
     def select(self, parents: NDArray[np.int32]) -> None:
-        """Row r continues what row `parents[r]` was; other rows are dropped.
+        """Row r continues the row that had number `parents[r]`; rows without a child are dropped.
 
         Raises:
-            ShapeError: a parent that there is not.
+            ShapeError: a parent is not the number of a row.
         """
         if parents.size and not 0 <= parents.min() <= parents.max() < self.rows:
             raise ShapeError(
-                f"hypotheses {parents.min()} ... {parents.max()} cannot be kept of {self.rows}; "
-                f"they are 0 ... {self.rows - 1}"
+                f"hypotheses {parents.min()} ... {parents.max()} cannot be kept; there are only "
+                f"0 ... {self.rows - 1}"
             )
         self._call("aya_select", parents.size, _address(parents, bindings.Ints))
         self.rows = parents.size
@@ -189,7 +192,7 @@ class Worker:
 
 
 class _Asked:
-    """A request as the library takes it, and the memory that it points to."""
+    """A request in the library's form, with the memory that it points to."""
 
     def __init__(
         self,
@@ -253,7 +256,7 @@ class _Asked:
 
 
 class _Lists:
-    """Lists of ids as the library takes them, and their memory."""
+    """Lists of ids in the library's form, with their memory."""
 
     def __init__(self, lists: Ids | Sequence[NDArray[np.int64]]) -> None:
         lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))

@@ -1,4 +1,4 @@
-// s = x + dropout(y) and n = LayerNorm(s), in one pass over memory each way.
+// s = x + dropout(y) and n = LayerNorm(s). The forward and the backward pass each read memory once.
 #pragma once
 
 #include "numbers.h"
@@ -11,8 +11,8 @@ struct AddNorm {
   float epsilon;
   Dropout dropout;
 
-  // `wide` and `narrowed` both receive n; either may be null. `moments` keeps each row's mean and
-  // scale.
+  // `wide` and `narrowed` both receive n; either may be null. `moments` receives each row's mean
+  // and scale.
   template <class T>
   void forward(const float* x, const T* y, float* sum, float* wide, T* narrowed,
                float* moments) const {
@@ -42,9 +42,10 @@ struct AddNorm {
     }
   }
 
-  // Turns the gradients of s and n, null where there is none, into those of x, y, gain and shift.
-  // With h = (s - mean) · scale and g = gain · d n:  d s += scale · (g - Σg/D - h · Σgh/D).
-  // `partial` holds zeros: room for the gradients of gain and shift of each thread.
+  // Computes the gradients of x, y, gain and shift from those of s and n (null where there is
+  // none). With h = (s - mean) · scale and g = gain · d n:  d s += scale · (g - Σg/D - h · Σgh/D).
+  // `partial` receives each thread's gradients of gain and shift, [threads][2][width]. It holds
+  // zeros at first.
   template <class T>
   void backward(const float* sum, const float* moments, const float* grad_sum,
                 const float* grad_wide, const T* grad_narrowed, float* grad_x, T* grad_y,
@@ -53,7 +54,7 @@ struct AddNorm {
 #pragma omp parallel num_threads(threads) if (rows * width >= kManyNumbers)
     {
       const Dropout draw = dropout;
-      float *own = rooms.own(), *own_gain = own, *own_shift = own + width;  // zeros at first
+      float *own = rooms.own(), *own_gain = own, *own_shift = own + width;  // `rooms` holds zeros
       float *g = own_shift + width, *h = g + width, *d = h + width;
 #pragma omp for schedule(static)
       for (int64_t row = 0; row < rows; ++row) {

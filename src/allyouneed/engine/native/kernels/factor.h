@@ -17,7 +17,7 @@ inline int64_t blocks_of(int64_t size) { return (size + kBlock - 1) / kBlock; }
 
 #define WITH_BFLOAT16 __attribute__((target("avx512bf16")))
 
-// The numbers of a block's row.
+// Rounds one row of a block, 32 numbers, to bfloat16.
 WITH_BFLOAT16 inline void narrow_row(__m512 left, __m512 right, bfloat16* out) {
   _mm512_storeu_si512(out, (__m512i)_mm512_cvtne2ps_pbh(right, left));
 }
@@ -29,23 +29,24 @@ inline void narrow_row(const bfloat16* x, bfloat16* out) {
 }
 inline void narrow(const bfloat16* x, bfloat16* out, int n) { std::memcpy(out, x, n * sizeof *x); }
 
-// A matrix in blocks of 32 × 32 numbers, padded with zeros, laid out as the products read them. In
-// a right factor's tiles two numbers of each column stand side by side.
+// One factor of a matrix product, cut into blocks of 32 × 32 numbers and padded with zeros. Blocks
+// are laid out in the order in which the products read them. In the tiles of a right factor two
+// numbers of each column are neighbours.
 template <class T>
 struct Factor {
   const T* matrix;
   int64_t rows, columns;  // of the matrix
-  bool right, turned;     // which factor; whether the matrix's columns are its rows
+  bool right, turned;     // right: it is the right factor; turned: it is the matrix's transpose
 
-  // Whether a product's sums go down the matrix's columns.
+  // Whether the product adds up along the matrix's columns (otherwise along its rows).
   bool down() const { return turned != right; }
 
-  // The number of blocks in a sum, and of panels: rows of blocks of a left factor, columns of blocks
-  // of a right one.
+  // depth: the number of blocks along a sum. panels: the number of rows of blocks of a left factor,
+  // or of columns of blocks of a right factor.
   int64_t depth() const { return blocks_of(down() ? rows : columns); }
   int64_t panels() const { return blocks_of(down() ? columns : rows); }
 
-  // All blocks, panel by panel.
+  // Writes all blocks, panel by panel.
   void pack(bfloat16* to) const {
     constexpr int64_t kGroup = 8;  // panels side by side in memory
     const int64_t group = down() ? kGroup : 1;
@@ -56,7 +57,8 @@ struct Factor {
           block(panel, k, to + (panel * depth() + k) * kBlockSize, nullptr);
   }
 
-  // Writes one block. Adds the sums of a turned left factor's rows to `sums` unless that is null.
+  // Writes one block. For a turned left factor it also adds the block's row sums to `sums`, unless
+  // `sums` is null.
   WITH_BFLOAT16 void block(int64_t panel, int64_t k, bfloat16* to, float* sums) const {
     alignas(64) bfloat16 cut[kBlock][kBlock], pairs[kBlockSize];
     const int64_t row = (down() ? k : panel) * kBlock, column = (down() ? panel : k) * kBlock;

@@ -1,4 +1,5 @@
-// Attention of short sentences that are packed one after the other, head by head in caches.
+// Attention over short sentences that are packed one after the other. One head of one sentence is
+// computed at a time, so that its numbers stay in the cache.
 //
 // T queries · S keys · K head width
 #pragma once
@@ -10,7 +11,8 @@
 #include "rooms.h"
 #include "transpose.h"
 
-// c = a × b for a of m × k with strides of its own, b of k × n and c of m × n; n in whole vectors.
+// c = a × b. Shapes: a is m × k with any strides, b is k × n, c is m × n; n is a multiple of
+// kLanes.
 inline void product(const float* a, int row_stride, int column_stride, const float* b, int ldb,
                     float* c, int ldc, int m, int k, int n) {
   constexpr int kRows = 8;
@@ -32,7 +34,7 @@ inline void product(const float* a, int row_stride, int column_stride, const flo
 // n rounded up to whole vectors.
 inline int whole_vectors(int n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
-// Where the heads' queries, keys or values of all sentences lie: a row for each token.
+// The queries, keys or values of all heads and sentences in memory, one row for each token.
 template <class T>
 struct Rows {
   T* first;
@@ -40,10 +42,10 @@ struct Rows {
   T* at(int64_t row, int column) const { return first + row * stride + column; }
 };
 
-// Rotary positions, where there are tables of them. Row t is turned as position t; gradients are
-// turned back.
+// Rotary positions, or none where the tables are null. Row t is rotated to position t; gradients
+// are rotated back.
 struct Rotary {
-  const float *cosines, *sines;  // of each position, half a head's width
+  const float *cosines, *sines;  // [position][half a head's width]
 
   void turn_rows(float* rows, int count, int row, int width, float sign = 1.0f) const {
     if (!cosines) return;
@@ -59,7 +61,7 @@ struct Rotary {
 struct Heads {
   int sentences, heads, width;
   bool causal;
-  const int32_t *query_starts, *key_starts;  // of each sentence, and of the one behind the last
+  const int32_t *query_starts, *key_starts;  // [sentences + 1]: each sentence's first row; the end
   Rotary rotary;
   Dropout dropout;
   bool drops;
@@ -67,7 +69,7 @@ struct Heads {
   // The memory for one head of one sentence. Rows are padded with zeros to whole vectors.
   struct Scratch {
     int queries, keys, width;
-    int key_row, row;  // numbers in a row of weights, and of anything else
+    int key_row, row;  // numbers in a row of weights, and in a row of any other matrix
     float *memory, *q, *k, *v, *grads, *turned, *weights, *scores, *out;
 
     static size_t floats(int t, int s, int head_width) {
@@ -75,7 +77,7 @@ struct Heads {
       const size_t tk = t * row, sk = key_row * row, ts = t * key_row;
       return 2 * tk + 3 * sk + 2 * ts + std::max(tk, sk);
     }
-    // Takes `floats` from the memory for t queries and s keys.
+    // Divides the memory for t queries and s keys; it uses floats(t, s, head_width) numbers of it.
     void fit(int t, int s, int head_width) {
       queries = t, keys = s, width = head_width;
       key_row = whole_vectors(s), row = whole_vectors(width);
@@ -91,7 +93,7 @@ struct Heads {
         std::fill(to + width, to + row, 0.0f);
       }
     }
-    // Fetches as many rows as there are keys, and writes zeros to the rows that pad them.
+    // Fetches one row for each key, and writes zeros to the rows that pad them.
     template <class T>
     void fetch_keys(Rows<const T> from, int64_t first, int column, float* to) const {
       fetch(from, first, column, keys, to);
@@ -110,7 +112,8 @@ struct Heads {
           Turn::tile(b + s * row + c, row, turned + c * key_row + s, key_row);
       product(a, row, 1, turned, key_row, to, key_row, queries, width, key_row);
     }
-    // For each query the weighted sum of the keys' rows; for each key that of the queries' rows.
+    // sum_keys gives each query the weighted sum of the keys' rows. sum_queries gives each key the
+    // weighted sum of the queries' rows. Both write to `out`.
     void sum_keys(const float* by, const float* rows) const {
       product(by, key_row, 1, rows, row, out, row, queries, keys, row);
     }
@@ -120,7 +123,7 @@ struct Heads {
   };
 
   bool many() const { return int64_t(query_starts[sentences]) * heads * width >= kManyNumbers; }
-  // What the largest sentence needs of a thread's memory.
+  // The number of floats that a thread needs for the largest sentence.
   size_t most_floats() const {
     size_t most = 0;
     for (int b = 0; b < sentences; ++b)
@@ -182,8 +185,9 @@ struct Heads {
     }
   }
 
-  // P are the weights, Z is dropout's factor for each, ∘ multiplies element by element:
-  // dV = (P∘Z)ᵀ dO, dP = (dO Vᵀ)∘Z, dS = P∘(dP - Σ dP∘P), dQ = dS K / √K, dK = dSᵀ Q / √K.
+  // P are the weights before dropout, Z dropout's factor for each weight, ∘ multiplies element by
+  // element, d is the head's width:
+  //     dV = (P∘Z)ᵀ dO, dP = (dO Vᵀ)∘Z, dS = P∘(dP - Σ dP∘P), dQ = dS K / √d, dK = dSᵀ Q / √d.
   template <class T>
   void backward(Rows<const T> q, Rows<const T> k, Rows<const T> v, Rows<const T> grad_out,
                 Rows<T> grad_q, Rows<T> grad_k, Rows<T> grad_v) const {
@@ -219,5 +223,5 @@ struct Heads {
     }
   }
 
-  static constexpr int kLongest = 4096;  // keys, beyond which draws would repeat
+  static constexpr int kLongest = 4096;  // keys of a sentence; beyond, dropout would repeat draws
 };

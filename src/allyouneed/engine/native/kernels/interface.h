@@ -1,8 +1,8 @@
-/* What the kernels of training offer to Python (training/cpu/kernels.py mirrors the structures; a test
-   compares every field's place with ayt_layout()).
+/* The functions of the training kernels for Python. training/cpu/kernels.py mirrors the structures;
+   a test compares the offset of every field with ayt_layout().
 
-   Numbers are float32, or bfloat16 where `bf16` says so. Strides and sizes count elements. Functions
-   return 0, or 1 where memory is short. */
+   Numbers are float32, or bfloat16 where `bf16` says so. Strides and sizes count elements.
+   Functions return 0, or 1 if memory is short. */
 #pragma once
 
 #include <stdint.h>
@@ -12,20 +12,20 @@ typedef struct {
   int32_t width;
   int64_t rows;
   const float* gain;  /* [width] */
-  const float* shift; /* [width]; backward reads none */
+  const float* shift; /* [width]; unused by backward */
   float epsilon;
   uint64_t seed; /* of dropout */
   double rate;
-  const float* x;  /* [rows][width], as all below but the moments */
+  const float* x;  /* [rows][width], like all matrices below except moments and partial */
   const void* y;
   float* sum;      /* x + dropout(y) */
   float* wide;     /* the norm of sum, or null */
   void* narrowed;  /* the same in the dtype of y, or null */
   float* moments;  /* [rows][2]: mean and scale */
-  const float* grad_sum;      /* the gradients that backward is given; null: there is none */
+  const float* grad_sum;      /* the inputs of backward: gradients; null: there is none */
   const float* grad_wide;
   const void* grad_narrowed;
-  float* grad_x;   /* and those that it computes */
+  float* grad_x;   /* the outputs of backward */
   void* grad_y;
   float* partial;  /* [threads][2][width], zeros: the gradients of gain and shift */
   int32_t threads;
@@ -48,7 +48,7 @@ typedef struct {
   const void* k;
   const void* v;
   int64_t kv_stride;
-  void* out; /* the results; the gradient of them that backward is given */
+  void* out; /* forward writes the results here; backward reads their gradient here */
   int64_t out_stride;
   void* grad_q; /* the gradients that backward computes */
   int64_t grad_q_stride;
@@ -69,16 +69,16 @@ typedef struct {
 } ayt_loss_call;
 
 typedef struct {
-  int32_t unit; /* what multiplies, as ayt_best_unit() has it; packing takes none */
-  int32_t bf16; /* packing: the matrix; multiplying: the result */
-  const void* matrix; /* [rows][columns]; multiplying: in bfloat16 */
+  int32_t unit; /* the unit that multiplies, as numbered by ayt_best_unit(); unused by ayt_pack */
+  int32_t bf16; /* ayt_pack: the matrix is bfloat16; ayt_multiply: the result is */
+  const void* matrix; /* [rows][columns]; for ayt_multiply in bfloat16 */
   int64_t rows;
   int64_t columns;
-  int32_t turned; /* take the matrix's transpose */
-  void* blocks;   /* of the right factor: packing writes them, multiplying reads them */
+  int32_t turned; /* 1: the factor is the matrix's transpose */
+  void* blocks;   /* the right factor: ayt_pack writes it, ayt_multiply reads it */
   int64_t width;  /* columns of the result */
   const float* bias; /* [width], or null */
-  float* sums;       /* of a turned left factor's rows, or null */
+  float* sums;       /* receives the row sums of a turned left factor, or null */
   void* out;
 } ayt_product_call;
 
@@ -94,9 +94,9 @@ EXPORT int32_t ayt_attention_backward(const ayt_attention_call*);
 EXPORT int32_t ayt_smoothed_loss(const ayt_loss_call*);
 EXPORT int32_t ayt_r_drop_loss(const ayt_loss_call*);
 
-/* The best unit for the two below. Where it is 0 they must not be called. */
+/* The fastest unit for ayt_pack and ayt_multiply. If it is 0, neither may be called. */
 EXPORT int32_t ayt_best_unit(void);
-/* The blocks of a right factor. */
+/* Packs a right factor into blocks. */
 EXPORT int32_t ayt_pack(const ayt_product_call*);
-/* The product of a matrix in bfloat16 with packed blocks. */
+/* Multiplies a matrix in bfloat16 by packed blocks. */
 EXPORT int32_t ayt_multiply(const ayt_product_call*);

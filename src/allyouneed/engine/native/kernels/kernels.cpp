@@ -1,5 +1,5 @@
-// What a training step does between its products of matrices, and the products themselves where the
-// processor has a unit for them. It runs in torch's own threads. See interface.h.
+// The operations of a training step between its matrix products, and the products themselves where
+// the processor has a unit for them. They run in torch's own threads. See interface.h.
 
 #include "interface.h"
 
@@ -13,14 +13,14 @@
 
 namespace {
 
-// Calls what may throw: no exception crosses the C interface.
+// Runs `call`, and turns an exception into 1: no exception crosses the C interface.
 template <class Call>
 int32_t guarded(const Call& call) {
   try {
     call();
     return 0;
   } catch (const std::exception&) {
-    return 1;  // nothing else is thrown than by a lack of memory
+    return 1;  // the only exceptions here are those of a lack of memory
   }
 }
 

@@ -1,5 +1,5 @@
-// Where each field of interface.h's structures lies, as text; training/cpu/kernels.py is compared
-// with it.
+// The offset and size of each field of interface.h's structures, as text. A test compares
+// training/cpu/kernels.py with it.
 #pragma once
 
 #include <cstddef>

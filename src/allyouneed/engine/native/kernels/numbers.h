@@ -5,7 +5,7 @@
 
 #include "rows.h"
 
-// From so many numbers on it pays to wake other threads; torch uses the same limit.
+// The number of numbers from which waking other threads saves time. torch uses the same limit.
 constexpr int64_t kManyNumbers = 32768;
 
 inline float to_float(float x) { return x; }
@@ -20,12 +20,12 @@ inline void narrow(const float* x, T* out, int n) {
   for (int i = 0; i < n; ++i) store(x[i], out + i);
 }
 
-// Dropout. Whether element i of a draw is kept follows from the seed and i alone, so that the backward
-// pass draws the same again. Rate and scale are the same for all elements.
+// Dropout. The seed and i alone decide whether element i is kept, so that the backward pass makes
+// the same draw again. Rate and scale are the same for all elements.
 struct Dropout {
   uint32_t low, high;  // the seed
-  uint32_t dropped;    // of 2³², how many values of the hash drop an element
-  float scale;         // of what is kept
+  uint32_t dropped;    // hashes below this drop their element: rate · 2³²
+  float scale;         // the factor of elements that are kept
 
   Dropout(uint64_t seed, double rate)
       : low(uint32_t(seed)),
@@ -33,7 +33,7 @@ struct Dropout {
         dropped(uint32_t(rate * 4294967296.0)),
         scale(float(1.0 / (1.0 - rate))) {}
 
-  // 0, or the scale.
+  // The factor of element i: 0 or the scale.
   float operator()(uint32_t i) const { return mixed(mixed(i ^ low) ^ high) < dropped ? 0 : scale; }
 
  private:

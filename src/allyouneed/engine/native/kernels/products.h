@@ -5,28 +5,30 @@
 
 #if HAS_TILES
 
-// y = a b + bias, of a left factor as it lies in memory and the packed blocks of a right one.
+// y = a b + bias, where a is a matrix in memory and b the packed blocks of a right factor.
 template <class T>
 struct Product {
   Unit unit;
   Factor<bfloat16> left;
   const bfloat16* right;
   const float* bias;  // of the columns, or nullptr
-  float* sums;        // receives the sums of a turned left factor's rows, or nullptr
+  float* sums;        // receives the row sums of a turned left factor, or nullptr
   int64_t rows, columns;
   T* out;
 
   void multiply() const {
     const int64_t down = blocks_of(rows), across = blocks_of(columns);
-    // 256 blocks of the right factor fit into a cache. Where the left factor has to be packed, they
-    // should span many columns; otherwise they should hold as much of a sum as possible.
+    // 256 blocks of the right factor fit into the cache. Where the left factor has to be packed,
+    // these blocks should span many columns; otherwise they should span as much of a sum as
+    // possible.
     const int64_t piece =
         packs() ? kPacked : std::clamp<int64_t>(left.depth(), 1, kWhole);
     const int64_t width = kCached / piece, height = down > 4 * kTaskRows ? kTaskRows : kTaskRows / 2;
 #pragma omp parallel if (rows * columns >= kManyNumbers)
     {
       if (unit == kTiles) set_tiles();
-      // A part goes to whichever thread is free, because a core's speed changes with its neighbours.
+      // The schedule is dynamic because cores differ in speed: their neighbours share caches and
+      // power.
 #pragma omp for schedule(dynamic) collapse(2)
       for (int64_t before = 0; before < across; before += width)
         for (int64_t above = 0; above < down; above += height)
@@ -41,8 +43,9 @@ struct Product {
 
   bool packs() const { return left.turned || left.rows % kBlock || left.columns % kBlock; }
 
-  // Computes some blocks of the product, piece by piece of their sums. It is compiled for tiles so
-  // that both ways of adding up are inlined; without tiles only the vectors run.
+  // Computes a rectangle of the product's blocks. Each sum is computed in pieces of `piece` blocks.
+  // The function is compiled for tiles, so that both ways of adding up are inlined; on a processor
+  // without tiles only the one by vectors is called.
   WITH_TILES void part(int64_t top, int64_t bottom, int64_t left_edge, int64_t right_edge,
                        int64_t piece) const {
     alignas(64) bfloat16 packed[kTaskRows * kPacked * kBlockSize];
@@ -53,7 +56,8 @@ struct Product {
     int64_t first = 0;
     do {
       const int64_t last = std::min(first + piece, deep);
-      // Where the left factor's blocks are, and how far apart their rows and they themselves lie.
+      // The left factor's blocks, and the distances between their rows, their steps and their
+      // panels.
       const bfloat16* blocks = left.matrix + top * kBlock * left.columns + first * kBlock;
       int64_t row = left.columns, step = kBlock, panel = kBlock * left.columns;
       if (packs()) {
@@ -79,7 +83,7 @@ struct Product {
             belongs(here, i * kBlock, j * kBlock);
             before = here;
           }
-          if (piece < deep) ++here;  // else no sums wait for their next piece
+          if (piece < deep) ++here;  // with one piece the sums are complete and need no room
         }
       first = last;
     } while (first < deep);

@@ -1,5 +1,5 @@
-// Memory for the threads of a parallel region. It is allocated before the region, because an
-// exception must not leave one.
+// Memory for the threads of a parallel region, zeros at first. It is allocated before the region,
+// because an exception must not leave a parallel region.
 #pragma once
 
 #include <omp.h>

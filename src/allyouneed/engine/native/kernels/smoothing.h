@@ -1,5 +1,5 @@
-// Cross-entropy with label smoothing, and R-Drop: logits become their own gradient, row by row in
-// caches.
+// Cross-entropy with label smoothing, and R-Drop. Each function replaces the logits by their
+// gradient, one row at a time, so that the row stays in the cache.
 #pragma once
 
 #include <algorithm>

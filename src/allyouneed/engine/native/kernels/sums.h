@@ -1,12 +1,12 @@
-// Sums of products of blocks, in float32: by vectors (AVX-512), two numbers of each row times two of
-// each column at once, or on Intel's matrix unit (AMX), whole rows times whole columns.
+// Sums of products of blocks, in float32. AVX-512 vectors multiply two numbers of each row by two
+// of each column at once; Intel's matrix unit (AMX) multiplies whole rows by whole columns.
 #pragma once
 
 #include "factor.h"
 
 #if HAS_TILES
 
-// What multiplies, the fastest last.
+// The units that can multiply, the fastest last.
 enum Unit { kNone, kVectors, kTiles };
 
 inline Unit best_unit() {
@@ -14,11 +14,11 @@ inline Unit best_unit() {
   return may_use_tiles(kBfloat16Tiles) ? kTiles : kVectors;
 }
 
-// The blocks of a left factor's panel and of a right one's, which are multiplied pair by pair and
-// added to the sums so far.
+// One panel's blocks of the left factor and of the right factor. They are multiplied pair by pair,
+// and the products are added to the sums so far.
 struct Chain {
   const bfloat16* left;
-  int64_t row, step;  // how far rows and blocks of it lie apart
+  int64_t row, step;  // the distance between rows of `left`, and between its blocks
   const bfloat16* right;
   int64_t blocks;
   bool first;  // there are no sums so far
@@ -42,7 +42,7 @@ struct Sums {
     }
   }
 
-  // 16 of the 32 registers hold sums.
+  // Adds the products with AVX-512 vectors. 16 of the 32 registers hold sums.
   WITH_BFLOAT16 void add_by_vectors(const Chain& chain) {
     constexpr int kRows = 8;
     for (int top = 0; top < kBlock; top += kRows) {
@@ -74,8 +74,9 @@ struct Sums {
     }
   }
 
-  // Tiles 0 to 3 hold the sums. While they add up, the block `before` is written, some rows at each
-  // pair. The left factor's panel that lies `below` this one is prefetched, unless `below` is 0.
+  // Adds the products on AMX tiles; tiles 0 to 3 hold the sums. Meanwhile the finished block
+  // `before` is written, `rows_at_once` rows after each pair of blocks. The next panel of the left
+  // factor, `below` numbers further, is prefetched unless `below` is 0.
   WITH_TILES void add_on_tiles(const Chain& chain, int64_t below, Sums* before, int rows_at_once) {
     const bfloat16 *a = chain.left, *b = chain.right;
     const size_t stride = chain.row * sizeof *a;

@@ -36,7 +36,7 @@ struct Transpose {
     for (int i = 0; i < kSide; ++i) *reinterpret_cast<Row*>(to + i * rows) = x[i];
   }
 
-  // Interleaves rows 0 and 1, 2 and 3, ..., so that two numbers of a column stand side by side.
+  // Interleaves rows 0 and 1, 2 and 3, ..., so that two numbers of a column become neighbours.
   static void pair_up(const T* from, int64_t columns, T* to) {
     Row x[kSide], y[kSide];
     for (int i = 0; i < kSide; ++i)

@@ -1,33 +1,36 @@
-// Attention (equation 1) of one head, over keys and values that lie in panels, or step by step.
+// Attention (equation 1) of one head. The keys and values lie either in panels or step by step.
 #pragma once
 
 #include "panels.h"
 #include "rows.h"
 
-// Keys and values of one sentence's head: keys as [S / 32][head][32], so that a query's products
-// with 32 of them are one panel, values as [head / 32][S][32], S filled up to whole panels.
+// The keys and values of one head for one sentence. Keys lie as [S / 32][head][32], so that one
+// panel gives a query's products with 32 keys. Values lie as [head / 32][S][32]. S is rounded up to
+// whole panels of 32.
 template <class T>
 struct HeadMemory {
   T *keys, *values;
-  int length;  // S, not filled up
-  int head;    // width, whole panels
+  int length;  // S before rounding up
+  int head;    // the head's width, in whole panels
 
   int room() const { return (length + kPanel - 1) / kPanel * kPanel; }
 
-  // Fills in position `s` from a row each.
+  // Stores the key and the value of position `s`, each of `head` numbers.
   void set(int s, const float* key, const float* value) const {
     for (int k = 0; k < head; ++k) store(key[k], keys + (size_t(s / kPanel) * head + k) * kPanel + s % kPanel);
     for (int k = 0; k < head; ++k)
       store(value[k], values + (size_t(k / kPanel) * room() + s) * kPanel + k % kPanel);
   }
-  // What lies behind the last position must be a number, though none looks at it.
+  // Writes zeros to the keys behind the last position. Their products are computed, though unused,
+  // and uninitialised memory could hold NaN.
   void fill_up() const {
     for (int s = length; s < room(); ++s)
       for (int k = 0; k < head; ++k)
         store(0.0f, keys + (size_t(s / kPanel) * head + k) * kPanel + s % kPanel);
   }
 
-  // softmax(q Kᵀ) V for some queries, which are scaled by 1/√d_k already.
+  // softmax(q Kᵀ) V for `rows` queries, which are already scaled by 1/√d_k. `scores` has room for
+  // rows × room() numbers and holds the attention weights afterwards.
   void attend(const float* q, int q_stride, int rows, float* out, int out_stride,
               float* scores) const {
     const int stride = room();
@@ -39,7 +42,8 @@ struct HeadMemory {
   }
 };
 
-// Keys and values of the steps so far, `steps[j]` a row of all heads' keys and then their values.
+// Attention of one query over the steps so far, for all heads. steps[j] points to one row: the keys
+// of all heads, then their values. `scores` has room for heads × length numbers.
 template <class T>
 inline void look_back(const float* q, const T* const* steps, int length, int heads, int head,
                       float* out, float* scores) {

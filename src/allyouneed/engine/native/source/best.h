@@ -1,5 +1,5 @@
-// The best next tokens of one hypothesis, and the sum that makes probabilities of logits, found
-// while the logits pass by: a row of them is never in memory as a whole.
+// Finds the best next tokens of one hypothesis, and Σ exp(logit), which turns logits into
+// probabilities. The logits come in pieces, so a whole row of them is never in memory.
 #pragma once
 
 #include <cmath>
@@ -10,11 +10,12 @@
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-// Tokens that must not come next. Few, so they are searched one by one.
+// The tokens that must not come next. They are few, so a linear search finds them fast enough.
 using Banned = std::vector<int32_t>;
 
 struct Best {
-  // Starts anew, to keep the `room` best; `watched` is an id whose logit is wanted in any case.
+  // Starts a new row and keeps its `room` best tokens. The logit of the id `watched` is kept too,
+  // however small it is.
   void clear(int room, int32_t watched) {
     logits.resize(room);
     ids.resize(room);
@@ -25,14 +26,15 @@ struct Best {
     watched_logit = kNever;
   }
 
-  // Goes on with logits[0..n), which belong to the ids from `first`, or to ids[0..n).
+  // Takes in n more logits x[0..n). They belong to the ids `first`, `first` + 1, ..., or to
+  // names[0..n) where `names` is not null.
   void pass(const float* x, int n, int32_t first, const int32_t* names, const Banned& banned) {
     const float top = largest(x, n);
     if (top > most) {
       sum *= exponential(most - top);
       most = top;
     }
-    const bool masked = top == kNever;  // as a whole
+    const bool masked = top == kNever;  // all n logits are masked
     if (!masked && !(top < most - kNegligible)) sum += sum_of_exponentials(x, n, most);
     if (names) {
       for (int i = 0; i < n; ++i)
@@ -49,7 +51,7 @@ struct Best {
     }
   }
 
-  // Takes in what another thread has found among other ids.
+  // Takes in the result of another thread, which has searched other ids.
   void merge(const Best& other, const Banned& banned) {
     if (other.most > most) {
       sum = sum * exponential(most - other.most) + other.sum;
@@ -73,7 +75,7 @@ struct Best {
 
  private:
   static constexpr int kGroup = 32;
-  static constexpr float kNegligible = 30.0f;  // 32,000 · e⁻³⁰ is beyond what float32 can hold
+  static constexpr float kNegligible = 30.0f;  // 32,000 · e⁻³⁰ vanishes beside 1 in float32
 
   float threshold() const {
     return count < int(logits.size()) ? kNever : logits[logits.size() - 1];

@@ -1,4 +1,4 @@
-// The rows that pass through a layer together, and the steps that all sub-layers are made of.
+// The rows that pass through a layer together, and the operations that all sub-layers share.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ struct Chunk {
     inner.resize(kChunk, config.d_ff);
   }
 
-  // Calls work(row) for all rows, on all threads where the rows are many enough to wake them.
+  // Calls work(row) for rows 0 ... count - 1. All threads share the rows, unless there are too few
+  // to be worth waking a thread.
   template <class Work>
   void each(int count, const Work& work) {
     if (team.size() == 1 || count < 4) {
@@ -41,11 +42,11 @@ struct Chunk {
     }
   }
 
-  // The map of `rows` to `wide`.
+  // Applies the map to `rows` and writes the result to `wide`.
   void widen(const Linear& map, int count) { apply(team, map, rows, count, wide.data(), stride); }
 
-  // √d · token + position (sections 3.4 and 3.5) of `count` ids to `states`. The first id stands at
-  // position `first`, each next one `apart` positions further.
+  // Writes √d · token + position (sections 3.4 and 3.5) of `count` ids to `states`. The first id is
+  // at position `first`, each next one `apart` positions further.
   void embed(const Embeddings<P>& embeddings, const int32_t* ids, int count, int first, int apart,
              float* states) {
     const int d = config.d_model;
@@ -62,7 +63,7 @@ struct Chunk {
     });
   }
 
-  // Makes states the rows of a sub-layer's input, normalised first where the model is pre-norm.
+  // Copies the states to `rows`, the input of a sub-layer. A pre-norm model normalises the copy.
   void enter(const OwnedNorm& norm, const float* states, int count) {
     const int d = config.d_model;
     each(count, [&](int row) {
@@ -76,8 +77,7 @@ struct Chunk {
     });
   }
 
-  // The residual connection: adds `narrow` to the states, then normalises where the model is
-  // post-norm.
+  // The residual connection: adds `narrow` to the states. A post-norm model then normalises them.
   void leave(const OwnedNorm& norm, float* states, int count) {
     const int d = config.d_model;
     each(count, [&](int row) {
@@ -87,7 +87,7 @@ struct Chunk {
     });
   }
 
-  // W_O over the heads' results, and the residual connection.
+  // Applies W_O to the heads' results, then the residual connection.
   void join(const Linear& o, const float* heads, const OwnedNorm& norm, float* states, int count) {
     const int width = model.width();
     each(count, [&](int row) { rows.set(row, heads + size_t(row) * width, width); });
@@ -107,7 +107,8 @@ struct Chunk {
     leave(norm, states, count);
   }
 
-  // Makes states the rows of what follows the last layer, normalised where there is a norm.
+  // Normalises the states in place (where the model has a last norm) and copies them to `rows`, the
+  // input of what follows the last layer.
   void finish(const OwnedNorm& norm, float* states, int count) {
     each(count, [&](int row) {
       float* state = states + size_t(row) * config.d_model;
@@ -116,7 +117,7 @@ struct Chunk {
     });
   }
 
-  // Turns one row of all heads' queries or keys as rotary position `position`.
+  // Rotates one row of all heads' queries or keys to the rotary position `position`.
   void turn_heads(float* heads, int position) const {
     const int pairs = config.head_width / 2;
     const float* cosines = model.cosines.data() + size_t(position) * pairs;

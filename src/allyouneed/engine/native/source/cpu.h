@@ -1,4 +1,5 @@
-// What the processor and its system offer, by the names of Linux's /proc/cpuinfo.
+// The features of the processor that the system lets programs use, named as in Linux's
+// /proc/cpuinfo.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,11 @@ inline std::string features() {
   const auto add = [&](unsigned word, int bit, const char* name) {
     if (word >> bit & 1) names += std::string(names.empty() ? "" : " ") + name;
   };
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return names;  // the system saves no vectors
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return names;  // no OSXSAVE
   unsigned saved, high;
   asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-  constexpr unsigned kVectors = 0x6, kWideVectors = 0xe6;  // registers that the system saves
+  // The registers that the system saves when it switches threads: AVX, AVX-512.
+  constexpr unsigned kVectors = 0x6, kWideVectors = 0xe6;
   if ((saved & kVectors) != kVectors) return names;
   add(c, 12, "fma");
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return names;

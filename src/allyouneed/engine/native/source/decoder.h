@@ -1,4 +1,5 @@
-// The decoder, step by step. A row is a hypothesis; the rows of a sentence stand together.
+// The decoder, which computes one step at a time. A row is a hypothesis. The rows of a sentence
+// follow one another.
 #pragma once
 
 #include "looks.h"
@@ -13,7 +14,7 @@ class Decoder {
       : chunk_(chunk), model_(chunk.model), config_(chunk.config), memory_(chunk),
         steps_of_(chunk.team.size()) {}
 
-  // Takes in a batch, given the encoder's states.
+  // Takes in a batch, given the encoder's states, and starts one row for each sentence.
   void take(float* states, const Source& source) {
     memory_.take(states, source);
     sentences_ = source.sentences();
@@ -21,7 +22,7 @@ class Decoder {
     start(1);
   }
 
-  // Gives every sentence `count` rows of no step yet.
+  // Starts `count` rows, all empty, for every sentence.
   void start(int count) {
     sentence_of_.clear();
     for (int s = 0; s < sentences_; ++s) sentence_of_.insert(sentence_of_.end(), count, s);
@@ -29,8 +30,8 @@ class Decoder {
     steps_ = 0;
   }
 
-  // Row r continues what row parents[r] was; other rows are dropped. Only the numbers that say where
-  // a row's past lies are copied.
+  // Row r continues the row that had number parents[r]; rows without a child are dropped. Keys and
+  // values are not copied, only the numbers that say where a row's past lies.
   void select(const int32_t* parents, int count) {
     std::vector<int32_t> sentence_of;
     std::vector<std::vector<int32_t>> lineage;
@@ -58,25 +59,27 @@ class Decoder {
   int steps() const { return steps_; }
   int sentence_of(int row) const { return sentence_of_[row]; }
 
-  // Which cross-attention to keep from now on; no heads stand for all of them.
+  // Chooses the cross-attention to keep from now on: the mean of these heads of one layer. An empty
+  // list means all heads; layer -1 keeps nothing.
   void watch(int layer, const std::vector<int32_t>& heads) {
     looks_.want(layer, heads, config_.heads);
   }
 
   bool watches() const { return looks_.layer >= 0; }
 
-  // The weights that the row numbered `row` had at a step, one for each token of its source.
+  // The attention weights of row `row` at a step, one for each token of its source.
   const float* look(int step, int row) const {
     return past_[step].looks.data() + size_t(row) * longest_;
   }
 
-  // One step of all rows, given their newest ids. Calls use(first_row, rows) when the final states of
-  // some rows are the chunk's rows.
+  // Computes one step of all rows, given the newest id of each. Rows are computed in chunks; after
+  // each chunk use(first_row, count) is called, and the final states of these rows are in the
+  // chunk's `rows`.
   template <class Use>
   void step(const int32_t* ids, const Use& use) {
     if (steps_ == config_.max_positions)
-      throw std::invalid_argument("no more than " + std::to_string(config_.max_positions) +
-                                  " steps fit the model's positions");
+      throw std::invalid_argument("the model has positions for " +
+                                  std::to_string(config_.max_positions) + " steps only");
     if (int(past_.size()) == steps_) past_.emplace_back();
     Past& now = past_[steps_];
     now.rows = rows();
@@ -87,7 +90,7 @@ class Decoder {
       now.keys_values.resize(kept * 2 * model_.width());
     if (looks_.layer >= 0) now.looks.resize(size_t(now.rows) * longest_);
     for (int row = 0; row < rows(); ++row) {
-      lineage_[row].resize(steps_);  // drops what a step that failed has left
+      lineage_[row].resize(steps_);  // drops the entry of a step that failed
       lineage_[row].push_back(row);
     }
     for (int first = 0; first < rows(); first += kChunk) {
@@ -101,15 +104,15 @@ class Decoder {
   }
 
  private:
-  // What one step has left behind for later ones.
+  // The results of one step that later steps need.
   struct Past {
     int rows = 0;
     Buffer<Cached> keys_values;  // [layer][row][keys, values]
-    Buffer<float> states;        // of a recurrence, [layer][row][d_model]
-    Buffer<float> looks;         // [row][longest source], where they are watched
+    Buffer<float> states;        // of the recurrences, [layer][row][d_model]
+    Buffer<float> looks;         // attention weights to report, [row][longest source]
   };
 
-  // One layer for rows [first, first + count), whose states are the chunk's x.
+  // Computes one layer for rows [first, first + count), whose states are in the chunk's `x`.
   void run_layer(int l, int first, int count) {
     const DecoderLayer<P>& layer = model_.decoder[l];
     float* x = chunk_.x.data();
@@ -128,7 +131,7 @@ class Decoder {
     chunk_.feed_forward(layer.feed_forward, layer.feed_forward_norm, x, count);
   }
 
-  // From the chunk's rows to its `narrow`, by the states of the step before.
+  // Reads the chunk's `rows` and the states of the step before; writes the chunk's `narrow`.
   void recurrence(int l, int first, int count) {
     const int d = config_.d_model;
     chunk_.widen(model_.decoder[l].recurrence.map, count);
@@ -143,7 +146,8 @@ class Decoder {
     });
   }
 
-  // From the chunk's rows to its context, over the keys and values of all steps so far.
+  // Reads the chunk's `rows` and the keys and values of all steps so far; writes the chunk's
+  // `context`.
   void self_attention(int l, int first, int count) {
     chunk_.widen(model_.decoder[l].qkv, count);
     chunk_.team.run([&](int member, int members) {
@@ -195,9 +199,9 @@ class Decoder {
   int sentences_ = 0, longest_ = 0;
 
   std::vector<int32_t> sentence_of_;           // of each row
-  std::vector<std::vector<int32_t>> lineage_;  // of each row: its row number at each past step
+  std::vector<std::vector<int32_t>> lineage_;  // for each row, its number at each past step
   std::vector<Past> past_;
   int steps_ = 0;
   Looks looks_;
-  std::vector<std::vector<const Cached*>> steps_of_;  // for look_back, one list for each thread
+  std::vector<std::vector<const Cached*>> steps_of_;  // look_back's `steps`, one list per thread
 };

@@ -1,4 +1,4 @@
-// The encoder: states of all source tokens, a row for each.
+// The encoder, which computes the states of all source tokens, one row for each token.
 #pragma once
 
 #include "chunk.h"
@@ -10,7 +10,8 @@ class Encoder {
   explicit Encoder(Chunk<P>& chunk)
       : chunk_(chunk), model_(chunk.model), config_(chunk.config), panels_(chunk.team.size()) {}
 
-  // The states [token][d_model] before the encoder's last norm; they stay until the next call.
+  // The states [token][d_model] before the encoder's last norm. They stay valid until the next
+  // call.
   float* run(const aya_lists& ids, const Source& source) {
     states_.resize(size_t(source.tokens) * config_.d_model);
     for (int s = 0; s < source.sentences(); ++s)
@@ -54,7 +55,7 @@ class Encoder {
     }
   }
 
-  // One head of a sentence's self-attention.
+  // Computes self-attention of head h for sentence s.
   void attend(const Source& source, int s, int h, int member) {
     const int width = model_.width(), length = source.lengths[s];
     const int room = int(round_up(length, kPanel));

@@ -15,7 +15,7 @@
 
 namespace {
 
-// What the interface needs of a model and of a worker, whatever their precision.
+// A worker and a model as the C interface uses them, without their precision.
 struct AnyWorker {
   virtual ~AnyWorker() = default;
   virtual int32_t threads() const = 0;
@@ -64,7 +64,7 @@ struct WorkerOf final : AnyWorker {
     walk.reset();
     Request(request, worker.model.config).check();
     if (request.sources.count != 1 || request.options.samples != 1)
-      throw std::invalid_argument("one sentence and one hypothesis can be read while they grow");
+      throw std::invalid_argument("only one hypothesis of one sentence is read token by token");
     watch({-1, 0, nullptr});
     walk = std::make_unique<Walk<P>>(worker, request);
   }
@@ -130,7 +130,7 @@ struct ModelOf final : AnyModel {
   Model<P> model;
 };
 
-// Calls what may throw and returns the number of its error: no exception crosses the C interface.
+// Runs `call`, and turns an exception into its error number: no exception crosses the C interface.
 template <class Call>
 int32_t guarded(char* error, const Call& call) {
   const auto tell = [&](const char* text, int32_t number) {

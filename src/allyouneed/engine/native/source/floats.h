@@ -1,4 +1,5 @@
-// Sixteen floats at once, in whatever registers the variant has, and bfloat16 to keep them in.
+// A vector of sixteen floats, in whatever registers the variant has, and bfloat16 as a format to
+// store floats in.
 #pragma once
 
 #include <cmath>

@@ -1,9 +1,10 @@
-// Greedy search for one sentence. The result is that of beam search with a beam of one, but the
-// output layer, the widest of all, is read in full only once in many steps.
+// Greedy search for one sentence. The result is that of beam search with a beam of one. It is
+// faster, because the output layer, the widest of all layers, is read in full only once in 32
+// steps.
 //
-// A step takes the token that a rough copy of the layer finds most probable (screen.h). The exact
-// logits of many steps are computed together afterwards, for the log-probabilities. Where they favour
-// another token, the search returns to that step and continues with that token.
+// A step takes the token that a rough copy of the output layer finds most probable (screen.h). The
+// exact logits of up to 32 steps are then computed together. Where they favour another token, the
+// search returns to that step and continues with that token.
 #pragma once
 
 #include "rules.h"
@@ -11,7 +12,8 @@
 
 class Greedy {
  public:
-  // A search with `stop_exact` may continue after the first end, so it is not served here.
+  // Whether this class can answer the request. A search with `stop_exact` may continue after the
+  // first end token, so this class does not serve it.
   static bool serves(const aya_request& request) {
     const aya_options& options = request.options;
     return request.sources.count == 1 && options.beam == 1 && options.n_best == 1 &&
@@ -58,8 +60,8 @@ class Greedy {
     h_.ids.push_back(next < 0 ? model_.config.end : next);
   }
 
-  // Whether the steps that were not verified yet took the right tokens. If not, the hypothesis is cut
-  // at the first wrong token, which is replaced by the right one.
+  // Whether the steps since the last call took the right tokens. If not, this cuts the hypothesis
+  // at the first wrong token and replaces that token by the right one.
   bool verify(const Rules& rules) {
     const int first = verified(), count = length() - first;
     std::vector<Best> best(count);
@@ -98,6 +100,6 @@ class Greedy {
   const aya_options& options_;
   float margin_ = 3.5f;  // misses the right token once in some thousand steps; doubled after a miss
   Hypothesis h_;
-  std::vector<float> states_;   // of the steps that are not verified yet
-  std::vector<Banned> banned_;  // what those steps must not produce
+  std::vector<float> states_;   // the final states of the steps that are not verified yet
+  std::vector<Banned> banned_;  // the tokens that are banned at each of those steps
 };

@@ -1,9 +1,9 @@
-/* What the engine offers to Python. bindings.py mirrors the structures; a test compares every field's
-   place with aya_layout(). Plain C: no C++ type crosses this interface.
+/* The engine's functions for Python, in plain C: no C++ type crosses this interface. bindings.py
+   mirrors the structures; a test compares the offset of every field with aya_layout().
 
    Functions that can fail return AYA_OK or the number of an error. They write the error's text to
-   `error`, at most kErrorBytes with the final zero. No exception and no signal leaves them for any
-   ids, sizes or options; pointers have to be valid for the sizes that stand beside them. */
+   `error`, at most kErrorBytes including the final zero. No ids, sizes or options make them raise
+   an exception or a signal, as long as every pointer is valid for the size that comes with it. */
 #pragma once
 
 #include <stdint.h>
@@ -29,7 +29,7 @@ typedef struct {
   int32_t max_positions;
   int32_t pre_norm;
   int32_t rms;
-  int32_t activation; /* the place in config.py's Activation */
+  int32_t activation; /* the index in config.py's Activation */
   int32_t rotary;
   int32_t normalise_embeddings;
   int32_t bias;
@@ -50,7 +50,7 @@ typedef struct {
   const int64_t* offsets; /* [count + 1] */
 } aya_lists;
 
-/* How to search: decoding/options.py's BeamOptions, or SamplingOptions where `samples` is above 0. */
+/* How to search: BeamOptions of decoding/options.py, or SamplingOptions where `samples` > 0. */
 typedef struct {
   int32_t beam;
   int32_t n_best; /* hypotheses to report for a sentence */
@@ -60,14 +60,14 @@ typedef struct {
   int32_t stop_exact;
   int32_t stop_first;
   int32_t penalty_count;
-  int32_t given;           /* of a prefix: as many tokens at its beginning cost nothing */
+  int32_t given;           /* the first `given` tokens of a prefix have log-probability 0 */
   const double* penalties; /* [penalty_count]: penalties[n] is lp(Y) for |Y| = n */
   int32_t samples;         /* 0: beam search */
   int32_t top_k;           /* 0: all */
   double top_p;
   double temperature;
   int64_t chance_count;
-  const double* chances; /* [sentence][samples][room]: numbers in [0, 1); null: the likeliest token */
+  const double* chances; /* [sentence][samples][room]: numbers in [0, 1); null: no draw, but argmax */
 } aya_options;
 
 /* Which cross-attention to report: the mean of these heads of one decoder layer. */
@@ -77,23 +77,23 @@ typedef struct {
   const int32_t* heads; /* [head_count] */
 } aya_attention;
 
-/* What a search is given. A search that lasts calls `interrupted` between two steps, a few times a
-   second, in the thread that searches. It ends with AYA_STOPPED when the answer is not 0. */
+/* The input of a search. A long search calls `interrupted` between two steps, several times a
+   second, in the thread that searches. The search ends with AYA_STOPPED if the answer is not 0. */
 typedef struct {
   aya_lists sources;
   const int32_t* limits;      /* [sentence]: the most tokens of its hypotheses */
-  const aya_lists* prefixes;  /* what each translation begins with, or null */
-  const aya_lists* selection; /* the ids that each translation may be made of, or null */
+  const aya_lists* prefixes;  /* the ids that each translation begins with, or null */
+  const aya_lists* selection; /* the ids that each translation may contain, or null for all */
   aya_options options;
   aya_attention attention;
-  int32_t (*interrupted)(void); /* null: nobody interrupts */
+  int32_t (*interrupted)(void); /* null: the search cannot be interrupted */
 } aya_request;
 
-/* Where a search puts its hypotheses: `n_best` places of `room` tokens for every sentence. A place
-   that holds no hypothesis has length 0. */
+/* The output of a search: for every sentence `n_best` places of `room` tokens. A place without a
+   hypothesis has length 0. */
 typedef struct {
   int32_t room;
-  int32_t source_room; /* at least the longest source, where attention is wanted */
+  int32_t source_room; /* where attention is wanted: at least the length of the longest source */
   int32_t* ids;        /* [sentence][n_best][room] */
   float* log_p;        /* [sentence][n_best][room] */
   int32_t* lengths;    /* [sentence][n_best] */
@@ -101,15 +101,15 @@ typedef struct {
   float* attention;    /* [sentence][n_best][room][source_room], or null */
 } aya_found;
 
-/* Writes the `size` numbers of the tensor `name` to `into`. Returns -1, or how many numbers the
-   tensor really has where that is not `size` (0: there is no such tensor). */
+/* Writes the `size` numbers of the tensor `name` to `into` and returns -1. Where the tensor has
+   another size, it writes nothing and returns the tensor's size (0: there is no such tensor). */
 typedef int64_t (*aya_fetch)(const char* name, int64_t size, float* into);
 
 const char* aya_interface(void); /* a digest of this file */
 const char* aya_layout(void);    /* a line for each field: structure, field, offset, size */
-const char* aya_variant(void);   /* of this library */
-const char* aya_units(void);     /* the processor's units that products run on */
-const char* aya_features(void);  /* of the processor, by the names of /proc/cpuinfo */
+const char* aya_variant(void);   /* the name of this library's variant */
+const char* aya_units(void);     /* the processor's units that compute products */
+const char* aya_features(void);  /* the processor's features, named as in /proc/cpuinfo */
 
 void* aya_model_new(const aya_config*, int32_t int8, aya_fetch, char* error);
 void aya_model_free(void* model);
@@ -118,7 +118,7 @@ void aya_model_free(void* model);
    share a model. */
 void* aya_worker_new(void* model, int32_t threads, char* error);
 void aya_worker_free(void* worker);
-int32_t aya_worker_threads(void* worker); /* that run, perhaps fewer than were asked for */
+int32_t aya_worker_threads(void* worker); /* the threads that run; may be fewer than asked for */
 
 /* Searches a whole batch. */
 int32_t aya_search(void* worker, const aya_request*, aya_found*, char* error);
@@ -132,7 +132,7 @@ int32_t aya_next(void* worker, int32_t* id, char* error);
 int32_t aya_encode(void* worker, const aya_lists* sources, char* error);
 int32_t aya_start(void* worker, int32_t hypotheses, char* error);
 int32_t aya_step(void* worker, int32_t rows, const int32_t* ids, float* logits, char* error);
-/* Row r continues what row parents[r] was; other rows are dropped. */
+/* Row r continues the row that had number parents[r]; rows without a child are dropped. */
 int32_t aya_select(void* worker, int32_t rows, const int32_t* parents, char* error);
 
 #pragma GCC visibility pop

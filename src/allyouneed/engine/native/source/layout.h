@@ -1,4 +1,5 @@
-// Where each field of interface.h's structures lies, as text; bindings.py is compared with it.
+// The offset and size of each field of interface.h's structures, as text. A test compares
+// bindings.py with it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A linear map y = W x + b, packed for one precision, and the rows that it is applied to.
+// A linear map y = W x + b, packed for one precision, and the rows x that it is applied to.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,17 @@ class Screen;  // screen.h
 
 inline int panels_of(int columns) { return (columns + kPanel - 1) / kPanel; }
 
-// Int8 weights with a scale for each output, int8 rows with a scale each, products in int32.
+// Int8: the weights have a scale for each output, the rows a scale each. Products are int32.
 struct Int8 {
-  using Cached = bfloat16;  // what keys and values are kept in: far finer than the rounding here
+  using Cached = bfloat16;  // the type of stored keys and values: much finer than int8 rounding
   static constexpr const char* kName = "int8";
 
   class Rows {
    public:
     void resize(int rows, int width) {
-      stride_ = int(round_up(width, kDepth)) + kDepth;  // not a power of two: spares cache sets
+      // More than the width, so that the stride is no power of two and rows use all sets of the
+      // cache.
+      stride_ = int(round_up(width, kDepth)) + kDepth;
       values_.resize(round_up(rows, 32) * stride_);
       rounded_.resize(rows);
     }
@@ -71,7 +73,7 @@ struct Int8 {
       }
     }
 
-    // The map to these outputs alone, in memory of its own.
+    // Makes this map the part of `whole` that computes the chosen outputs, as a copy.
     void pick(Arena& arena, const Linear& whole, const int32_t* chosen, int count) {
       inputs = whole.inputs;
       outputs = count;
@@ -91,7 +93,7 @@ struct Int8 {
       }
     }
 
-    // Row `output` of the matrix, as it is after rounding.
+    // Writes row `output` of the matrix, with the rounded values.
     void row(int output, float* weights) const {
       const float scale = scale_[output];
       const uint8_t* four = place(output, 0);
@@ -101,8 +103,8 @@ struct Int8 {
       }
     }
 
-    // The products of the first `rows` rows of x with panels [first, last) of the matrix. Panel
-    // `first` goes to y[0].
+    // Multiplies the first `rows` rows of x by panels [first, last) of the matrix. The results of
+    // panel `first` are written from y[0] on.
     void multiply(const Rows& x, int rows, int first, int last, float* y, int stride) const {
       alignas(64) int32_t sums[32][kPanel];
 #if HAS_TILES
@@ -151,13 +153,13 @@ struct Int8 {
     int depth_ = 0;
     uint8_t* weight_ = nullptr;
     float *scale_ = nullptr, *bias_ = nullptr;
-    int32_t* total_ = nullptr;  // of a column's weights
+    int32_t* total_ = nullptr;  // the sum of each column's int8 weights
   };
 
   using Tokens = Linear;  // embeddings: output v is the embedding of id v
 };
 
-// The same in float32, the plain road.
+// The same in float32, without rounding.
 struct Float32 {
   using Cached = float;
   static constexpr const char* kName = "float32";
@@ -224,7 +226,8 @@ struct Float32 {
     float *weight_ = nullptr, *bias_ = nullptr;
   };
 
-  // Embeddings, row by row: a row of a packed map lies too far apart to be read as fast.
+  // Embeddings, stored row by row. In a packed map the numbers of a row lie far apart, which makes
+  // them slower to read.
   class Tokens {
    public:
     void pack(Arena& arena, const Matrix& from) {
@@ -244,8 +247,8 @@ struct Float32 {
   };
 };
 
-// y = W x + b for all rows, the columns shared out among the team; stride: floats from row to row
-// of y, at least the columns rounded up to whole panels.
+// y = W x + b for all rows. The team's threads share the columns. `stride` is the number of floats
+// from row to row of y: at least the number of columns, rounded up to whole panels.
 template <class Linear, class Rows>
 void apply(Team& team, const Linear& map, const Rows& x, int rows, float* y, int stride) {
   team.run([&](int member, int members) {

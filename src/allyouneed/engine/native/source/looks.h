@@ -1,4 +1,4 @@
-// Cross-attention that the caller wants to see: the mean of some heads of one decoder layer.
+// The cross-attention that the caller wants to see: the mean of some heads of one decoder layer.
 #pragma once
 
 #include <vector>
@@ -20,21 +20,22 @@ struct Looks {
     share = count ? 1.0f / float(count) : 0.0f;
   }
 
-  // Keeps room for one step's weights of `count` rows of the chunk, of `width` source tokens at most.
+  // Makes room for the weights of one step: `count` rows of the chunk, at most `source_width`
+  // source tokens.
   void begin(int count, int source_width) {
     width = source_width;
     weights_.resize(size_t(count) * heads.size() * width);
   }
 
-  // Weights of one head for `rows` rows of the chunk, from row `first` on. Threads bring different
-  // heads and rows.
+  // Takes in the weights of one head for `rows` rows of the chunk, from row `first` on. Threads may
+  // call this at the same time with different heads or rows.
   void take(int first, int rows, int head, const float* weights, int length, int stride) {
     if (!heads[head]) return;
     for (int row = 0; row < rows; ++row)
       std::memcpy(place(first + row, head), weights + size_t(row) * stride, length * sizeof(float));
   }
 
-  // The mean over the heads of a row of the chunk.
+  // Writes the mean over the wanted heads for one row of the chunk.
   void mean(int row, int length, float* to) const {
     std::fill(to, to + length, 0.0f);
     for (size_t head = 0; head < heads.size(); ++head)

@@ -19,7 +19,8 @@ inline size_t round_up(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// The bytes of `count` values of T.
+// The number of bytes of `count` values of T. Throws std::bad_alloc where no memory could hold
+// them.
 template <class T>
 size_t bytes_of(size_t count) {
   if (count > std::numeric_limits<size_t>::max() / 2 / sizeof(T)) throw std::bad_alloc();
@@ -45,7 +46,7 @@ class Buffer {
  public:
   T* resize(size_t count) {
     if (count > capacity_) {
-      memory_.reset();  // first, so that the old and the new memory need not fit together
+      memory_.reset();  // freed first, so that the old and the new memory are not held together
       capacity_ = 0;
       memory_.reset(static_cast<T*>(Memory::allocate(bytes_of<T>(count))));
       capacity_ = count;
@@ -63,8 +64,9 @@ class Buffer {
   size_t capacity_ = 0;
 };
 
-// Every decoding step reads all weights from end to end. Huge pages save address translations, and
-// weights that lie in the order of their use let the processor fetch ahead across matrices.
+// Memory for weights, which lie in it back to back in the order of their use. Every decoding step
+// reads all of them. Their order lets the processor prefetch across matrices; huge pages save
+// address translations.
 class Arena {
  public:
   template <class T>
@@ -81,7 +83,7 @@ class Arena {
 
   void add_chunk(size_t least) {
     chunks_.reserve(chunks_.size() + 1);
-    size_ = used_ = 0;  // should the allocation fail
+    size_ = used_ = 0;  // stays so if the allocation throws
     const size_t size = round_up(least > kChunk ? least : kChunk, kHugePage);
     chunks_.emplace_back(Memory::allocate(size));
     size_ = size;

@@ -1,7 +1,7 @@
 // The weights of a trained Transformer, packed for one precision; packing.h fills them in.
 //
-// The width of every head is padded to whole panels with columns of zeros, so that the rest of the
-// engine knows one shape only. The factor 1/√d_k of equation 1 is part of W_Q here.
+// Every head is padded with columns of zeros to whole panels, so that the rest of the engine
+// handles one shape only. The factor 1/√d_k of equation 1 is part of W_Q here.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 // A norm with its own weights.
 struct OwnedNorm {
-  std::vector<float> gain, shift;  // no gain: there is no norm; no shift: it does not shift
+  std::vector<float> gain, shift;  // empty gain: there is no norm; empty shift: the shift is 0
   float epsilon = 0.0f;
   bool centred = true;
 
@@ -46,7 +46,7 @@ struct EncoderLayer {
 template <class P>
 struct DecoderLayer {
   typename P::Linear qkv, o, cross_q, cross_o;
-  Recurrence<P> recurrence;  // in place of qkv and o
+  Recurrence<P> recurrence;  // where it is there, qkv and o are unused
   OwnedNorm attention_norm, cross_norm;
   FeedForward<P> feed_forward;
   OwnedNorm feed_forward_norm;
@@ -99,7 +99,7 @@ struct Model {
   std::vector<Linear> memory;  // each decoder layer's keys and values of the source
   OwnedNorm encoder_norm, decoder_norm;
   Linear output;
-  Screen screen;                      // over `output`, where that is int8
+  Screen screen;                      // a rough copy of `output`, where that is int8
   std::vector<float> cosines, sines;  // of rotary positions, [position][head_width / 2]
   Arena arena;
 };

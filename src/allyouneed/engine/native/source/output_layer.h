@@ -4,7 +4,7 @@
 #include "best.h"
 #include "chunk.h"
 
-constexpr int kLogits = 16;  // panels of logits that are looked at together
+constexpr int kLogits = 16;  // panels whose logits are computed and searched together
 
 template <class P>
 class OutputLayer {
@@ -13,9 +13,9 @@ class OutputLayer {
       : chunk_(chunk), config_(chunk.config), logits_(chunk.team.size()),
         found_(chunk.team.size()) {}
 
-  // The best tokens of each of `count` rows of the chunk; best[row] is cleared for it already.
-  // `map` gives the logits of ids[0...], or of all ids where `ids` is null. mask_of(row) is null or
-  // is added to a row's logits.
+  // Finds the best tokens of `count` rows of the chunk. The caller has cleared best[row]. The
+  // outputs of `map` are the logits of ids[0], ids[1], ..., or of all ids where `ids` is null.
+  // mask_of(row) is added to a row's logits, unless it is null.
   template <class MaskOf>
   void best(const typename P::Linear& map, const int32_t* ids, int count, Best* best,
             const Banned* banned, const MaskOf& mask_of) {
@@ -47,8 +47,9 @@ class OutputLayer {
       for (int row = 0; row < count; ++row) best[row].merge(found_[member][row], banned[row]);
   }
 
-  // The most probable next id of the chunk's row 0: the largest logit among those that `margin`
-  // standard deviations of a rough logit's error make possible. -1: there is none.
+  // The most probable next id of the chunk's row 0, or -1 if all are banned. Exact logits are
+  // computed only for ids whose upper bound (rough logit plus `margin` standard deviations) exceeds
+  // the best exact logit so far.
   int32_t likeliest(const Screen& screen, float margin, const Banned& banned) {
     const int panels = panels_of(config_.vocabulary);
     struct Found {
@@ -86,7 +87,7 @@ class OutputLayer {
            })->id;
   }
 
-  // All logits [row][map.outputs] of `count` rows of the chunk.
+  // Writes all logits [row][map.outputs] of `count` rows of the chunk.
   void all(const typename P::Linear& map, int count, float* logits) {
     const int stride = panels_of(map.outputs) * kPanel;
     float* padded = logits_[0].resize(size_t(count) * stride);

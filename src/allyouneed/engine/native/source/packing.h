@@ -1,4 +1,4 @@
-// Fills a model in from the tensors of a file.
+// Packs the tensors of a file into a model.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,12 @@
-// Products of rows with a packed matrix; nearly all time is spent here.
+// Products of rows and a packed matrix. The engine spends nearly all its time here.
 //
-// A matrix is packed in panels of 32 output columns. Within a panel the rows of inputs follow one
-// another. Int8 panels keep four inputs of a column together, because the processors' dot products
-// multiply four at once:
+// A matrix is packed in panels of 32 output columns. Within a panel one input follows another. Int8
+// panels keep four inputs of a column together, because the processors' dot products multiply four
+// numbers at once:
 //     float, bfloat16   [panel][input][32]
 //     int8              [panel][input / 4][32][4]
-// Int8 weights are stored with 128 added (unsigned), activations are signed; `kOffset` undoes it.
+// Int8 weights are stored with 128 added (unsigned), because most dot products multiply unsigned by
+// signed numbers. Activations are signed. Callers subtract kOffset · Σ activations from a sum.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ inline void float_tile(const float* a, int a_stride, const W* panel, int depth, 
 #if defined(__AVX512F__)
 constexpr int kFloatRows = 8;
 #else
-constexpr int kFloatRows = 2;  // as many as registers hold
+constexpr int kFloatRows = 2;  // as many as fit into the registers
 #endif
 
 template <class W>
@@ -102,7 +103,7 @@ inline void put(const Ints& sum, int32_t* out) {
 
 #elif defined(__AVX2__)
 
-// vpmaddubsw adds two products in 16 bits, where 255 · 127 · 2 would not fit. So the weights are
+// vpmaddubsw adds two products in 16 bits, which 255 · 127 · 2 overflows. Therefore each weight is
 // split into 2 · (w / 2) + w % 2.
 struct Ints {
   __m256i lanes[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
@@ -165,7 +166,7 @@ struct Ints {
 struct Columns {
   int8x16_t lanes[4];
 };
-constexpr int kOffset = 0, kIntRows = 2;  // signed times signed: the 128 goes before the product
+constexpr int kOffset = 0, kIntRows = 2;  // signed times signed: `columns` subtracts the 128
 
 inline Columns columns(const uint8_t* w) {
   Columns c;
@@ -202,15 +203,16 @@ inline void put(const Ints& sum, int32_t* out) { std::memcpy(out, sum.lanes, siz
 
 #endif
 
-// With few rows a product takes as long as its weights take to come from memory, so they are
-// prefetched. The next panel follows in memory, and the next matrix too.
+// Prefetches weights. With few rows the time of a product is the time that reading its weights
+// takes. The next panel and the next matrix follow in memory, so reading ahead past the end is
+// useful too.
 inline void fetch_ahead(const uint8_t* w) {
   constexpr int kAhead = 8192;  // bytes
   __builtin_prefetch(w + kAhead, 0, 2);
   __builtin_prefetch(w + kAhead + 64, 0, 2);
 }
 
-// sums[r][0..32) = Σₖ a[r][k] · panel[k][0..32) for ROWS rows, all in integers and so exact.
+// sums[r][0..32) = Σₖ a[r][k] · panel[k][0..32) for ROWS rows. Integers keep the sums exact.
 template <int ROWS>
 inline void int_tile(const int8_t* a, int a_stride, const uint8_t* panel, int depth,
                      int32_t (*sums)[kPanel]) {

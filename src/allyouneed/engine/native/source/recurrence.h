@@ -1,6 +1,7 @@
-// The recurrence that a decoder layer may have in place of self-attention: SSRU (Kim et al. 2019).
+// SSRU (Kim et al. 2019), a recurrence that a decoder layer may have in place of self-attention.
 //
-// Its state is all that a layer keeps of the past, one vector for each row and step.
+// A layer remembers the past in one state vector per row. The states of all steps are kept, so that
+// the search can return to any of them.
 #pragma once
 
 #include "rows.h"
@@ -8,11 +9,11 @@
 template <class P>
 struct Recurrence {
   typename P::Linear map;  // W and W_f beside each other
-  bool there = false;      // else the layer has self-attention
+  bool there = false;      // false: the layer has self-attention
 };
 
 // One step of one row: f = σ(gate), state = f · before + (1 - f) · fresh, out = max(0, state).
-// Nothing comes before the first step: `before` is null there.
+// `before` is null at the first step, which counts as a state of zeros.
 inline void recur(const float* fresh, const float* gate, const float* before, float* state,
                   float* out, int n) {
   for (int i = 0; i < n; ++i) {

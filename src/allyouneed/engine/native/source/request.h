@@ -1,4 +1,4 @@
-// Checks what a caller hands over, before anything is computed from it.
+// Checks a caller's request before anything is computed from it. Throws std::invalid_argument.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "interface.h"
 
-// Lists whose offsets rise from 0 to their size, and ids of a vocabulary.
+// Checks that the offsets rise from 0 to the number of ids, and that all ids are in the vocabulary.
 inline void check_lists(const char* what, const aya_lists& lists, int vocabulary) {
   const auto refuse = [&](const std::string& why) { throw std::invalid_argument(what + why); };
   if (lists.count < 0 || lists.size < 0) refuse(": a negative size");

@@ -1,8 +1,8 @@
-// What is done to one row of numbers: exponentials, norms, activations, rounding.
+// Functions of one row of numbers: exponentials, norms, activations, rounding.
 //
-// Plain loops that the compiler turns into vectors of whatever width the variant has (but for the
-// search of a maximum, which it does not). A row's result depends on that row alone, never on how
-// many others there are.
+// The loops are plain; the compiler vectorises them to the width of the variant. It does not
+// vectorise the search for a maximum, so `largest` uses vectors explicitly. A row's result depends
+// on that row alone, not on the number of rows in the batch.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@
 
 #include "floats.h"
 
-// eˣ for x up to 88, to about 1e-7, relatively: 2ⁿ · 2ᶠ with |f| ≤ 1/2 and a polynomial for 2ᶠ. 0
-// below e⁻⁸⁷.
+// eˣ for x ≤ 88 with a relative error of about 1e-7, computed as 2ⁿ · 2ᶠ with |f| ≤ 1/2 and a
+// polynomial for 2ᶠ. For x < -87 the result is 0.
 inline float exponential(float x) {
   const float y = (x < -87.0f ? -87.0f : x) * 1.44269504f;
   const float whole = std::rint(y), f = y - whole;
@@ -46,8 +46,8 @@ struct Range {
   float low, high;
 };
 
-// The least that holds all numbers of a row, and 0. A row of NaN has it of NaN: `min` and `max` give
-// their first argument back where the two cannot be compared.
+// The smallest range that contains all numbers of a row and 0. A row that contains NaN can give
+// NaN: `min` and `max` return their first argument where the two cannot be compared.
 inline Range range_with_zero(const float* x, int n) {
   Range range{0.0f, 0.0f};
   int i = 0;
@@ -115,10 +115,12 @@ struct Norm {
 
 enum class Activation : int32_t { relu, gelu, silu, swiglu };
 
-// x / (1 + e⁻ˣ). `exponential` cannot tell what lies above e⁸⁸; below -87 the result is as good as 0.
+// x / (1 + e⁻ˣ). `exponential` is defined up to 88 only, so -x is limited to 87; below x = -87 the
+// result is practically 0 anyway.
 inline float silu(float x) { return x / (1.0f + exponential(x < -87.0f ? 87.0f : -x)); }
 
-// swiglu multiplies the first half of x by its gate in the second; the others have no gate.
+// Applies the activation to x[0..n). For swiglu, x[n..2n) holds the gate that the first n numbers
+// are multiplied by; the other activations have no gate.
 inline void activate(Activation kind, float* x, int n) {
   switch (kind) {
     case Activation::relu:
@@ -136,8 +138,8 @@ inline void activate(Activation kind, float* x, int n) {
   }
 }
 
-// Rotary positions (Su et al. 2021): pair i of a query's or key's numbers is turned by the angle that
-// has these cosines and sines; back with sign -1.
+// Rotary positions (Su et al. 2021): rotates pair i of a query or key by the angle whose cosine is
+// cosines[i] and whose sine is sines[i]. Sign -1 rotates back.
 inline void turn(float* x, const float* cosines, const float* sines, int pairs, float sign = 1.0f) {
   for (int i = 0; i < pairs; ++i) {
     const float even = x[2 * i], odd = x[2 * i + 1], sine = sines[i] * sign;
@@ -146,10 +148,12 @@ inline void turn(float* x, const float* cosines, const float* sines, int pairs, 
   }
 }
 
-// A row in int8: x ≈ unit · (q + zero), q = round(x / unit) - zero, halves to even, |q| ≤ 127.
+// The scale of a row in int8: x ≈ unit · (q + zero) with q = round(x / unit) - zero and |q| ≤ 127.
+// Halves are rounded to even.
 //
-// Weights are symmetric: zero is 0. Activations are not: their zero puts the middle of what they
-// reach at q = 0, so that all of int8 is used (Jacob et al. 2018), twice as much of it after ReLU.
+// Weights are rounded symmetrically, with zero = 0. For activations `zero` puts the middle of the
+// row's range at q = 0, so that all int8 values are used (Jacob et al. 2018). After ReLU this
+// doubles the number of values in use.
 struct Rounded {
   float unit;
   int32_t zero, sum;  // sum: Σ q
@@ -157,13 +161,13 @@ struct Rounded {
 
 enum class Rounding { kSymmetric, kCentred };
 
-constexpr float kLeastWidth = 1e-30f;  // a narrower row is taken for zeros
+constexpr float kLeastWidth = 1e-30f;  // a row whose range is narrower is rounded to zeros
 
 inline Rounded to_int8(const float* x, int8_t* q, int n, Rounding kind) {
   const Range range = range_with_zero(x, n);
   const bool centred = kind == Rounding::kCentred;
   const float width = centred ? range.high - range.low : 2 * std::max(range.high, -range.low);
-  const float steps = centred ? 253.0f : 254.0f;  // one is left for the rounding of zero
+  const float steps = centred ? 253.0f : 254.0f;  // 253 leaves a step for the rounding of `zero`
   const float inverse = width > kLeastWidth ? steps / width : 0.0f;
   const float middle = centred && inverse > 0.0f ? (range.low + range.high) / 2 : 0.0f;
   const int32_t zero = int32_t(std::rint(middle * inverse));

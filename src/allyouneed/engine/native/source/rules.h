@@ -1,5 +1,5 @@
-// What all searches follow: a hypothesis, what may come next in it, and how it is reported. The rules
-// are those of decoding/constraints.py.
+// The parts that all searches share: a hypothesis, the rules for its next token, and its report.
+// The rules are those of decoding/constraints.py.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "best.h"
 #include "interface.h"
 
-// A model whose weights lead to log-probabilities that are not finite.
+// The model gives log-probabilities that are not finite.
 struct NotFinite : std::runtime_error {
   explicit NotFinite(int sentence)
       : std::runtime_error("sentence " + std::to_string(sentence) +
@@ -25,8 +25,8 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("the search was interrupted") {}
 };
 
-// Asks the caller now and then whether to continue. Asking after each step would cost short searches
-// more than their steps.
+// Asks the caller every 50 ms whether to continue. Asking after each step would take longer than
+// the steps of a short search.
 class Interruption {
  public:
   explicit Interruption(int32_t (*interrupted)(void)) : interrupted_(interrupted) {}
@@ -48,7 +48,7 @@ class Interruption {
 struct Hypothesis {
   std::vector<int32_t> ids;
   std::vector<float> log_p;    // of each id
-  std::vector<int32_t> rows;   // the decoder's row at the step of each id
+  std::vector<int32_t> rows;   // the decoder's row number at the step of each id
   float total = 0.0f;          // the sum of log_p
 
   void extend(int32_t id, float log_p_of_id, int32_t row) {
@@ -63,7 +63,8 @@ struct Hypothesis {
   }
 };
 
-// Writes a hypothesis to place n of a sentence; `decoder` gives its attention where that is wanted.
+// Writes a hypothesis to place n of a sentence, with its attention from `decoder` where that is
+// wanted.
 template <class Decoder>
 void report(const Hypothesis& h, double score, int sentence, int n, int n_best,
             const Decoder& decoder, int source_length, aya_found& found) {
@@ -98,7 +99,7 @@ class LoopGuard {
   }
 
  private:
-  // The most times that any sequence of 1 ... 8 tokens stands in a row.
+  // The largest number of times that a sequence of 1 ... 8 tokens is repeated without a gap.
   static int repetitions(const int32_t* ids, int length) {
     int most = 1;
     for (int period = 1; period <= std::min(kPeriods, length - 1); ++period) {
@@ -123,7 +124,7 @@ inline void ban_repeated(int n, const std::vector<int32_t>& ids, Banned& banned)
       banned.push_back(ids[i + n - 1]);
 }
 
-// What may come next in a sentence's hypotheses.
+// The rules for the next token of one sentence's hypotheses.
 class Rules {
  public:
   Rules(const aya_config& config, const aya_options& options, const int32_t* source, int length,
@@ -134,15 +135,17 @@ class Rules {
                      prefixes->ids + prefixes->offsets[sentence + 1]);
   }
 
+  // Whether the prefix fixes the token at this position.
   bool forced(size_t position) const { return position < prefix_.size(); }
 
-  // Of a prefix: whether the token there costs nothing, as it says which language is meant.
+  // Whether the token at this position has log-probability 0: it is part of the prefix and names
+  // the language, which the model need not predict.
   bool given(size_t position) const {
     return forced(position) && position < size_t(options_->given);
   }
 
-  // Writes to `banned` what must not follow `ids`. Returns an id whose logit is needed in any case,
-  // or -1.
+  // Writes to `banned` the tokens that must not follow `ids`. Returns an id whose logit the search
+  // needs however small it is (a forced token, or the end token), or -1.
   int32_t next(const std::vector<int32_t>& ids, Banned& banned) const {
     banned.clear();
     for (const int32_t id : {config_->pad, config_->start})
@@ -151,7 +154,7 @@ class Rules {
     if (options_->no_repeat_ngram) ban_repeated(options_->no_repeat_ngram, ids, banned);
     if (options_->loop_guard) guard_.ban(ids, banned);
     if (int(ids.size()) >= options_->min_length) return -1;
-    banned.push_back(config_->end);  // it comes all the same where nothing else may
+    banned.push_back(config_->end);  // used all the same if every other token is banned
     return config_->end;
   }
 

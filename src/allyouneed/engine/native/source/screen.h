@@ -1,10 +1,10 @@
-// A rough copy of the output layer, with two bits for a weight: it tells which tokens are worth
-// their exact logits. Greedy search needs the best one only, and with one row a product takes as
-// long as its weights take to come from memory.
+// A rough copy of the output layer, with two bits for each weight. It tells which tokens need an
+// exact logit. Greedy search needs only the best token, and the time of a product with one row is
+// the time that reading the weights from memory takes, so a smaller copy is faster.
 //
-// Rough panels hold, for every 16 inputs, two blocks of 64 bytes; the four pairs of bits of such a
-// block's byte belong to the same column and to inputs four apart:
-//     [panel][input / 16][2][16 columns][4], bits 2f and 2f + 1 being input 4f + ...
+// A rough panel holds two blocks of 64 bytes for every 16 inputs. Each byte holds four weights of
+// one column; their inputs are four apart:
+//     [panel][input / 16][2][16 columns][4]; bits 2f and 2f + 1 of byte i belong to input 4f + i
 #pragma once
 
 #include "linear.h"
@@ -23,11 +23,12 @@ class Screen {
     for (int column = 0; column < columns; ++column) {
       for (int k = 0; k < depth; k += 4)
         for (int i = 0; i < 4; ++i) weight[k + i] = int(exact.place(column, k)[i]) - 128;
-      // Integers, so that compilers make vectors of the sums: 127² · inputs fits up to 130,000.
+      // The sums are integers, so that compilers vectorise them: 127² · inputs fits into 31 bits
+      // for up to 130,000 inputs.
       int32_t squares = 0, products = 0, halves = 0;
       for (int k = 0; k < exact.inputs; ++k) squares += weight[k] * weight[k];
       const double step = std::sqrt(double(squares) / exact.inputs);
-      // Weights from -step on have code 1 or more, from 0 on 2, from step on 3.
+      // Codes by weight: 0 below -step, 1 from -step, 2 from 0, 3 from step.
       const int32_t one = -int32_t(std::floor(step)), three = int32_t(std::ceil(step));
       for (int k = 0; k < exact.inputs; ++k) {
         code[k] = squares ? (weight[k] >= one) + (weight[k] >= 0) + (weight[k] >= three) : 0;
@@ -45,8 +46,8 @@ class Screen {
     }
   }
 
-  // For row 0 of x, the logits of panels [first, last) plus `margin` standard deviations of what
-  // they may be wrong by: what the exact logit hardly exceeds.
+  // Upper bounds of the logits of panels [first, last) for row 0 of x: the rough logit plus
+  // `margin` standard deviations of its error. An exact logit is seldom larger.
   void bounds(const Int8::Rows& x, int first, int last, float margin, float* y) const {
     const int8_t* a = x.values_.data();
     const int depth = exact_->depth_;

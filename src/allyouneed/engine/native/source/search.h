@@ -1,6 +1,7 @@
 // Beam search (section 6.1) over one batch, by the rules of decoding/beam.py.
 //
-// A sentence begins with one hypothesis, has up to `beam`, and leaves the batch when it is done.
+// A sentence begins with one hypothesis and then keeps up to `beam`. It leaves the batch when it is
+// done.
 #pragma once
 
 #include <functional>
@@ -46,7 +47,7 @@ class Search {
   struct Sentence {
     int number, limit;
     Rules rules;
-    std::vector<double> scores;  // of the best finished ones, best first
+    std::vector<double> scores;  // of the best finished hypotheses, best first
     std::vector<Finished> finished;
   };
   struct Candidate {
@@ -73,7 +74,7 @@ class Search {
     advance(found);
   }
 
-  // Finds what must not come next, and which id's logit is needed in any case.
+  // Finds the banned tokens of each row, and the id whose logit is needed however small it is.
   void prepare() {
     int row = 0;
     for (size_t i = 0; i < sentences_.size(); ++i)
@@ -128,8 +129,8 @@ class Search {
     worker_.decoder.select(parents.data(), int(parents.size()));
   }
 
-  // The best 2 · beam extensions of a sentence's hypotheses, best first. Of equal ones, those of the
-  // earlier hypothesis come first.
+  // The best 2 · beam extensions of a sentence's hypotheses, best first. Among equal extensions
+  // those of the earlier hypothesis come first.
   std::vector<Candidate> extensions(const Sentence& sentence, int first, int count) {
     std::vector<Candidate> all;
     for (int row = first; row < first + count; ++row) {
@@ -166,19 +167,21 @@ class Search {
     sentence.finished.push_back({h, h.score(penalty)});
   }
 
-  // Keeps the best of the old and the new scores.
+  // Merges the new scores into `scores` and keeps the best `beam` of them.
   void enter(std::vector<double>& scores, const std::vector<double>& entered) const {
     scores.insert(scores.end(), entered.begin(), entered.end());
     std::sort(scores.begin(), scores.end(), std::greater<double>());
     scores.resize(options_.beam);
   }
 
-  // Whether one more finished hypothesis is accepted. The rule "first" accepts `beam` of them.
+  // Whether one more finished hypothesis is accepted. With `stop_first` a sentence accepts `beam`
+  // of them, otherwise any number.
   bool room(const Sentence& sentence) const {
     return !options_.stop_first || int(sentence.finished.size()) < options_.beam;
   }
 
-  // Whether no hypothesis that is alive can overtake the finished ones, or all have reached the limit.
+  // Whether the sentence is done: no hypothesis that is alive can overtake the finished ones, or
+  // all have reached the limit.
   bool done(const Sentence& sentence, const std::vector<Hypothesis>& alive, size_t first) const {
     if (first == alive.size() || length() >= sentence.limit) return true;
     if (options_.stop_first) return !room(sentence);
@@ -206,9 +209,9 @@ class Search {
   const Model<P>& model_;
   const aya_options& options_;
 
-  std::vector<Sentence> sentences_;  // still running, in order
-  std::vector<int> counts_;          // hypotheses of each
-  std::vector<Hypothesis> alive_;    // one a row
+  std::vector<Sentence> sentences_;  // the sentences that are not done, in order
+  std::vector<int> counts_;          // the number of hypotheses of each sentence
+  std::vector<Hypothesis> alive_;    // one for each row of the decoder
   std::vector<Best> best_;
   std::vector<Banned> banned_;
 

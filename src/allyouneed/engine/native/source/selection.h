@@ -1,5 +1,5 @@
-// Vocabulary selection: the output layer over the ids that any sentence of a batch may need, and for
-// each sentence a mask over the ids that it may not.
+// Vocabulary selection: an output layer that computes only the ids that some sentence of the batch
+// may use, and for each sentence a mask that excludes the ids of the other sentences.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Selection {
   void take(const Model<P>& model, const aya_lists* lists) {
     chosen_.clear();
     if (!lists) return;
-    std::vector<int32_t> column(model.output.outputs, -1);  // where each id is among the chosen
+    std::vector<int32_t> column(model.output.outputs, -1);  // each id's index among the chosen ids
     for (int64_t i = 0; i < lists->size; ++i) column[lists->ids[i]] = 0;
     for (size_t id = 0; id < column.size(); ++id)
       if (column[id] == 0) {
@@ -33,9 +33,9 @@ class Selection {
   }
 
   const Linear& map(const Model<P>& model) const { return chosen_.empty() ? model.output : map_; }
-  // The ids of the map's outputs; null: output v is id v.
+  // The id of each of the map's outputs, or null where output v is id v.
   const int32_t* ids() const { return chosen_.empty() ? nullptr : chosen_.data(); }
-  // What is added to a sentence's logits, or null.
+  // The mask to add to a sentence's logits, or null.
   const float* mask(int sentence) const {
     return chosen_.empty() ? nullptr : masks_.data() + size_t(sentence) * chosen_.size();
   }

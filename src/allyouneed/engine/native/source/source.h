@@ -9,7 +9,7 @@
 #include "interface.h"
 
 struct Source {
-  std::vector<int> lengths, first;  // tokens of each sentence; the number of its first token
+  std::vector<int> lengths, first;  // for each sentence: its tokens, and its first token's row
   int tokens = 0;
 
   int sentences() const { return int(lengths.size()); }
@@ -21,8 +21,9 @@ struct Source {
     for (int s = 0; s < sources.count; ++s) {
       const int64_t length = sources.offsets[s + 1] - sources.offsets[s];
       if (length < 1 || length > max_positions)
-        throw std::invalid_argument("a source of " + std::to_string(length) + " tokens; 1 ... " +
-                                    std::to_string(max_positions) + " fit the model's positions");
+        throw std::invalid_argument("a source has " + std::to_string(length) +
+                                    " tokens; the model takes 1 ... " +
+                                    std::to_string(max_positions));
       lengths.push_back(int(length));
       first.push_back(int(all));
       all += length;

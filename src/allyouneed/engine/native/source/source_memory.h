@@ -1,12 +1,13 @@
-// What the decoder sees of the source: keys and values of every decoder layer's cross-attention, kept
-// once for each sentence.
+// The keys and values that the decoder's cross-attention reads: one set for each decoder layer and
+// sentence, shared by the sentence's hypotheses.
 #pragma once
 
 #include "chunk.h"
 #include "source.h"
 
-// Receives attention weights: `weights` are those of `rows` rows of the chunk, from row `first` on,
-// for head `head`; a row has `length` weights, and rows lie `stride` apart.
+// A receiver of attention weights that ignores them. Parameters: first, rows, head, weights,
+// length, stride. `weights` are those of `rows` rows of the chunk, from row `first` on, for one
+// head. A row has `length` weights; rows lie `stride` apart.
 struct Ignore {
   void operator()(int, int, int, const float*, int, int) const {}
 };
@@ -45,8 +46,9 @@ class SourceMemory {
 
   int length(int sentence) const { return source_->lengths[sentence]; }
 
-  // Cross-attention of layer l: the queries of `count` rows stand in the chunk's `wide`, the results
-  // go to its `context`. The rows of a sentence stand together; sentence_of[row] names it.
+  // Computes the cross-attention of layer l for `count` rows. Reads the queries from the chunk's
+  // `wide`, writes the results to its `context`. sentence_of[row] is a row's sentence; the rows of
+  // a sentence must follow one another.
   template <class Watch>
   void attend(int l, const int32_t* sentence_of, int count, const Watch& watch) {
     spans_.clear();
@@ -77,7 +79,8 @@ class SourceMemory {
     int begin, end;  // rows of one sentence
   };
 
-  // Keys and values of the tokens from `first` on, which stand in the chunk's `wide`.
+  // Stores the keys and values of `count` tokens from `first` on. Reads them from the chunk's
+  // `wide`.
   void store_rows(int l, int first, int count) {
     const int width = model_.width();
     const std::vector<int>& starts = source_->first;

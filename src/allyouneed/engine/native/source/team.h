@@ -1,4 +1,4 @@
-// A team of threads that split one piece of work after another among them.
+// A team of threads that share one piece of work after another.
 #pragma once
 
 #include <atomic>
@@ -32,12 +32,13 @@ struct Share {
         end(int(int64_t(count) * (member + 1) / members)) {}
 };
 
-// Work is split into as many shares as there are members. A member takes its own share. A share that
-// nobody has begun when the caller has finished its own is taken by the caller, so that nobody waits
-// for a thread that the system has not scheduled; the caller waits only for shares that are begun.
+// Work is split into as many shares as there are members, and each member takes its own share. When
+// the caller has finished its share, it also takes every share that has not begun yet. The caller
+// therefore never waits for a thread that the system has not scheduled, only for shares that are
+// under way.
 class Team {
  public:
-  // Has fewer members where the system gives no more threads or no memory for them.
+  // The team has fewer than `size` members where the system gives no more threads or memory.
   explicit Team(int size) : taken_(size < 1 ? 1 : size) {
     threads_.reserve(taken_.size());
     try {
@@ -58,8 +59,8 @@ class Team {
 
   int size() const { return size_; }
 
-  // Calls work(member, members) for every member; the caller is member 0. Returns when all shares are
-  // done. An exception of any member is thrown here.
+  // Calls work(member, members) for every member; the caller is member 0. Returns when all shares
+  // are done. Rethrows the exception of a member.
   template <class Work>
   void run(const Work& work) {
     if (size_ == 1) return work(0, 1);
@@ -105,8 +106,9 @@ class Team {
     }
   }
 
-  // Whether the share of this round was still free; if so, it belongs to the caller from now on. A
-  // round does not end, and `work_` does not change, before every share that was taken is finished.
+  // Takes a member's share of this round for the calling thread. False if another thread took it
+  // first. A round does not end, and `work_` does not change, before every share that was taken is
+  // finished.
   bool takes(int member, uint64_t round) {
     uint64_t before = round - 1;
     return taken_[member].compare_exchange_strong(before, round, std::memory_order_acq_rel);
@@ -126,7 +128,8 @@ class Team {
     }
   }
 
-  // Yielding lets another member run on the processor of the one that waits.
+  // Spins first, then yields, so that another member can run on the processor of the one that
+  // waits.
   static void wait_a_little(int spins) { spins < kSpins ? relax() : std::this_thread::yield(); }
 
   static constexpr int kSpins = 1000;   // some hundredths of a millisecond
@@ -136,7 +139,7 @@ class Team {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> round_{0};
-  std::vector<std::atomic<uint64_t>> taken_;  // the last round in which each member's share was taken
+  std::vector<std::atomic<uint64_t>> taken_;  // the last round whose share was taken, per member
   std::atomic<int> pending_{0}, asleep_{0};
   std::atomic<bool> leaving_{false};
   std::exception_ptr failure_;

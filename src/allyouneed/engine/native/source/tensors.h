@@ -14,7 +14,8 @@ class Tensors {
 
   bool has(const std::string& name) const { return fetch_(name.c_str(), 0, nullptr) > 0; }
 
-  // A copy of the tensor's numbers, which are finite.
+  // A copy of the tensor's numbers. Throws std::invalid_argument if the tensor is missing, has
+  // another size, or holds NaN or infinity.
   std::vector<float> get(const std::string& name, int64_t size) const {
     const int64_t real = fetch_(name.c_str(), 0, nullptr);  // before memory is taken
     if (real == 0) throw std::invalid_argument(name + " is missing");
@@ -24,8 +25,8 @@ class Tensors {
     std::vector<float> numbers(static_cast<size_t>(size));
     if (fetch_(name.c_str(), size, numbers.data()) != -1)
       throw std::invalid_argument(name + " cannot be read");
-    // The exponent's bits tell, whatever the compiler assumes of floats; no jump, so that it makes
-    // vectors of the loop.
+    // Exponent bits that are all ones mean NaN or infinity; no optimisation of float arithmetic
+    // affects this test. The loop has no branch, so that it can be vectorised.
     uint32_t found = 0;
     for (const float number : numbers) {
       uint32_t bits;

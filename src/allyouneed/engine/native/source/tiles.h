@@ -1,4 +1,5 @@
-// Intel's matrix unit (AMX), and int8 products on it: 16 × 64 numbers times 64 × 16 at once.
+// Intel's matrix unit (AMX) and int8 products on it. One instruction multiplies a matrix of 16 × 64
+// numbers by one of 64 × 16.
 #pragma once
 
 #include "panels.h"
@@ -9,12 +10,13 @@
 #include <unistd.h>
 
 constexpr int kTileRows = 32;       // rows of a block: two tiles
-constexpr int kTilesPayFrom = 6;    // rows; with fewer, most of a tile would be empty
+constexpr int kTilesPayFrom = 6;    // rows; with fewer rows most of a tile would be empty
 
-// Kinds of numbers that the unit multiplies, by the bits of cpuid that tell of them.
+// The bits of cpuid that tell which kinds of numbers the unit multiplies.
 constexpr int kInt8Tiles = 25, kBfloat16Tiles = 22;
 
-// Whether the processor has the unit for such numbers and the system lets this process use it.
+// Whether the processor has the unit for this kind of numbers and the system lets this process use
+// it. The first call asks the system; later calls repeat its answer.
 inline bool may_use_tiles(int kind) {
   static const unsigned known = [] {
     unsigned a = 7, b, c = 0, d;
@@ -27,20 +29,24 @@ inline bool may_use_tiles(int kind) {
 
 #define WITH_TILES __attribute__((target("amx-tile,amx-int8,amx-bf16,avx512bf16")))
 
-// All eight tiles: 16 rows of 64 bytes.
+// The shape of all eight tiles: 16 rows of 64 bytes.
 struct alignas(64) TileShape {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
   uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
-inline const TileShape kTileShape;  // in memory for good: a compiler sees only its first bytes read
+// A variable in memory, not a temporary: the compiler believes that _tile_loadconfig reads only the
+// first bytes, and would leave the rest of a temporary unwritten.
+inline const TileShape kTileShape;
 
-// Before every product, as other code of the process may have set the tiles differently.
+// Called before every product, because other code of the process may have set the tiles
+// differently.
 WITH_TILES inline void set_tiles() { _tile_loadconfig(&kTileShape); }
 WITH_TILES inline void release_tiles() { _tile_release(); }
 
-// As `int_tile`, for up to 32 rows; `a` must have 32 rows, whatever stands in the others. `first`:
-// the panel has not been used just before.
+// The same sums as `int_tile`, for up to 32 rows. `a` must have 32 rows; the contents of those
+// beyond `rows` do not matter. `first` says that the panel is not in the cache yet and is to be
+// prefetched.
 WITH_TILES inline void tile_block(bool first, int rows, const int8_t* a, int a_stride, const uint8_t* panel,
                                   int depth, int32_t (*sums)[kPanel]) {
   constexpr int kPanelRow = 4 * kPanel, kSumsRow = 4 * kPanel;  // bytes

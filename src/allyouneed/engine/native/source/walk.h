@@ -1,8 +1,8 @@
-// Hypotheses that go their way alone: samples, or the most probable token each time. The rules are
-// those of decoding/sampling.py and decoding/greedy.py.
+// Searches whose hypotheses do not compete: sampling, or the most probable token at each step. The
+// rules are those of decoding/sampling.py and decoding/greedy.py.
 //
-// Every step takes the logits of the whole vocabulary, as sampling needs them. Tokens are known as
-// soon as they are chosen, so that a hypothesis can be read while it grows.
+// Every step computes the logits of the whole vocabulary, because sampling needs them. A token is
+// final as soon as it is chosen, so a hypothesis can be read while it grows.
 #pragma once
 
 #include <cmath>
@@ -36,11 +36,11 @@ class Walk {
 
   bool running() const { return !alive_.empty(); }
 
-  // The token that the last step has chosen for its first hypothesis.
+  // The token that the last step chose for the first of its hypotheses.
   int32_t newest() const { return newest_; }
 
-  // Extends every hypothesis by a token; use(sentence, sample, hypothesis) gets those that are
-  // complete.
+  // Extends every hypothesis by a token. Calls use(sentence, sample, hypothesis) for each one that
+  // is complete.
   template <class Use>
   void step(const Use& use) {
     std::vector<int32_t> ids;
@@ -78,7 +78,7 @@ class Walk {
   struct Candidate {
     float logit;
     int32_t column;
-    bool operator<(const Candidate& other) const {  // the earlier of two equal ones is the greater
+    bool operator<(const Candidate& other) const {  // of equal logits the earlier column is greater
       return logit < other.logit || (logit == other.logit && column > other.column);
     }
   };
@@ -117,13 +117,14 @@ class Walk {
     return found < ids + count && *found == id ? int(found - ids) : -1;
   }
 
-  // The column of the largest logit; -1: none may come.
+  // The column of the largest logit, or -1 if all are banned.
   static int likeliest(const float* logits, int count) {
     const int column = int(std::max_element(logits, logits + count) - logits);
     return logits[column] > kNever ? column : -1;
   }
 
-  // The column at which the cumulative probability, most probable tokens first, passes the chance.
+  // The column at which the cumulative probability, most probable tokens first, exceeds the random
+  // number of this position; -1 if all are banned.
   int drawn(const Path& path, const float* logits, int count) const {
     std::vector<Candidate> all;
     for (int i = 0; i < count; ++i)
@@ -143,7 +144,7 @@ class Walk {
     const size_t place =
         (size_t(path.sentence) * options_.samples + path.sample) * longest_ + path.h.ids.size();
     const double chance = chances_[place];
-    std::make_heap(all.begin(), all.end());  // most draws need its first few only
+    std::make_heap(all.begin(), all.end());  // no full sort: most draws need the first few only
     auto end = all.end();
     const auto next = [&] {
       std::pop_heap(all.begin(), end);
