@@ -1,199 +1,42 @@
 """`allyouneed serve`: the translation service."""
 
 import logging
+import os
 import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from allyouneed.cli.options import RUNNING, Debug, Engine, Threads
+from allyouneed.cli import serve_options as option
+from allyouneed.cli.options import Debug, Engine, Threads
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 
-ACCESS = "Who may use it"
-LIMITS = "Limits"
 MISSING = "the service needs a few more packages: pip install 'allyouneed[server]'"
 
 
-def _variable(name: str) -> str:
-    return f"ALLYOUNEED_{name.upper()}"
-
-
 def serve(
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A bundled model or a model folder; again for each further one. A folder that "
-            "does not name its languages: en-fr=FOLDER. Without it: all bundled models.",
-            metavar="NAME|FOLDER",
-            envvar=_variable("model"),
-        ),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            help="The address to listen at (127.0.0.1: this machine alone); 0.0.0.0 is all.",
-            envvar=_variable("host"),
-        ),
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(help="Its port (5000); 0 is any free one.", envvar=_variable("port")),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            help="A TOML file with these options as keys: max_characters = 5000.",
-            metavar="FILE",
-            envvar=_variable("config"),
-        ),
-    ] = None,
-    beam: Annotated[
-        int | None,
-        typer.Option(help="Hypotheses kept at each step (4).", envvar=_variable("beam")),
-    ] = None,
-    no_page: Annotated[
-        bool | None,
-        typer.Option("--no-page", help="APIs alone.", envvar=_variable("no_page")),
-    ] = None,
-    open_to_all: Annotated[
-        bool | None,
-        typer.Option(
-            "--open",
-            help="Let everybody in who reaches the address, without a key.",
-            rich_help_panel=ACCESS,
-            envvar=_variable("open"),
-        ),
-    ] = None,
-    keys: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file of keys, as `allyouneed keys` makes it.",
-            metavar="FILE",
-            rich_help_panel=ACCESS,
-            envvar=_variable("keys"),
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A host name that the service goes by, such as behind a proxy.",
-            rich_help_panel=ACCESS,
-            envvar=_variable("hosts"),
-        ),
-    ] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Another site whose pages may ask: https://example.org.",
-            rich_help_panel=ACCESS,
-            envvar=_variable("origins"),
-        ),
-    ] = None,
-    tls_certificate: Annotated[
-        Path | None,
-        typer.Option(
-            help="A certificate (PEM), for https.",
-            metavar="FILE",
-            rich_help_panel=ACCESS,
-            envvar=_variable("tls_certificate"),
-        ),
-    ] = None,
-    tls_key: Annotated[
-        Path | None,
-        typer.Option(
-            help="Its key (PEM).",
-            metavar="FILE",
-            rich_help_panel=ACCESS,
-            envvar=_variable("tls_key"),
-        ),
-    ] = None,
-    deadline: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds that a request may take (30), where its header Request-Timeout does "
-            "not name others.",
-            rich_help_panel=LIMITS,
-            envvar=_variable("deadline"),
-        ),
-    ] = None,
-    max_characters: Annotated[
-        int | None,
-        typer.Option(
-            help="Of a request (500,000).",
-            rich_help_panel=LIMITS,
-            envvar=_variable("max_characters"),
-        ),
-    ] = None,
-    max_texts: Annotated[
-        int | None,
-        typer.Option(
-            help="Of a request (10,000).", rich_help_panel=LIMITS, envvar=_variable("max_texts")
-        ),
-    ] = None,
-    max_alternatives: Annotated[
-        int | None,
-        typer.Option(
-            help="Of a text (10).", rich_help_panel=LIMITS, envvar=_variable("max_alternatives")
-        ),
-    ] = None,
-    max_body: Annotated[
-        int | None,
-        typer.Option(
-            help="Bytes of a request (4 MiB).",
-            rich_help_panel=LIMITS,
-            envvar=_variable("max_body"),
-        ),
-    ] = None,
-    max_file: Annotated[
-        int | None,
-        typer.Option(
-            help="Bytes of a document (20 MiB).",
-            rich_help_panel=LIMITS,
-            envvar=_variable("max_file"),
-        ),
-    ] = None,
-    max_connections: Annotated[
-        int | None,
-        typer.Option(
-            help="At a time (4096).", rich_help_panel=LIMITS, envvar=_variable("max_connections")
-        ),
-    ] = None,
-    queue_tokens: Annotated[
-        int | None,
-        typer.Option(
-            help="Tokens that may wait (1,000,000).",
-            rich_help_panel=LIMITS,
-            envvar=_variable("queue_tokens"),
-        ),
-    ] = None,
-    requests_per_minute: Annotated[
-        int | None,
-        typer.Option(
-            help="Of a client without a key (0: any number).",
-            rich_help_panel=LIMITS,
-            envvar=_variable("requests_per_minute"),
-        ),
-    ] = None,
-    log_json: Annotated[
-        bool | None,
-        typer.Option(
-            "--log-json",
-            help="A JSON object for each request, on standard error.",
-            rich_help_panel=RUNNING,
-            envvar=_variable("log_json"),
-        ),
-    ] = None,
-    log_texts: Annotated[
-        bool | None,
-        typer.Option(
-            "--log-texts",
-            help="Tracebacks of errors in the log; these may show clients' texts.",
-            rich_help_panel=RUNNING,
-            envvar=_variable("log_texts"),
-        ),
-    ] = None,
+    model: option.Models = None,
+    host: option.Host = None,
+    port: option.Port = None,
+    config: option.Config = None,
+    beam: option.Beam = None,
+    no_page: option.NoPage = None,
+    open_to_all: option.Open = None,
+    keys: option.Keys = None,
+    allow_host: option.Hosts = None,
+    allow_origin: option.Origins = None,
+    tls_certificate: option.TLSCertificate = None,
+    tls_key: option.TLSKey = None,
+    deadline: option.Deadline = None,
+    max_characters: option.MaxCharacters = None,
+    max_texts: option.MaxTexts = None,
+    max_alternatives: option.MaxAlternatives = None,
+    max_body: option.MaxBody = None,
+    max_file: option.MaxFile = None,
+    max_connections: option.MaxConnections = None,
+    queue_tokens: option.QueueTokens = None,
+    requests_per_minute: option.RequestsPerMinute = None,
+    log_json: option.LogJSON = None,
+    log_texts: option.LogTexts = None,
     threads: Threads = None,
     engine: Engine = "auto",
     debug: Debug = False,
@@ -240,6 +83,8 @@ def serve(
         "threads": threads,
         "engine": None if engine == "auto" else engine,
     }
+    # pydantic looks for plug-ins in every package that is installed; that takes up to 0.1 s.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from allyouneed.serving.app import Service
         from allyouneed.serving.server import address_of, open_socket

@@ -57,13 +57,12 @@ class Service:
         self.metrics = Metrics(self.queue)
         self.crew = Crew(self.queue, settings.threads or processors(), self.metrics.on_batch)
         self.guard = Guard(keyring, self.metrics, settings.deadline)
-        self.probes = Probes(self.metrics, self.guard)
+        self.probes = Probes(self.metrics, self.guard, lambda: description(self.operations))
         shelf = open_models()
         self.desk = Desk(settings, shelf, self.queue, Detector(shelf.sources), self.metrics)
         self.jobs = DocumentJobs(self.desk, self.guard)
         self._count_models()
         self.operations = self._operations()
-        self.probes.description = description(self.operations)
         self._paths = {one.path for one in self.operations}
         self.app = self._build()
 
@@ -107,6 +106,7 @@ class Service:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         self.crew.start()
         self.probes.ready = True
+        self.desk.detector.load_ahead()
         always = [
             asyncio.create_task(self._save_now_and_then()),
             asyncio.create_task(self._measure_lag()),
@@ -154,6 +154,7 @@ class Service:
             LOG.error("the models stay as they were: %s", error)
         else:
             self.desk.shelf, self.desk.detector = shelf, Detector(shelf.sources)
+            self.desk.detector.load_ahead()
             self._count_models()
             LOG.info("models loaded anew")
         await asyncio.to_thread(self._save)

@@ -7,19 +7,22 @@ import shutil
 import tempfile
 import time
 import zipfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from allyouneed.documents.document import Document
-from allyouneed.documents.formats import BY_ENDING
-from allyouneed.documents.translating import translate_document
 from allyouneed.errors import AllYouNeedError
 from allyouneed.serving.desk import AUTO, Desk
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import through_desk
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.visit import Visit
+
+if TYPE_CHECKING:
+    from allyouneed.documents.document import Document
+    from allyouneed.documents.formats import Format
 
 AT_A_TIME = 4
 MOST_JOBS = 200
@@ -51,10 +54,16 @@ class DocumentJobs:
 
     def __init__(self, desk: Desk, guard: Guard) -> None:
         self.desk, self.guard = desk, guard
-        self.endings = sorted(BY_ENDING)
         self._jobs: dict[str, DocumentJob] = {}
         self._pool = ThreadPoolExecutor(AT_A_TIME, "allyouneed documents")
         self._folder: Path | None = None
+
+    @property
+    def formats(self) -> "Mapping[str, Format]":
+        """What can be read, by the ending of a file's name. The first use imports the readers."""
+        from allyouneed.documents.formats import BY_ENDING
+
+        return BY_ENDING
 
     def begin(self, data: bytes, name: str, source: str, target: str, visit: Visit) -> DocumentJob:
         """A job for a file of this name, under way.
@@ -65,11 +74,9 @@ class DocumentJobs:
         if not data:
             raise Refused(400, "Invalid request: empty file")
         ending = PurePath(name).suffix.lower().lstrip(".") or _ending_of(data)
-        if ending not in BY_ENDING:
-            raise Refused(
-                400,
-                f"Invalid request: file format not supported; there are {', '.join(self.endings)}",
-            )
+        if ending not in self.formats:
+            there_are = ", ".join(sorted(self.formats))
+            raise Refused(400, f"Invalid request: file format not supported; there are {there_are}")
         self._forget_old()
         if len(self._jobs) >= MOST_JOBS:
             raise Refused(503, "too many documents are kept here; try again later", 60)
@@ -108,6 +115,8 @@ class DocumentJobs:
                     job.result.unlink(missing_ok=True)
 
     async def _run(self, job: DocumentJob, data: bytes, source: str, target: str) -> None:
+        from allyouneed.documents.translating import translate_document
+
         loop = asyncio.get_running_loop()
         try:
             document = await loop.run_in_executor(self._pool, self._read, job, data)
@@ -133,11 +142,11 @@ class DocumentJobs:
             job.ended = time.monotonic()
             job.visit.end()
 
-    def _read(self, job: DocumentJob, data: bytes) -> Document:
+    def _read(self, job: DocumentJob, data: bytes) -> "Document":
         job.state = "translating"
-        return BY_ENDING[job.ending].read(data)
+        return self.formats[job.ending].read(data)
 
-    def _written(self, job: DocumentJob, document: Document) -> Path:
+    def _written(self, job: DocumentJob, document: "Document") -> Path:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="allyouneed-documents-"))
         path = self._folder / job.id

@@ -214,7 +214,7 @@ class LibreTranslate:
                 "keyRequired": self.guard.keyring.needed,
                 "suggestions": False,
                 "filesTranslation": True,
-                "supportedFilesFormat": [f".{ending}" for ending in self.jobs.endings],
+                "supportedFilesFormat": [f".{ending}" for ending in sorted(self.jobs.formats)],
                 "language": {
                     "source": {"code": source, "name": name_of(source)},
                     "target": {"code": target, "name": name_of(target)},

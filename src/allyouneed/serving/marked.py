@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
@@ -10,13 +11,11 @@ from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.detection import Guess
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.visit import Visit
-from allyouneed.translation.markup.carrying import Translate
-from allyouneed.translation.markup.marked_text import rules_of, translate_marked
-from allyouneed.translation.markup.nodes import plain
-from allyouneed.translation.markup.passage import passages
-from allyouneed.translation.markup.reading import read_markup
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
+
+if TYPE_CHECKING:
+    from allyouneed.translation.markup.carrying import Translate
 
 READERS = 32  # requests with tags that are read and put together at a time
 
@@ -64,9 +63,12 @@ class MarkedTexts:
 
 
 def _translated(
-    translate: Translate, texts: Sequence[str], markup: str, ignore_tags: Collection[str]
+    translate: "Translate", texts: Sequence[str], markup: str, ignore_tags: Collection[str]
 ) -> list[Translation]:
-    """In a thread of the pool: waits there for sentences that the desk has translated."""
+    """In a thread of the pool: waits there for sentences that the desk has translated. The first
+    such request imports the readers of tags; to import them at the start would make it longer."""
+    from allyouneed.translation.markup.marked_text import translate_marked
+
     try:
         return translate_marked(translate, texts, markup, ignore_tags=ignore_tags)
     except UsageError as error:
@@ -75,7 +77,7 @@ def _translated(
 
 def through_desk(
     desk: Desk, loop: asyncio.AbstractEventLoop, source: str, target: str, visit: Visit
-) -> Translate:
+) -> "Translate":
     """What translates sentences for readers of tags and documents, which run in other threads."""
 
     def translate(sentences: list[str], alignments: bool) -> list[Translation]:
@@ -88,6 +90,11 @@ def through_desk(
 
 
 def _without_tags(texts: Sequence[str], markup: str) -> list[str]:
+    from allyouneed.translation.markup.marked_text import rules_of
+    from allyouneed.translation.markup.nodes import plain
+    from allyouneed.translation.markup.passage import passages
+    from allyouneed.translation.markup.reading import read_markup
+
     rules = rules_of(markup)
     return [
         " ".join(plain(one.nodes) for one in passages(read_markup(text, rules))) for text in texts

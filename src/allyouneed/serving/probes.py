@@ -1,5 +1,7 @@
 """What machines ask about the service: alive, ready, counters, its description."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from starlette.requests import Request
@@ -15,10 +17,10 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 class Probes:
     """The endpoints. `ready` is set once models are warm, and taken back when the service ends."""
 
-    def __init__(self, metrics: Metrics, guard: Guard) -> None:
+    def __init__(self, metrics: Metrics, guard: Guard, describe: Callable[[], Any]) -> None:
         self.metrics, self.guard = metrics, guard
         self.ready = False
-        self.description: dict[str, Any] = {}
+        self.description = cache(describe)  # made when it is first asked for
 
     def operations(self) -> list[Operation]:
         """All of them."""
@@ -77,4 +79,4 @@ class Probes:
 
     async def describe(self, request: Request) -> Response:
         """GET /openapi.json"""
-        return json_answer(self.description)
+        return json_answer(self.description())
