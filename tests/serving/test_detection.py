@@ -1,5 +1,7 @@
 """Languages are told apart by letters, and a few words with the help of the translation models."""
 
+import random
+
 import pytest
 
 from allyouneed.serving.detection import Detector, Guess, decided, unsure
@@ -57,3 +59,24 @@ def test_the_model_that_knows_the_word_decides() -> None:
     assert decided(even, {"en": -0.1, "de": -0.9})[0].language == "en"
     leaning = [Guess("en", 0.9), Guess("de", 0.1)]
     assert decided(leaning, {"en": -0.5, "de": -0.4})[0].language == "en"
+
+
+def test_the_smaller_automaton_answers_as_that_of_the_library(detector: Detector) -> None:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    theirs = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    theirs.set_languages(["de", "en"])
+    letters = random.Random(1)
+    alphabets = [range(32, 127), range(160, 600), range(0x4E00, 0x4F00), range(0x1F600, 0x1F640)]
+    for _ in range(500):
+        text = "".join(chr(letters.choice(letters.choice(alphabets))) for _ in range(30))
+        found = [(one.language, one.confidence) for one in detector.rank(text)]
+        assert found == theirs.rank(text)
+
+
+def test_the_model_is_read_ahead() -> None:
+    ahead = Detector(["en", "de"])
+    assert not ahead.loaded
+    ahead.load_ahead()
+    assert ahead.rank("Der Hund schläft unter dem Tisch.")[0].language == "de"
+    assert ahead.loaded

@@ -81,7 +81,8 @@ class Detector:
         # The other 130 languages are never asked for; without them 30 MB go back.
         identifier._full_model = identifier.nb_ptc, identifier.nb_pc, identifier.nb_classes
         identifier.tk_nextmove = _Moves(identifier)
-        return identifier.rank
+        rank: Rank = identifier.rank
+        return rank
 
 
 class _Moves:
