@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ["torch", "pyarrow", "sacrebleu", "transformers", "zstandard", "pandas", "scipy"]
+HEAVY = ["torch", "pyarrow", "sacrebleu", "transformers", "backports.zstd", "pandas", "scipy"]
 
 # Runs in a fresh interpreter, with an engine that says "ok" in place of the native one.
 STUB = """

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.inspection import inspect_corpora
-from allyouneed.data.lines import count_lines
+from allyouneed.data.lines import count_lines, zstd
 from allyouneed.errors import DataError
 
 LINES = "".join(f"line {n} of a text\n" for n in range(1, 20_001)).encode()
@@ -55,7 +54,7 @@ def test_one_file_for_both_sides_is_noted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "compress"),
-    [("gz", gzip.compress), ("xz", lzma.compress), ("zst", zstandard.compress)],
+    [("gz", gzip.compress), ("xz", lzma.compress), ("zst", zstd.compress)],
 )
 def test_a_file_that_is_cut_short_is_told_with_its_last_whole_line(
     tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]

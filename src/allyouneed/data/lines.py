@@ -2,19 +2,23 @@
 
 import io
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import zstandard
-
 from allyouneed.errors import DataError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 BOM = b"\xef\xbb\xbf"
 COMPRESSED_BYTES = 1 << 14  # taken at a time: monotonous text may swell ten thousandfold
 # What a damaged file raises, as far as it is not any OSError.
-DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
 Note = Callable[[str, int], None]  # (what, line)
 
@@ -74,7 +78,7 @@ class Decompressed(io.RawIOBase):
 DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
     ".gz": lambda: zlib.decompressobj(wbits=31),
     ".xz": lzma.LZMADecompressor,
-    ".zst": lambda: zstandard.ZstdDecompressor().decompressobj(),
+    ".zst": zstd.ZstdDecompressor,
 }
 
 
