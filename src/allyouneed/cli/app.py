@@ -40,6 +40,7 @@ VERBS = (
     "fetch",
     "where",
     "serve",
+    "mcp",
     "import",
     "keys",
 )

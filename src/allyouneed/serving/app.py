@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from allyouneed.errors import AllYouNeedError
 from allyouneed.pipeline import processors
-from allyouneed.serving.crew import Crew
+from allyouneed.serving.crew import STOP_SECONDS, Crew
 from allyouneed.serving.deepl import DeepL
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.detection import Detector
@@ -41,7 +41,6 @@ from allyouneed.serving.shelf import Shelf
 LOG = logging.getLogger("allyouneed.serving")
 SAVE_SECONDS = 5.0  # between two times that the use of keys is written down
 LAG_SECONDS = 0.05  # between two looks at how late the event loop is
-STOP_SECONDS = 30.0  # given to what runs when the service ends
 
 Open = Callable[[], Shelf]
 

@@ -12,6 +12,7 @@ from allyouneed.serving.queue import Batch, Queue
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 
+STOP_SECONDS = 30.0  # given to what runs when a service ends
 NICE = 3  # of a worker, as the system counts priorities of threads
 
 OnBatch = Callable[[Batch, float], None]

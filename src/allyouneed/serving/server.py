@@ -14,7 +14,8 @@ from types import FrameType
 import uvicorn
 
 from allyouneed.errors import UsageError
-from allyouneed.serving.app import STOP_SECONDS, Service
+from allyouneed.serving.app import Service
+from allyouneed.serving.crew import STOP_SECONDS
 from allyouneed.serving.protocol import BoundedProtocol
 from allyouneed.serving.settings import Settings
 

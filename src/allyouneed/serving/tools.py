@@ -1,0 +1,170 @@
+"""The service's tools for programs that speak the Model Context Protocol."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Annotated, Any, Literal
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.pipeline import processors
+from allyouneed.serving.crew import STOP_SECONDS, Crew
+from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.detection import Detector
+from allyouneed.serving.languages import name_of
+from allyouneed.serving.marked import MarkedTexts
+from allyouneed.serving.metrics import Metrics
+from allyouneed.serving.queue import Queue
+from allyouneed.serving.refusal import Refused
+from allyouneed.serving.settings import Settings
+from allyouneed.serving.shelf import Shelf
+from allyouneed.serving.visit import Visit
+from allyouneed.translation.request import TranslationRequest
+
+CALL_SECONDS = 600.0  # that a call may take; a client that gives up cancels its call before
+INSTRUCTIONS = (
+    "Translates on this machine, without sending the text anywhere. Call `languages` to see which "
+    "languages there are. Pass a whole text in one call: it is cut into sentences here, and line "
+    "breaks stay."
+)
+
+
+class Translated(BaseModel):
+    """A translation. `detected_confidence`, 0 to 1, is there where the language was detected."""
+
+    translation: str
+    source: str = Field(description="Code of the language that the text is in.")
+    detected_confidence: float | None = None
+    alternatives: list[str] = Field([], description="Other translations, the best first.")
+    notes: list[str] = Field([], description="What to know about this translation.")
+
+
+class Detected(BaseModel):
+    """A language that a text may be in; `confidence` is 0 to 1."""
+
+    language: str
+    name: str
+    confidence: float
+
+
+class Language(BaseModel):
+    """A language, and the codes of those that it can be translated into."""
+
+    code: str
+    name: str
+    targets: list[str]
+
+
+class Tools:
+    """Translate, detect and list languages, with the models of a shelf.
+
+    `server` is to be run; while it runs, `threads` workers translate. Calls that come at the same
+    time share batches. A call that its client cancels leaves the queue.
+    """
+
+    def __init__(self, settings: Settings, shelf: Shelf) -> None:
+        queue = Queue()
+        metrics = Metrics(queue)
+        self._crew = Crew(queue, settings.threads or processors(), metrics.on_batch)
+        self._desk = Desk(settings, shelf, queue, Detector(shelf.sources), metrics)
+        self._marked = MarkedTexts(self._desk)
+        self.server = MCPServer(
+            "allyouneed",
+            instructions=INSTRUCTIONS,
+            version=version("allyouneed"),
+            log_level="WARNING",
+            lifespan=self._working,
+        )
+        harmless = ToolAnnotations(
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        )
+        for tool in (self.translate, self.detect, self.languages):
+            self.server.add_tool(tool, annotations=harmless)
+
+    @asynccontextmanager
+    async def _working(self, _: Any) -> AsyncIterator[None]:
+        self._crew.start()
+        self._desk.detector.load_ahead()
+        try:
+            yield
+        finally:
+            self._crew.stop(STOP_SECONDS)
+
+    async def translate(
+        self,
+        text: Annotated[str, Field(description="The whole text; line breaks are kept.")],
+        target: Annotated[str, Field(description='Code of the language wanted, such as "de".')],
+        source: Annotated[
+            str, Field(description='Code of the text\'s language; "auto" detects it.')
+        ] = AUTO,
+        markup: Annotated[
+            Literal["html", "xml"] | None,
+            Field(description="What tags in the text are; they are kept around their words."),
+        ] = None,
+        alternatives: Annotated[
+            int, Field(ge=0, le=10, description="How many other translations are wanted.")
+        ] = 0,
+    ) -> Translated:
+        """Translate a text from one human language into another."""
+        if markup and alternatives:
+            raise ToolError("a text with markup has no alternatives; leave one of the two out")
+        visit = _visit()
+        try:
+            self._desk.check_size([text], visit)
+            source, target = self._desk.source(source), self._desk.target(target)
+            if markup:
+                found = await self._marked.translate([text], markup, source, target, visit)
+            else:
+                beam = max(self._desk.settings.beam, alternatives + 1)
+                asked = TranslationRequest(BeamOptions(beam=beam, n_best=alternatives + 1))
+                found = await self._desk.translate([text], source, target, asked, visit)
+        except Refused as refused:
+            raise ToolError(refused.reason) from refused
+        return _translated(found[0])
+
+    async def detect(
+        self, text: Annotated[str, Field(description="Some words or sentences of one language.")]
+    ) -> list[Detected]:
+        """Say which of the languages that can be translated a text is in, the likeliest first."""
+        visit = _visit()
+        try:
+            self._desk.check_size([text], visit)
+            self._desk.source(AUTO)
+            guesses = await self._desk.detect(text, visit)
+        except Refused as refused:
+            raise ToolError(refused.reason) from refused
+        return [
+            Detected(language=one.language, name=name_of(one.language), confidence=one.confidence)
+            for one in guesses
+        ]
+
+    async def languages(self) -> list[Language]:
+        """List the languages, and for each those that it can be translated into."""
+        shelf = self._desk.shelf
+        return [
+            Language(
+                code=code,
+                name=name_of(code),
+                targets=[target for target in shelf.targets_of(code) if target != code],
+            )
+            for code in shelf.codes
+        ]
+
+
+def _visit() -> Visit:
+    return Visit(None, "", time.monotonic() + CALL_SECONDS)
+
+
+def _translated(found: Found) -> Translated:
+    return Translated(
+        translation=found.translation.text,
+        source=found.source,
+        detected_confidence=found.detected.confidence if found.detected else None,
+        alternatives=[one.text for one in found.translation.alternatives[1:]],
+        notes=list(found.translation.notes),
+    )
