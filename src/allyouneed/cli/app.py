@@ -26,6 +26,7 @@ VERBS = (
     "translate",
     "look",
     "heads",
+    "align",
     "tokenize",
     "train",
     "chat",

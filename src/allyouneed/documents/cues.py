@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from allyouneed.documents.wrapping import balanced
+from allyouneed.text.atoms import atoms
 from allyouneed.translation.markup.carrying import Carried
-from allyouneed.translation.markup.links import atoms, origins
+from allyouneed.translation.markup.links import origins
 from allyouneed.translation.markup.nodes import Around, Node, Nodes, plain
 from allyouneed.translation.markup.passage import Escape, Passage, escaped
 from allyouneed.translation.markup.placement import placed

@@ -4,13 +4,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from operator import attrgetter
 
 from allyouneed.decoding.links import Alignment
+from allyouneed.text.atoms import Atom
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_ATOM = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|[^\w\s]")
 _WORD = re.compile(r"\S+")
 
 
@@ -27,32 +25,6 @@ class Link:
             (self.source[0] + source, self.source[1] + source),
             (self.target[0] + target, self.target[1] + target),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """The least that a tag can hold: a run of letters and digits, or one other sign; of a script
-    that is written without spaces, one character."""
-
-    begin: int
-    end: int
-    text: str
-
-    @property
-    def is_word(self) -> bool:
-        """Whether it has letters or digits."""
-        return self.text[0].isalnum() or self.text[0] == "_"
-
-
-def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:
-    """The atoms of a text, in order; white space is between them. None goes across one of the
-    places `cuts`."""
-    edges = sorted({0, *cuts, len(text)})
-    return [
-        Atom(*match.span(), match[0])
-        for begin, end in pairwise(edges)
-        for match in _ATOM.finditer(text, begin, end)
-    ]
 
 
 def links_of_words(source: str, target: str, alignment: Alignment) -> list[Link]:

@@ -9,7 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from allyouneed.translation.markup.links import Link, atoms, atoms_within, origins
+from allyouneed.text.atoms import atoms
+from allyouneed.translation.markup.links import Link, atoms_within, origins
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void, leaves, plain, tidy
 
 Literal = Kept | Void

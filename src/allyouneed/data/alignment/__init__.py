@@ -1,0 +1,1 @@
+"""Word alignments of sentence pairs, learnt from the pairs themselves."""

@@ -1,0 +1,35 @@
+"""Atoms: the words and signs of a text, whether or not white space separates them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_ATOM = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A run of letters and digits, or one other sign; of a script that is written without spaces,
+    one character. It lies at the characters `begin` to `end` of its text."""
+
+    begin: int
+    end: int
+    text: str
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it has letters or digits."""
+        return self.text[0].isalnum() or self.text[0] == "_"
+
+
+def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:
+    """The atoms of a text, in order; white space is between them. None goes across one of the
+    places `cuts`."""
+    edges = sorted({0, *cuts, len(text)})
+    return [
+        Atom(*match.span(), match[0])
+        for begin, end in pairwise(edges)
+        for match in _ATOM.finditer(text, begin, end)
+    ]
