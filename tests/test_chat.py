@@ -224,7 +224,7 @@ def test_while_the_model_is_probed_the_core_replies(copier_folder: Path) -> None
     [
         ({"turns": 0, "marks": ["", ""]}, "history=0 must be at least 1"),
         ({"turns": 1}, "history.marks=null must be a list"),
-        ({"turns": 1, "marks": ["a", "a"]}, "do not tell two speakers apart"),
+        ({"turns": 1, "marks": ["a", "a"]}, "do not distinguish two speakers"),
         ({"turns": 1, "marks": ["", ""], "window": 2}, "unknown key history.window"),
         (3, "history=3 must be a table"),
     ],

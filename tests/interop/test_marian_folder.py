@@ -305,7 +305,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], type[Exception], str]] = {
     "a damaged .spm": (
         lambda path: truncate(path / "source.spm"),
         ModelFolderError,
-        r"opus-mt: source\.spm: cut short",
+        r"opus-mt: the source \.spm file: cut short",
     ),
     "a target table that is not there": (
         other("tokenizer_config.json", separate_vocabs=True),
@@ -354,7 +354,7 @@ def test_a_model_folder_whose_tokenizer_is_damaged(
     for damaged, message in {
         whole[:-1]: r"tokenizer\.json is damaged",
         whole.replace('"marian"', '"mariana"', 1): r"of the kind 'mariana'.*did you mean 'marian'",
-        whole.replace('"source":"', '"source":"!', 1): r"no tokenizer of Marian's",
+        whole.replace('"source":"', '"source":"!', 1): r"not a tokenizer of the kind 'marian'",
     }.items():
         file.write_text(damaged, "utf-8")
         with pytest.raises(ModelFolderError, match=message):

@@ -33,9 +33,9 @@ def test_nobody_can_write_a_change_of_speaker_into_a_turn() -> None:
     ("wrong", "said"),
     [
         ({"turns": 0}, "history=0 must be at least 1"),
-        ({"marks": ("a", "a")}, "do not tell two speakers apart"),
-        ({"marks": ("", "b")}, "do not tell two speakers apart"),
-        ({"marks": ("a\nb", "c")}, "must be two, without"),
+        ({"marks": ("a", "a")}, "do not distinguish two speakers"),
+        ({"marks": ("", "b")}, "do not distinguish two speakers"),
+        ({"marks": ("a\nb", "c")}, "must be two one-line texts without"),
         ({"marks": ("a",)}, "must be two"),
     ],
 )

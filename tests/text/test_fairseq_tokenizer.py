@@ -133,7 +133,7 @@ def test_a_copy_is_the_same() -> None:
         ({"source": 3}, "is damaged"),
         ({"languages": []}, "is damaged"),
         ({"moses": {"odd": True}}, "is damaged"),
-        ({"codes": "a"}, "'a' is no pair of symbols"),
+        ({"codes": "a"}, "'a' is not a pair of symbols"),
     ],
 )
 def test_a_damaged_file(change: dict[str, object], said: str) -> None:

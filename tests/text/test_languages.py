@@ -81,7 +81,7 @@ def test_it_is_kept(languages: Languages) -> None:
     [
         ({"sources": None}, "cannot be read"),
         ({"marks": {"de": [5]}}, "the language 'en' has no mark"),
-        ({"marks": {"de": [99]}}, r"marks.de=\[99\] are no ids below 9|has no mark"),
+        ({"marks": {"de": [99]}}, r"marks.de=\[99\] must be ids below 9|has no mark"),
         ({"marks": [1]}, "cannot be read"),
         ({"directions": [["en", "xx"]]}, "en-xx has a language not listed"),
         ({"directions": [["en"]]}, "cannot be read"),

@@ -1,1 +1,1 @@
-"""Text in, ids out, and back again without losing a byte."""
+"""Tokenizers: text to ids, and ids back to text. Also sentence ends, languages and normalisers."""

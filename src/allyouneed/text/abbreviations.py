@@ -5,7 +5,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Always followed by what they belong to: "Dr. Smith", "z. B. Katzen", "5 Mio. Euro".
+# Never at the end of a sentence: "Dr. Smith", "z. B. Katzen", "5 Mio. Euro".
 NEVER_LAST = _words(
     """
     mr mrs ms mx dr drs prof st mt gen col maj sgt capt cpt cmdr lt adm rev hon gov sen rep pres
@@ -16,7 +16,7 @@ NEVER_LAST = _words(
     """
 )
 
-# Followed by a number: "No. 5", "S. 12", "Jan. 3"; else they end a sentence like any word.
+# Abbreviations only before a number: "No. 5", "S. 12", "Jan. 3". Otherwise they are ordinary words.
 BEFORE_NUMBERS = _words(
     """
     no nos nr nrn fig figs vol ch chap sec eq p pp par tel art abs abb kap bd ziff anm tab
@@ -24,10 +24,10 @@ BEFORE_NUMBERS = _words(
     """
 )
 
-# Words in dots that may well stand at the end: "at 5 p.m. He left."
+# Abbreviations with dots that often end a sentence: "at 5 p.m. He left."
 OFTEN_LAST = frozenset({"a.m", "p.m", "a.d", "b.c", "u.s.w", "e.v"})
 
-# After these an ordinal in digits goes on: "am 3. Oktober", "der 2. Weltkrieg".
+# Words before an ordinal in digits, which does not end a sentence: "am 3. Oktober".
 BEFORE_ORDINALS = _words(
     """
     am im zum zur vom beim ab bis seit der die das dem den des ein eine einem einen einer eines
@@ -36,7 +36,7 @@ BEFORE_ORDINALS = _words(
     """
 )
 
-# After an ordinal in digits: "3. Oktober", "19. Jahrhundert".
+# Words after an ordinal in digits: "3. Oktober", "19. Jahrhundert".
 AFTER_ORDINALS = _words(
     """
     januar jänner februar märz april mai juni juli august september oktober november dezember
@@ -45,7 +45,7 @@ AFTER_ORDINALS = _words(
     """
 )
 
-# Words that, with a capital, open a sentence even after an initial: "in the U.S. The ..."
+# Capitalised words that begin a sentence even after an initial: "in the U.S. The ..."
 OPENERS = _words(
     """
     The He She It They We You I This That These Those There But And If When What Who Why How

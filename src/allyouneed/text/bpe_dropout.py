@@ -1,4 +1,4 @@
-"""BPE dropout: the same sentence in other pieces each time it is trained on."""
+"""BPE dropout: in training, a sentence is cut into different pieces each time it is used."""
 
 import math
 import random
@@ -11,28 +11,32 @@ from allyouneed.text.tokenizer import Tokenizer
 class BpeDropout:
     """Undoes merges at random on stored ids: a variant of Provilkov et al. 2020.
 
-    There, encoding starts from characters and leaves out each possible merge with probability p
-    at every step, so that other merges may come about and pieces may cross the borders of the
-    usual ones. Here each piece of the usual encoding is split with probability p into the two it
-    was merged from, and so on with its parts. Every result refines the usual pieces, the text
-    needs no encoding again, and the generator alone decides; at the same p it splits less.
+    Provilkov et al. start from characters and skip each possible merge with probability p at
+    every step, so other merges become possible and pieces may cross the borders of the usual ones.
+    This class splits each piece of the usual encoding with probability p into the two pieces it
+    was merged from, and then treats both parts in the same way. The text need not be encoded again,
+    and the result depends on the ids and the generator only. At the same p it splits less often.
     """
 
     def __init__(self, tokenizer: Tokenizer, p: float, longest: float = math.inf) -> None:
-        """`p` in 0 (never split) to 1 (bytes only); what would be more than `longest` ids stays as
-        it is.
+        """`p` is the probability of a split: 0 never splits, 1 leaves single bytes.
+
+        A text is left unchanged if splitting would give more than `longest` ids.
 
         Raises:
-            ConfigError: `p` is no probability.
+            ConfigError: `p` is not a probability.
         """
         if not 0.0 <= p <= 1.0:
-            raise ConfigError(f"bpe dropout {p} is no probability; give 0 to 1, usually 0.1")
+            raise ConfigError(f"bpe dropout {p} is not a probability; give 0 to 1, usually 0.1")
         self.p = p
         self.longest = longest
         self._halves = tokenizer.halves()
 
     def __call__(self, ids: Sequence[int], rng: random.Random) -> list[int]:
-        """Other ids of the same text. Special ids stay; one draw of `rng` for each merge met."""
+        """Ids of the same text after random splits. Special ids are never split.
+
+        Each merge that is considered takes one number from `rng`.
+        """
         if self.p == 0.0:
             return list(ids)
         halves, draw, p = self._halves, rng.random, self.p

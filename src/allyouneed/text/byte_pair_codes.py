@@ -1,27 +1,28 @@
-"""Codes of subword-nmt (Sennrich et al. 2016) and fastBPE: which pairs of symbols a word's
-characters merge into, in order."""
+"""Byte-pair codes of subword-nmt (Sennrich et al. 2016) and fastBPE: a list of the pairs of symbols
+to merge, the most important first."""
 
 import itertools
 
 from allyouneed.errors import DataError
 
 END_OF_WORD = "</w>"
-REMEMBERED = 1 << 16  # words whose pieces are kept at hand
+REMEMBERED = 1 << 16  # words whose pieces are cached
 
 
 class BytePairCodes:
     """Cuts words into pieces by a file of codes.
 
-    Its lines are pairs of symbols, the first that was learnt first. Version 0.2 marks a word's last
-    character with `</w>`; without a version line (0.1) the mark is a symbol of its own. fastBPE
-    writes a count behind each pair and marks as version 0.2 does.
+    Each line of the file is a pair of symbols, in the order in which the pairs were learnt. In
+    version 0.2 `</w>` is appended to a word's last character. In version 0.1, which has no version
+    line, `</w>` is a symbol of its own. fastBPE writes a count after each pair and appends `</w>`
+    as version 0.2 does.
     """
 
     def __init__(self, text: str, origin: str = "the codes") -> None:
-        """`text` is the content of the file; `origin` is how an error names it.
+        """`text` is the content of the file; errors name the file `origin`.
 
         Raises:
-            DataError: no codes, a version that is not known, or a line that is no pair.
+            DataError: no codes, an unknown version, or a line that is not a pair.
         """
         version, lines = _versioned(text, origin)
         self._ranks: dict[tuple[str, str], int] = {}
@@ -30,8 +31,8 @@ class BytePairCodes:
             parts = line.split(" ")
             if len(parts) not in (2, 3) or (len(parts) == 3 and not parts[2].isdecimal()):
                 raise DataError(
-                    f"{origin}:{number}: {line[:60]!r} is no pair of symbols; give the file that "
-                    "subword-nmt or fastBPE wrote"
+                    f"{origin}:{number}: {line[:60]!r} is not a pair of symbols; give the file "
+                    "that subword-nmt or fastBPE wrote"
                 )
             counted += len(parts) == 3
             self._ranks.setdefault((parts[0], parts[1]), number)
@@ -39,7 +40,7 @@ class BytePairCodes:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def split(self, word: str) -> tuple[str, ...]:
-        """The pieces of one word, which joined are the word."""
+        """The pieces of one word. Joined, they are the word."""
         if word not in self._known:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
@@ -64,14 +65,14 @@ class BytePairCodes:
 
 
 def _versioned(text: str, origin: str) -> tuple[str, list[tuple[int, str]]]:
-    """The version, and the lines of pairs with their numbers."""
+    """The version, and the lines of pairs with their line numbers."""
     lines = [(n, line.strip("\r ")) for n, line in enumerate(text.split("\n"), 1)]
     version = "0.1"
     if lines[0][1].startswith("#version:"):
         version = lines.pop(0)[1].removeprefix("#version:").strip()
         if version not in ("0.1", "0.2"):
             raise DataError(
-                f"{origin}:1: version {version} of codes is not known, only 0.1 and 0.2"
+                f"{origin}:1: version {version} of codes is not supported, only 0.1 and 0.2"
             )
     while lines and not lines[-1][1]:
         lines.pop()
@@ -81,7 +82,7 @@ def _versioned(text: str, origin: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _merged(symbols: list[str], pair: tuple[str, str]) -> list[str]:
-    """The symbols, each occurrence of the pair made one, from the left."""
+    """The symbols, with each occurrence of the pair merged into one symbol, from the left."""
     merged: list[str] = []
     at = 0
     while at < len(symbols):

@@ -1,5 +1,5 @@
-"""A byte-pair model (Sennrich et al. 2016) of SentencePiece: neighbours are joined, the pair with
-the highest score first, until no two neighbours make a piece."""
+"""Byte-pair models (Sennrich et al. 2016) of SentencePiece: neighbouring symbols are merged, the
+pair with the highest score first, until no two neighbours make a piece."""
 
 import re
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from heapq import heapify, heappop, heappush
 
 from allyouneed.text.sentencepiece_file import SPACE, Kind
 
-REMEMBERED = 1 << 16  # words whose pieces are kept
-LONG_WORD = 40  # characters, beyond which a word is cut anew each time
+REMEMBERED = 1 << 16  # words whose pieces are cached
+LONG_WORD = 40  # characters; longer words are not cached
 
 
 class BytePairs:
-    """The pieces that neighbours can be joined to, with their scores."""
+    """Cuts texts by merging neighbouring symbols. Holds the pieces with their scores."""
 
     def __init__(self, pieces: Sequence[tuple[str, float, Kind]]) -> None:
         kinds = (Kind.NORMAL, Kind.USER_DEFINED, Kind.UNUSED)
@@ -28,14 +28,14 @@ class BytePairs:
         self._remembered = lru_cache(REMEMBERED)(self._joined)
 
     def knows(self, spelling: str) -> bool:
-        """Whether a text can have this piece; an unused one only joins characters on the way."""
+        """Whether a cut text can contain this piece. Unused pieces occur only during merging."""
         return spelling in self._scores and spelling not in self._unused
 
     def cut(self, normal: str) -> list[tuple[int, int]]:
-        """Where the pieces begin and end; a character that no piece holds comes alone.
+        """The spans (begin, end) of the pieces. A character that is in no piece is its own span.
 
-        Where no piece holds a space but as its first character, no pair goes from one word to the
-        next, and each word is cut by itself.
+        If spaces occur only at the beginning of pieces, no merge crosses words. Each word is then
+        cut separately.
         """
         found: list[tuple[int, int]] = []
         begin = 0
@@ -51,7 +51,7 @@ class BytePairs:
         symbols: list[str] = self._symbols.findall(word)
         count = len(symbols)
         before, behind = list(range(-1, count - 1)), [*range(1, count), -1]
-        parts: dict[str, tuple[str, str]] = {}  # of unused pieces, to be cut again in the end
+        parts: dict[str, tuple[str, str]] = {}  # the halves of unused pieces, to split them again
         pairs: list[tuple[float, int, int, int]] = []
         for left in range(count - 1):
             self._propose(symbols, left, left + 1, parts, pairs)
@@ -61,7 +61,7 @@ class BytePairs:
             if not symbols[left] or not symbols[right]:
                 continue
             if len(symbols[left]) + len(symbols[right]) != length:
-                continue  # one of the two has been joined to something else
+                continue  # one of the two has been merged with another symbol
             symbols[left] += symbols[right]
             symbols[right] = ""
             behind[left] = behind[right]
@@ -84,8 +84,11 @@ class BytePairs:
         parts: dict[str, tuple[str, str]],
         pairs: list[tuple[float, int, int, int]],
     ) -> None:
-        """Adds the pair of these two neighbours, if they make a piece; what the user of the trainer
-        has defined stays as it is. Of equal scores the first in the text is joined first."""
+        """Adds the pair of these two neighbours to `pairs` if they make a piece.
+
+        User-defined pieces are never merged. Of pairs with equal scores the first in the text is
+        merged first.
+        """
         one, other = symbols[left], symbols[right]
         if one in self._whole or other in self._whole:
             return
@@ -97,7 +100,7 @@ class BytePairs:
             parts[one + other] = (one, other)
 
     def _used(self, piece: str, parts: dict[str, tuple[str, str]]) -> list[int]:
-        """The length of a piece, or of those that an unused one was made of."""
+        """The length of a piece; of an unused piece, the lengths of its parts."""
         lengths: list[int] = []
         waiting = [piece]
         while waiting:

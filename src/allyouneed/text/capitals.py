@@ -1,4 +1,4 @@
-"""Lines in capitals, and the small letters that they could have been written in."""
+"""Lines written in capitals, and the same lines in small letters."""
 
 import re
 
@@ -11,26 +11,28 @@ _ENGLISH_I = re.compile(r"(?<![\w'-])i(?![\w-])(?!\.\w)")
 
 
 def in_capitals(text: str) -> bool:
-    """Whether a line is written in capitals: two words of more than one letter, and no small one.
+    """Whether a line is in capitals: it has no small letter, and two words of at least two letters.
 
-    One word alone, such as NATO, may be nothing but a name.
+    A single word in capitals, such as NATO, may be a name and does not count.
     """
     return text.isupper() and len(_WORD.findall(text)) > 1
 
 
 def in_small_letters(text: str) -> str:
-    """A line as it would be written in small letters: a capital begins each sentence. Every
-    character stands where it stood."""
+    """The line in small letters, with a capital at the start of each sentence.
+
+    The result has as many characters as `text`, each at its old position.
+    """
     small = "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
     small = _ENGLISH_I.sub("I", small)
     return _SENTENCE_BEGIN.sub(lambda found: found[1] + _capital(found[2]), small)
 
 
 def with_known_capitals(text: str, tokenizer: AnyTokenizer) -> str:
-    """A line in small letters with a capital where the vocabulary tells that there is one.
+    """The line with a capital on each word that the vocabulary knows with a capital, such as "Tom".
 
-    The vocabulary has whole words in the case in which training text has them most. A word gets a
-    capital that takes fewer pieces with it, or as many that were learnt earlier, such as "Tom".
+    The vocabulary has whole words in the case that is most frequent in training text. A word gets a
+    capital if it then needs fewer pieces, or equally many pieces that were learnt earlier.
     """
     words = sorted({found[0] for found in _WORD.finditer(text) if found[0].islower()})
     small = tokenizer.encode_ids(words)

@@ -1,8 +1,8 @@
-"""The table by which SentencePiece writes characters in another way, such as NFKC.
+"""SentencePiece's table of replacements for characters, such as Unicode's form NFKC.
 
-It is a trie of byte strings, laid out in a double array (Aoe 1989) of units of 32 bits as the
-library Darts-clone has them, and behind it the replacements, each ended by a zero byte. The longest
-string of the trie that a text begins with is replaced.
+The table has two parts. The first is a trie of byte strings, stored as a double array (Aoe 1989) of
+32-bit units in the format of the library Darts-clone. The second holds the replacements, each of
+which ends in a zero byte. At each place of a text the longest matching string is replaced.
 """
 
 import array
@@ -10,17 +10,17 @@ import sys
 
 
 class CharacterMap:
-    """The table of a `.spm` file; an empty one leaves every character as it is."""
+    """The table of a `.spm` file. An empty table replaces nothing."""
 
     def __init__(self, table: bytes) -> None:
-        """`table` is the field precompiled_charsmap.
+        """`table` is the content of the field precompiled_charsmap.
 
         Raises:
-            ValueError: it is no such table.
+            ValueError: `table` is damaged.
         """
         size = int.from_bytes(table[:4], "little")
         if table and (size % 4 or not 0 < size <= len(table) - 4 or table[-1] != 0):
-            raise ValueError(f"its table of characters has {len(table)} bytes, which do not fit")
+            raise ValueError(f"its table of characters ({len(table)} bytes) is damaged")
         self._units = array.array("I", table[4 : 4 + size])
         if sys.byteorder == "big":
             self._units.byteswap()
@@ -28,10 +28,10 @@ class CharacterMap:
         self._plain: dict[str, bool] = {}
 
     def replaced(self, text: str, place: int) -> tuple[str, int]:
-        """What stands for the characters of `text` from `place` on, and how many they are.
+        """The replacement for the characters at text[place:], and the number of those characters.
 
         Raises:
-            ValueError: a damaged table.
+            ValueError: the table is damaged.
         """
         first = text[place]
         if self._plain.get(first):
@@ -70,7 +70,7 @@ class CharacterMap:
 
     @staticmethod
     def _offset(unit: int) -> int:
-        """From a unit to where its children lie: 21 bits, or as many with eight zeros below."""
+        """The offset of a unit's children: 21 bits, shifted left by 8 if bit 9 of the unit is 1."""
         return unit >> 10 << ((unit & 0x200) >> 6)
 
     def _replacement(self, begin: int | None, itself: str) -> str:

@@ -1,4 +1,4 @@
-"""Text that UTF-8 cannot hold, made holdable without moving any character."""
+"""Replaces characters that UTF-8 cannot encode."""
 
 import re
 
@@ -6,9 +6,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> tuple[str, list[str]]:
-    """Replaces every surrogate by U+FFFD, one for one, so that character offsets stay right.
+    """The text with U+FFFD in place of every lone surrogate, and notes for the user.
 
-    Returns the text and the notes for the user: none where nothing was replaced.
+    Each surrogate is replaced by one character, so character offsets stay valid. There is no note
+    if nothing was replaced.
     """
     if text.isascii():
         return text, []

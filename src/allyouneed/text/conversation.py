@@ -1,6 +1,6 @@
-"""A conversation as a text to reply to: the turns that count, each behind the mark of who said it.
+"""A conversation as one source text: the newest turns, each after a mark of its speaker.
 
-Training and chatting both make their sources here, so that they are the same.
+Training and `Chat` both make their source texts here and therefore in the same way.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from allyouneed.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a conversation; `own` is true for turns of the speaker who replies next."""
+    """One turn of a conversation. `own` is True if the speaker is the one who replies next."""
 
     text: str
     own: bool
@@ -19,13 +19,13 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """How many turns a reply looks back at, the newest among them, and how they are told apart.
+    """How many turns a source text contains, and how it marks their speakers.
 
-    `marks` stand before what the other one said and before what the replier said; two empty ones
-    leave the turns unmarked.
+    `turns` counts the newest turn, the one to reply to. `marks` are the mark before turns of the
+    other speaker and the mark before the replier's own turns. Two empty marks leave turns unmarked.
 
     Raises:
-        ConfigError: a window without a turn, or marks that do not tell two speakers apart.
+        ConfigError: `turns` is below 1, or the two marks are equal or contain white space.
     """
 
     turns: int = 3
@@ -36,18 +36,18 @@ class History:
             raise ConfigError(f"history={self.turns} must be at least 1, the turn to reply to")
         if len(self.marks) != 2 or any(mark != one_line(mark) for mark in self.marks):
             raise ConfigError(
-                f"marks={list(self.marks)} must be two, without white space around them or lines"
+                f"marks={list(self.marks)} must be two one-line texts without spaces around them"
             )
         if len(set(map(bool, self.marks))) == 2 or (self.marks[0] == self.marks[1] != ""):
             raise ConfigError(
-                f"marks={list(self.marks)} do not tell two speakers apart; take two different "
-                'ones, or ["", ""] for none'
+                f"marks={list(self.marks)} do not distinguish two speakers; give two different "
+                'marks, or ["", ""] for no marks'
             )
 
     def source(self, turns: Sequence[Turn]) -> str:
-        """The newest turns on one line, the last of them the one to reply to.
+        """The newest turns on one line. The last one is the turn to reply to.
 
-        Marks that somebody wrote into a turn are left out of it: they would be a change of speaker.
+        Marks that occur inside a turn are removed, since they would look like a change of speaker.
         """
         return " ".join(
             f"{self.marks[turn.own]} {self.unmarked(turn.text)}".strip()
@@ -62,5 +62,5 @@ class History:
 
 
 def one_line(text: str) -> str:
-    """The words with one space between them."""
+    """The words of the text with one space between them."""
     return " ".join(text.split())

@@ -1,16 +1,16 @@
-"""A translation in the marks of its own language, as far as its source was typed with such marks.
+"""Puts typographic quotes, apostrophes, dashes and ellipses into a translation.
 
-The model writes the keyboard's quotes and dashes (see `normaliser.py`). Whoever typed curly ones
-reads curly ones: the quotes of the translation's language, the apostrophe, the dash, the ellipsis.
-A source in plain marks has its translation in plain marks.
+The model reads and writes the plain marks of a keyboard (see `normaliser.py`). If the source was
+typed with typographic marks, the translation gets those of its own language. If the source has
+plain marks, the translation keeps plain marks.
 """
 
 import re
 from dataclasses import dataclass
 from functools import cache
 
-# Outer, inner: how they open and close. No space stands inside, in French neither: a translation
-# has as many words dressed as undressed, so that alignments hold for both.
+# Opening and closing outer quote, opening and closing inner quote. French quotes have no space
+# inside here, so that the number of words, and with it the word alignment, does not change.
 QUOTES = {
     "cs": "„“‚‘",
     "de": "„“‚‘",
@@ -30,7 +30,7 @@ QUOTES = {
     "zh": "“”‘’",
     "ja": "「」『』",
 }
-NAMES = {  # as recipes and model cards call them
+NAMES = {  # names of languages in recipes and model cards
     "czech": "cs",
     "german": "de",
     "english": "en",
@@ -50,7 +50,7 @@ NAMES = {  # as recipes and model cards call them
     "japanese": "ja",
 }
 
-_TAIL = "\"'.- "  # what may be written otherwise when more comes
+_TAIL = "\"'.- "  # characters at the end whose form depends on the text that follows
 _MARK = re.compile(r"\"|'|\.\.\.(?!\.)|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
 
@@ -59,7 +59,7 @@ _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Which marks a source has that a plain keyboard lacks."""
+    """Which typographic marks, absent from a plain keyboard, a source has."""
 
     quotes: bool = False
     inner_quotes: bool = False
@@ -70,7 +70,7 @@ class Marks:
 
     @classmethod
     def of(cls, source: str) -> "Marks":
-        """Those of a text."""
+        """The typographic marks of a text."""
         if source.isascii() or _TYPOGRAPHIC.isdisjoint(source):
             return NO_MARKS
         return cls(
@@ -93,35 +93,37 @@ def _quotes(language: str) -> str:
 
 
 class Dresser:
-    """Gives a translation its marks, whole or as it grows: what `add` and `end` give out, joined,
-    is the whole text dressed."""
+    """Puts typographic marks into a translation, given whole or in parts.
+
+    The results of `add` and `end`, joined, are the result of `whole`.
+    """
 
     def __init__(self, source: str, language: str, exact: str = "") -> None:
-        """`language` is that of the translation, by code or English name; the quotes of one that is
-        not known stay plain. The first text keeps its beginning `exact` as it is."""
+        """`language` is the translation's, as a code or an English name. In an unknown language
+        quotes stay plain. The beginning `exact` of the first text is not changed."""
         self.marks = Marks.of(source)
         self._nothing_to_do = self.marks is NO_MARKS
         self._quotes = _quotes(language)
         self._exact = len(exact)
         self._text = ""
-        self._done = 0  # characters of it that are dressed and given out
+        self._done = 0  # number of characters of `_text` that have been returned
         self._open = self._inner_open = False
 
     def whole(self, text: str) -> str:
-        """A whole translation, dressed."""
+        """A whole translation with typographic marks."""
         if self._nothing_to_do:
             return text
         return self.add(text) + self.end()
 
     def add(self, piece: str) -> str:
-        """What can be given out now that this has come."""
+        """The next part of the result, as far as it is certain after `piece`."""
         if self._nothing_to_do:
             return piece
         self._text += piece
         return self._up_to(max(self._done, len(self._text.rstrip(_TAIL))))
 
     def end(self) -> str:
-        """What is left; the next text begins anew."""
+        """The rest of the result. The next `add` begins a new text."""
         rest = self._up_to(len(self._text))
         self._text, self._done, self._exact = "", 0, 0
         self._open = self._inner_open = False
@@ -173,7 +175,8 @@ class Dresser:
         return "’" if marks.apostrophes else mark[0]
 
     def _opens(self, mark: re.Match[str], is_open: bool) -> bool:
-        """Whether a quote is an opening one: by what stands on both sides, in doubt by turns."""
+        """Whether a quote opens: decided by its neighbours; in doubt, quotes open and close in
+        turn."""
         before, after = self._around(mark)
         may_open = not before or before.isspace() or before in "([{-/'"
         may_close = not after or after.isspace() or after in ")]}.,;:!?-/'"

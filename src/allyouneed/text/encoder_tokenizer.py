@@ -1,4 +1,4 @@
-"""Text for a model without a decoder (Devlin et al. 2019): [CLS] text [SEP], and masks in it."""
+"""Tokenizers of models without a decoder (Devlin et al. 2019): [CLS] text [SEP], with masks."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
@@ -9,23 +9,24 @@ from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.text.tokenizer_file import ENCODER_SPECIALS
 
 MASK_IN_TEXT = "[MASK]"
-"""How a mask is written in a text; only `encode_masked` takes it for one."""
+"""How a mask is written in a text. Only `encode_masked` reads it as the mask."""
 
 
 class AnyEncoderTokenizer(AnyTokenizer, Protocol):
-    """A tokenizer whose `START` is [CLS], whose `END` is [SEP], and which has a mask."""
+    """A tokenizer with a mask. Its `START` is [CLS] and its `END` is [SEP]."""
 
     MASK: int
 
     def encode_masked(self, text: str) -> list[int]:
-        """As `encode_ids`, each "[MASK]" in the text being the mask; ends in `END`."""
+        """One text's ids, with `MASK` for each "[MASK]" in the text; ends in `END`."""
 
     def put(self, id: int, before: str, after: str) -> str:
-        """The text with this piece in the place of a mask between the two."""
+        """The text `before`, the piece `id` and the text `after`, as one text."""
 
     def spelling(self, id: int) -> bytes:
-        """What one piece adds to a text, in UTF-8: a piece that begins a word begins with a space;
-        none for padding, [CLS] and [SEP].
+        """The bytes (UTF-8) that one piece adds to a text; none for padding, [CLS] and [SEP].
+
+        A piece that begins a word begins with a space.
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -33,15 +34,15 @@ class AnyEncoderTokenizer(AnyTokenizer, Protocol):
 
 
 class EncoderTokenizer(Tokenizer):
-    """Byte-level pieces, as the others', with [CLS] and [SEP] where those have start and end."""
+    """A byte-level `Tokenizer` whose start is [CLS], whose end is [SEP], and which has [MASK]."""
 
     MASK = ENCODER_SPECIALS.index(MASK_IN_TEXT)
     specials: ClassVar[tuple[str, ...]] = ENCODER_SPECIALS
 
     def encode_masked(self, text: str) -> list[int]:
-        """As `encode_ids`, each "[MASK]" in the text being the mask; ends in `END`.
+        """One text's ids, with `MASK` for each "[MASK]" in the text; ends in `END`.
 
-        A space before a mask is the mask's, as it is every word's.
+        A space before a mask belongs to the mask, as a space before a word belongs to the word.
         """
         cleaned, _ = clean(text)
         *parts, last = f" {cleaned}".split(MASK_IN_TEXT) if cleaned else [""]
@@ -51,12 +52,12 @@ class EncoderTokenizer(Tokenizer):
         return [*ids, *self._ids_as_spelt(last), self.END]
 
     def put(self, id: int, before: str, after: str) -> str:
-        """The text with this piece in the place of a mask between the two."""
+        """The text `before`, the piece `id` and the text `after`, as one text."""
         piece = self.spelling(id).decode(errors="replace")
         whole = f" {before}".removesuffix(" ") + piece + after
         return whole.removeprefix(" ")
 
     def _ids_as_spelt(self, text: str) -> Sequence[int]:
-        """Ids of a text that is given no space ahead."""
+        """Ids of a text without an added space."""
         words = self._library.pre_tokenizer.pre_tokenize_str(text)
         return [token.id for word, _ in words for token in self._library.model.tokenize(word)]

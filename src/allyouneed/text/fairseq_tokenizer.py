@@ -1,32 +1,31 @@
-"""fairseq's text rules: Moses' words, cut by codes, looked up in a dictionary of each side.
+"""fairseq's text rules: Moses splits a text into words, byte-pair codes split words into pieces,
+and each side has a dictionary of pieces.
 
-The kind "fairseq" of tokenizer.json holds dictionaries and codes as they were.
+The kind "fairseq" of tokenizer.json holds the unchanged dictionaries and codes.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
-from allyouneed.files import write_whole
 from allyouneed.text.byte_pair_codes import BytePairCodes
 from allyouneed.text.clean import clean
 from allyouneed.text.moses import Moses, Place, Spaces
+from allyouneed.text.stored import StoredTokenizer
 from allyouneed.text.tokenizer import Encoding
 
 KIND = "fairseq"
-JOINER = "@@"  # ends a piece that the word goes on behind
+JOINER = "@@"  # ends every piece of a word but the last
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
 
 Rules = Moses | Spaces
 
 
-class FairseqTokenizer:
-    """One side of a fairseq model: its dictionary, codes and rules for words.
+class FairseqTokenizer(StoredTokenizer):
+    """One side of a fairseq model: its dictionary, its codes and its rules for words.
 
-    An id for what is unknown is written `<unk>`, as fairseq does.
+    The id of the unknown piece is decoded as `<unk>`, as in fairseq.
     """
 
     START, PAD, END, UNKNOWN = range(len(SPECIALS))
@@ -40,9 +39,11 @@ class FairseqTokenizer:
         whole: str,
         target: "FairseqTokenizer | None" = None,
     ) -> None:
-        """`symbols` are those of the dictionary in the order of their ids, the special ones first;
-        without `codes` words are looked up whole. `whole` is the JSON of both sides; without a
-        `target` this is one."""
+        """`symbols` are the dictionary's symbols in the order of their ids, special ones first.
+
+        Without `codes` words are not split. `whole` is the JSON of both sides. `target` is the
+        tokenizer of translations; None means that this is it.
+        """
         self._symbols = list(symbols)
         self._ids = {symbol: id for id, symbol in enumerate(self._symbols)}  # the last one wins
         self._rules = rules
@@ -60,13 +61,15 @@ class FairseqTokenizer:
         codes: str | None,
         origin: str = "the codes",
     ) -> "FairseqTokenizer":
-        """The tokenizer of sources, its `target` that of translations. Pairs are (source, target);
-        `moses` says "escapes" and "hyphens" of Moses' rules, None: words are set apart by spaces.
-        `codes` is the content of a file that `origin` names.
+        """The tokenizer of sources, whose `target` is the tokenizer of translations.
+
+        `symbols` and `languages` are pairs (source, target). `moses` has the arguments "escapes"
+        and "hyphens" of `Moses`; None means that spaces separate all words and signs. `codes` is
+        the content of the file `origin`.
 
         Raises:
-            DataError: codes that cannot be read.
-            UsageError: Moses' rules are not installed.
+            DataError: the codes cannot be read.
+            UsageError: the package `sacremoses` is not installed.
         """
         same = list(symbols[0]) == list(symbols[1])
         whole = json.dumps(
@@ -90,14 +93,14 @@ class FairseqTokenizer:
 
     @property
     def target(self) -> "FairseqTokenizer":
-        """The side of the translations."""
+        """The tokenizer of translations."""
         return self._target or self
 
     def __len__(self) -> int:
         return len(self._symbols)
 
     def encode(self, text: str) -> Encoding:
-        """Tokenises one text; surrogates count as U+FFFD."""
+        """One text's ids, pieces and spans. Surrogates count as U+FFFD."""
         text, _ = clean(text)
         words = self._rules.words(text)
         pieces: list[str] = []
@@ -113,7 +116,7 @@ class FairseqTokenizer:
         return Encoding(ids, [self.piece(id) for id in ids], spans)
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Tokenises many texts, ids only; every list ends in `END`."""
+        """Many texts' ids; every list ends in `END`."""
         return [
             [
                 *(
@@ -127,7 +130,7 @@ class FairseqTokenizer:
         ]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of the ids, as Moses' rules join it; padding, start and end have none.
+        """The text of the ids, joined by Moses' rules. Padding, start and end have no text.
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -135,7 +138,7 @@ class FairseqTokenizer:
         return self._rules.text([word for word, _ in self._words(ids)])
 
     def spans(self, ids: Iterable[int]) -> list[tuple[int, int]]:
-        """The characters of `decode(ids)` that each piece touches; begin and end.
+        """For each id the characters of `decode(ids)` that its piece touches: (begin, end).
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -145,7 +148,7 @@ class FairseqTokenizer:
         spelt = [word for word, _ in words]
         text = self._rules.text(spelt)
         found = [(len(text), len(text))] * len(ids)
-        escapes = isinstance(self._rules, Moses)  # which are undone whether or not they are made
+        escapes = isinstance(self._rules, Moses)  # Moses always undoes escapes when it joins words
         places = self._rules.places(spelt, text, escapes=escapes)
         for (_, numbers), place in zip(words, places, strict=True):
             cut = [self._symbols[ids[number]] for number in numbers]
@@ -154,7 +157,7 @@ class FairseqTokenizer:
         return found
 
     def growing(self) -> "JoinedText":
-        """A text that grows token by token."""
+        """A decoder that takes one id at a time; it returns the whole text at the end."""
         return JoinedText(self.decode)
 
     def piece(self, id: int) -> str:
@@ -163,28 +166,13 @@ class FairseqTokenizer:
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        if 0 <= id < len(self):
-            return self._symbols[id]
-        raise UsageError(
-            f"id {id} is outside this vocabulary of {len(self)} pieces; "
-            "use the tokenizer.json of the model that wrote it"
-        )
+        if not 0 <= id < len(self):
+            raise self._outside(id)
+        return self._symbols[id]
 
     def to_json(self) -> str:
-        """Both sides, as JSON."""
+        """The whole tokenizer, both sides, as JSON."""
         return self._json
-
-    def save(self, path: str | Path) -> None:
-        """Writes `tokenizer.json`, beside first and then renamed.
-
-        Raises:
-            OSError: no room or no permission; a file that was there stays as it was.
-        """
-        write_whole(path, self._json)
-
-    def fingerprint(self) -> str:
-        """SHA-256 of the JSON, in hexadecimal."""
-        return hashlib.sha256(self._json.encode()).hexdigest()
 
     def _cut(self, word: str) -> list[str]:
         """The pieces of a word as the dictionary spells them."""
@@ -194,46 +182,46 @@ class FairseqTokenizer:
         return [*(part + JOINER for part in parts), last]
 
     def _words(self, ids: Iterable[int]) -> list[tuple[str, list[int]]]:
-        """The words that pieces make up, and the numbers of each one's pieces."""
+        """The words that the ids spell, each with the indices of its ids."""
         words: list[tuple[str, list[int]]] = []
-        goes_on = False
+        unfinished = False
         for number, id in enumerate(ids):
             piece = self.piece(id)
             if id in (self.START, self.PAD, self.END):
                 continue
             part = piece.removesuffix(JOINER) if self._codes else piece
-            if goes_on:
+            if unfinished:
                 word, numbers = words[-1]
                 words[-1] = (word + part, [*numbers, number])
             else:
                 words.append((part, [number]))
-            goes_on = len(part) < len(piece)
+            unfinished = len(part) < len(piece)
         return words
 
 
 class JoinedText:
-    """A text whose rules look ahead, so that it is given out when it is whole."""
+    """A decoder for text rules that need the whole text: only `end` returns text."""
 
     def __init__(self, decode: Callable[[Iterable[int]], str]) -> None:
         self._decode = decode
         self._ids: list[int] = []
 
     def add(self, id: int) -> str:
-        """Keeps this token; nothing can be given out yet."""
+        """Keeps the id and returns ""."""
         self._ids.append(id)
         return ""
 
     def end(self) -> str:
-        """The whole text, without white space around it."""
+        """The whole text without white space at its ends."""
         return self._decode(self._ids).strip()
 
 
 def read_fairseq_tokenizer(contents: Mapping[str, Any], origin: str) -> FairseqTokenizer:
-    """The tokenizer that `FairseqTokenizer.to_json` wrote; `origin` is how an error names it.
+    """The tokenizer that `FairseqTokenizer.to_json` wrote; errors name the file `origin`.
 
     Raises:
-        ModelFolderError: it is damaged.
-        UsageError: Moses' rules are not installed.
+        ModelFolderError: the contents are damaged.
+        UsageError: the package `sacremoses` is not installed.
     """
     try:
         source, moses, codes = contents["source"], contents["moses"], contents["codes"]
@@ -250,7 +238,7 @@ def read_fairseq_tokenizer(contents: Mapping[str, Any], origin: str) -> FairseqT
 
 
 def _touched(pieces: Sequence[str], place: Place) -> list[tuple[int, int]]:
-    """Spans of the pieces that a word was cut into, from where its characters stand."""
+    """The span of each piece of one word. `place` has the text position of each character."""
     spans: list[tuple[int, int]] = []
     at = 0
     for number, piece in enumerate(pieces, 1):

@@ -1,15 +1,15 @@
-"""A text that grows token by token."""
+"""Decodes a text one id at a time."""
 
 import codecs
 from collections.abc import Callable
 
 
 class GrowingText:
-    """Gives out what each token adds, whole characters only.
+    """Takes one id at a time and returns the text as far as it is certain.
 
-    `spelling` gives the bytes of each piece. All that was given out, joined, is
-    `tokenizer.decode(ids).strip()`: bytes wait until their character is whole, and white space
-    until something else comes behind it.
+    `spelling` gives the bytes of each piece. Bytes of an incomplete character are kept until the
+    character is complete, white space until other text follows it. The returned parts, joined, are
+    `tokenizer.decode(ids).strip()`.
     """
 
     def __init__(self, spelling: Callable[[int], bytes]) -> None:
@@ -19,20 +19,21 @@ class GrowingText:
         self._begun = False
 
     def add(self, id: int) -> str:
-        """What can be given out now that this token has come; often nothing.
+        """The text that is certain once this id is known and was not returned before; often "".
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        return self._taken(self._decoder.decode(self._spelling(id)))
+        return self._without_edges(self._decoder.decode(self._spelling(id)))
 
     def end(self) -> str:
-        """What is left: U+FFFD for a character that has never become whole, or nothing."""
-        return self._taken(self._decoder.decode(b"", final=True))
+        """The rest: U+FFFD for a character that was never completed, or ""."""
+        return self._without_edges(self._decoder.decode(b"", final=True))
 
-    def _taken(self, characters: str) -> str:
+    def _without_edges(self, characters: str) -> str:
+        """The characters without white space at the start and (so far) the end of the text."""
         text = self._blank + characters if self._begun else characters.lstrip()
-        given = text.rstrip()
-        self._blank = text[len(given) :]
-        self._begun = self._begun or bool(given)
-        return given
+        certain = text.rstrip()
+        self._blank = text[len(certain) :]
+        self._begun = self._begun or bool(certain)
+        return certain

@@ -1,10 +1,10 @@
-"""The languages of a model, and how a text says which two are meant.
+"""The languages of a model, and the marks that tell the model which two are meant.
 
-A language has a code, such as "de" or "pt-BR". A model of one direction needs nothing more. A model
-of several is told by marks, ids that stand for a language. The source begins with the mark of the
-target's language (Johnson et al. 2017) or of its own; the translation begins with the mark of its
-language, which the decoder is given for nothing. A mark is no part of a text: its piece has no
-spelling. config.json has the marks under the key "languages":
+A language has a code, such as "de" or "pt-BR". A model of one direction needs nothing else. A model
+of several directions reads marks: ids that stand for a language. The source may begin with the mark
+of the target's language (Johnson et al. 2017) or of its own language. The translation may begin
+with the mark of its language; this mark is given to the decoder and not searched for. Marks add
+nothing to a decoded text. config.json has the marks under the key "languages":
 
     "languages": {
         "sources": ["de", "en"], "targets": ["de", "en", "fr"],
@@ -13,8 +13,8 @@ spelling. config.json has the marks under the key "languages":
         "translation_begins_with": "nothing"
     }
 
-"directions", a list of pairs, limits them to those that there are; without it every source goes
-into every other target. "also" gives further names of codes, such as {"deu_Latn": "de"}.
+"directions" is a list of the pairs that the model translates. Without it every source language goes
+into every other target language. "also" gives further names of codes, such as {"deu_Latn": "de"}.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,8 +37,10 @@ KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """From which language into which ("" where nobody said and the model need not know), and the
-    ids that the source and the translation begin with."""
+    """The source and the target language of one translation, with the marks both texts begin with.
+
+    A language is "" if the user did not name it and the model does not need it.
+    """
 
     source: str = ""
     target: str = ""
@@ -46,16 +48,18 @@ class Direction:
     target_mark: tuple[int, ...] = ()
 
 
-UNNAMED = Direction()  # of a model that need not be told
+UNNAMED = Direction()  # for models whose folder names no languages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Languages:
-    """What a model can be asked for; see the head of this file for each field.
+    """The languages and directions of a model. The module's docstring explains each field.
+
+    `only` holds the pairs of "directions"; None allows every pair.
 
     Raises:
-        ConfigError: codes without marks that need one, or a direction of languages that are not
-            there.
+        ConfigError: a language lacks a mark that the model reads, or a direction has a language
+            that is not listed.
     """
 
     sources: tuple[str, ...] = ()
@@ -85,7 +89,7 @@ class Languages:
 
     @classmethod
     def of_pair(cls, source: str, target: str) -> "Languages":
-        """Those of a model of one direction; "" for a language that is not known."""
+        """The languages of a model of one direction; "" stands for an unknown language."""
         return cls(sources=(source,) if source else (), targets=(target,) if target else ())
 
     @property
@@ -94,17 +98,19 @@ class Languages:
         return tuple(sorted({*self.sources, *self.targets}))
 
     def directions(self) -> Iterator[tuple[str, str]]:
-        """All pairs of a source and a target that can be asked for."""
+        """All pairs (source, target) that the model translates."""
         for source in self.sources:
             yield from ((source, target) for target in self._targets_of(source))
 
     def direction(self, source: str | None = None, target: str | None = None) -> Direction:
-        """What these two names ask for. Either may be left out where only one language is possible,
-        the source also where the model is not told it.
+        """The direction from the language named `source` into the one named `target`.
+
+        Either name may be left out if only one language is possible. `source` may also be left out
+        if the model reads no mark of the source's language.
 
         Raises:
-            UsageError: a language or a direction that the model has not, or one that has to be
-                named; it lists those that there are.
+            UsageError: the model lacks the language or the direction, or a name is needed that was
+                left out. The message lists the possible languages.
         """
         if not self.codes:
             if source or target:
@@ -144,7 +150,7 @@ class Languages:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As config.json has it."""
+        """The value of the key "languages" of config.json."""
         found: dict[str, Any] = {
             "sources": list(self.sources),
             "targets": list(self.targets),
@@ -158,10 +164,10 @@ class Languages:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], vocabulary: int) -> "Languages":
-        """What `to_dict` gave, for a model with so many pieces.
+        """The languages that `to_dict` gave as `values`, for a vocabulary of this size.
 
         Raises:
-            ConfigError: a key or a value that cannot be used.
+            ConfigError: an unknown key, or a value of the wrong kind.
         """
         for key in values:
             if key not in KEYS:
@@ -187,7 +193,7 @@ class Languages:
             raise ConfigError(f"a value that cannot be read ({error!r})") from error
         for code, ids in marks.items():
             if not all(type(id) is int and 0 <= id < vocabulary for id in ids):
-                raise ConfigError(f"marks.{code}={list(ids)} are no ids below {vocabulary}")
+                raise ConfigError(f"marks.{code}={list(ids)} must be ids below {vocabulary}")
         return found
 
     def _targets_of(self, source: str) -> tuple[str, ...]:
@@ -196,7 +202,7 @@ class Languages:
         return tuple(target for target in self.targets if (source, target) in self.only)
 
     def _code(self, name: str, codes: Iterable[str], way: str, argument: str) -> str:
-        """The code that a name stands for: itself, in other letters, or another name of it."""
+        """The code that `name` means: a code in any case, with "_" or "-", or a further name."""
         known = list(codes)
         lower = {code.lower(): code for code in known}
         lower |= {one.lower(): code for one, code in self.also.items() if code in known}

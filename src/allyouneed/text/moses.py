@@ -1,7 +1,7 @@
-"""Text as Moses' scripts cut and join it (Koehn et al. 2007), by the package `sacremoses`.
+"""Moses' rules to split a text into words and to join words (Koehn et al. 2007), by `sacremoses`.
 
-Signs are set apart from words; some are written as escapes: `&apos;` for an apostrophe, `@-@` for a
-hyphen between letters.
+Signs become words of their own. Some signs are written as escapes: `&apos;` for an apostrophe,
+`@-@` for a hyphen between letters.
 """
 
 import re
@@ -23,20 +23,22 @@ ESCAPES = {
     "&#93;": "]",
 }
 HYPHEN = "@-@"
-SKIPPED = 8  # characters that may be missing from the words at one place, such as white space
+SKIPPED = 8  # at most so many characters of the text, such as white space, lie between two words
 _UNIT = re.compile("|".join(map(re.escape, ESCAPES)) + "|.", re.DOTALL)
 
 Place = list[int]
-"""For each character of a word, the number of the text's character that it stands for."""
+"""For each character of a word, the index of the text's character that it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moses:
-    """The rules for one language. `escapes`: signs are written as escapes; `hyphens`: words are cut
-    at their hyphens, `@-@` standing for one.
+    """The rules of one language.
+
+    `escapes` writes signs as escapes. `hyphens` cuts words at their hyphens and writes a hyphen
+    as `@-@`.
 
     Raises:
-        UsageError: the package is not installed.
+        UsageError: the package `sacremoses` is not installed.
     """
 
     language: str
@@ -50,7 +52,7 @@ class Moses:
             sacremoses = import_module("sacremoses")
         except ImportError as error:
             raise UsageError(
-                f"this model's text needs Moses' rules, and they are not installed here ({error}); "
+                f"this model needs Moses' text rules, which are not installed ({error}); "
                 "install them with: pip install 'allyouneed[moses]'"
             ) from error
         object.__setattr__(self, "_cut", sacremoses.MosesTokenizer(self.language))
@@ -64,15 +66,16 @@ class Moses:
         return found
 
     def text(self, words: Sequence[str]) -> str:
-        """Words and signs as people write them."""
+        """The words and signs joined to a text."""
         joined: str = self._join.detokenize(list(words))
         return joined
 
     def places(self, words: Sequence[str], text: str, *, escapes: bool) -> list[Place]:
-        """Where the words' characters stand in the text that they were cut from or joined to;
-        `escapes` says whether words are written with escapes that the text has not.
+        """For each word the places of its characters in `text`, which the words were cut from or
+        joined to. `escapes` says whether the words contain escapes.
 
-        A character that is not there, since the rules have changed it, gets the place of the next.
+        A character that the rules have changed is not in the text. It gets the place of the next
+        character that is.
         """
         found: list[Place] = []
         at = 0
@@ -88,7 +91,7 @@ class Moses:
 
 @dataclass(frozen=True, slots=True)
 class Spaces:
-    """Text whose words and signs are set apart by spaces already."""
+    """The rules of a text whose words and signs are separated by spaces already."""
 
     escapes: bool = False
 
@@ -97,11 +100,11 @@ class Spaces:
         return text.split()
 
     def text(self, words: Sequence[str]) -> str:
-        """Words with a space between them."""
+        """The words with a space between them."""
         return " ".join(words)
 
     def places(self, words: Sequence[str], text: str, *, escapes: bool) -> list[Place]:
-        """Where the words' characters stand in the text."""
+        """For each word the places of its characters in `text`."""
         found: list[Place] = []
         at = 0
         for word in words:
@@ -112,7 +115,7 @@ class Spaces:
 
 
 def _units(word: str, escapes: bool) -> list[tuple[str, str]]:
-    """(as the word spells it, the character that it stands for) of each character."""
+    """For each character of a word: (its spelling in the word, the character that it means)."""
     if word == HYPHEN:
         return [(HYPHEN, "-")]
     if not escapes:

@@ -1,9 +1,9 @@
-"""Text as a model has learnt to read it, with the place of every character in what was typed.
+"""Normalisers: they rewrite a typed text in the form that the model was trained on.
 
-People type one word in many ways: with the curly quotes and apostrophes of phones and Word, with
-no-break spaces, soft hyphens, decomposed accents. A model that saw one form in training takes the
-others for unknown text. A normaliser writes every text in one form; `dressing.py` gives the
-translation the marks of its own language back.
+The same word can be typed in many ways: with curly quotes and apostrophes, no-break spaces, soft
+hyphens, decomposed accents. A model that saw one form in training translates the other forms badly.
+A normaliser writes every text in one form and records where each character was typed.
+`dressing.py` puts the target language's quotes, apostrophes and dashes into the translation.
 """
 
 import re
@@ -20,52 +20,55 @@ from allyouneed.text.dressing import Dresser
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """What the model reads of a text.
+    """A normalised text, and where its characters come from in the typed text.
 
-    `places` has, for each character of `text`, where in the typed text the characters begin that it
-    stands for, and one number more, where the last of them ends; None where the texts are the same.
+    `places[i]` is the index of the first typed character that text[i] stands for. One more entry
+    is the end of the last one. None means that both texts are equal.
     """
 
     text: str
     places: Sequence[int] | None = None
 
     def typed(self, begin: int, end: int) -> tuple[int, int]:
-        """The characters of the typed text, begin and end, that text[begin:end] stands for."""
+        """The span (begin, end) of the typed characters that text[begin:end] stands for."""
         if self.places is None:
             return begin, end
         first = self.places[begin]
         return first, max(first, self._end(end)) if end > begin else first
 
     def _end(self, end: int) -> int:
-        """Where in the typed text the character before `end` ends: one typed character may stand
-        for several."""
+        """The end, in the typed text, of the character before `end`."""
+        # Several characters of `text` may stand for one typed character: its end is the next place
+        # that differs.
         assert self.places is not None
         last = self.places[end - 1]
         return self.places[bisect_right(self.places, last, lo=end - 1, hi=len(self.places) - 1)]
 
 
 class Normaliser(Protocol):
-    """A way to write texts for a model; the model's folder has its `name`, or none."""
+    """The rules by which texts are rewritten for a model. The model's folder gives their `name`."""
 
     name: str | None
 
     def lines(self, text: str) -> list[tuple[str, str]]:
-        """The lines of a text, each with its end (none behind the last); joined, the text."""
+        """Pairs (line, line end) of a text. Joined, they are the text; the last line end is ""."""
 
     def plain(self, text: str) -> Plain:
-        """A line, or a part of one, as the model reads it."""
+        """The normalised form of a line or of a part of one."""
 
     def small(self, plain: str) -> str | None:
-        """What the model reads, in small letters, of a line in capitals; None of another line. The
-        search tries both, and makes capitals of what it finds."""
+        """A normalised line in capitals, in small letters; None if the line is not in capitals.
+
+        The search tries both forms and writes the result in capitals.
+        """
 
     def dresser(self, source: str, language: str, exact: str = "") -> Dresser:
-        """What gives a translation of `source` into this language its marks; the first text that it
-        is given keeps its beginning `exact`."""
+        """A `Dresser` for translations of `source` into `language`, whose first text keeps its
+        beginning `exact` unchanged."""
 
 
 class AsTyped:
-    """No normaliser: the model reads what was typed, and only "\\n" ends a line."""
+    """No changes: the model reads the text as it was typed. Only "\\n" ends a line."""
 
     name: str | None = None
 
@@ -80,7 +83,7 @@ class AsTyped:
         return None
 
     def dresser(self, source: str, language: str, exact: str = "") -> Dresser:
-        return Dresser("", "")  # of a source without marks
+        return Dresser("", "")  # a source without marks: the Dresser changes nothing
 
 
 AS_TYPED = AsTyped()
@@ -101,8 +104,8 @@ SPELT_OUT = {
 SPACES = " \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 LINE_ENDS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"  # as `str.splitlines` has them
 ENDS = "\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
-# Soft hyphens, zero-width spaces, marks of direction and of byte order. The zero-width joiner, by
-# which the parts of an emoji hold together, stays.
+# Invisible characters: soft hyphens, zero-width spaces, marks of direction and of byte order. The
+# zero-width joiner is not among them, because it holds the parts of an emoji together.
 UNSEEN = "\u00ad\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 
 _WRITTEN: dict[str, str] = {
@@ -129,13 +132,13 @@ _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
 
 
 class PlainMarks:
-    """Quotes, apostrophes, dashes and spaces as a keyboard without extras has them; NFC.
+    """Quotes, apostrophes, dashes and spaces become those of a plain keyboard.
 
-    Typographic quotes, guillemets and apostrophes become " and ', dashes and the minus "-" (with
-    spaces where a long one stood between two words), the ellipsis three full stops, ligatures their
-    letters. Every run of spaces of any kind becomes one space, characters that nobody sees vanish,
-    and accents join their letters (Unicode's form NFC). Line ends are those of Unicode. A text that
-    has none of this goes through untouched.
+    Typographic quotes, guillemets and apostrophes become " and '. Dashes and the minus sign become
+    "-" (with spaces around it for a long dash between two words). The ellipsis becomes three full
+    stops, and ligatures become their letters. Every run of spaces of any kind becomes one space.
+    Invisible characters are removed. Accents are combined with their letters (Unicode's form NFC).
+    Line ends are those of Unicode. A text without any of these is returned unchanged.
     """
 
     name: str | None = "plain-marks"
@@ -152,7 +155,8 @@ class PlainMarks:
             return Plain(text)
         written, places = _composed(text, range(len(text) + 1))
         written, places = _rewritten(written, places, map(_change, _CHANGED.finditer(written)))
-        written, places = _composed(written, places)  # accents that stood behind what has vanished
+        # A removed invisible character may have stood between a letter and its accent.
+        written, places = _composed(written, places)
         begin, end = len(written) - len(written.lstrip()), len(written.rstrip())
         return Plain(written[begin:end], places[begin : end + 1] if begin <= end else places[-1:])
 
@@ -167,10 +171,10 @@ NORMALISERS: dict[str, type[Normaliser]] = {"plain-marks": PlainMarks}
 
 
 def normaliser_named(name: str | None) -> Normaliser:
-    """The normaliser of this name; without one, texts stay as they are typed.
+    """The normaliser of this name; None gives `AS_TYPED`.
 
     Raises:
-        UsageError: there is none of this name; it names those that there are.
+        UsageError: no normaliser has this name. The message lists the known ones.
     """
     if name is None:
         return AS_TYPED
@@ -186,7 +190,7 @@ def normaliser_named(name: str | None) -> Normaliser:
 def _is_plain(text: str) -> bool:
     return (
         "  " not in text
-        and _SUSPECT.search(text) is None  # a class of characters is looked for fast
+        and _SUSPECT.search(text) is None  # faster than searching for _CHANGED
         and text.strip() == text
         and unicodedata.is_normalized("NFC", text)
     )
@@ -198,14 +202,14 @@ def _change(found: re.Match[str]) -> tuple[int, int, str]:
 
 
 def _composed(text: str, places: Sequence[int]) -> tuple[str, Sequence[int]]:
-    """The text in Unicode's form NFC, and the places that go along."""
+    """The text in Unicode's form NFC, with its places."""
     if unicodedata.is_normalized("NFC", text):
         return text, places
     return _rewritten(text, places, _clusters(text))
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each letter with the accents behind it (or the parts of a Korean syllable), composed."""
+    """(begin, end, composed) of each letter with its accents, or of each Korean syllable."""
     begin = 0
     for end in range(1, len(text) + 1):
         if end < len(text) and (
@@ -219,7 +223,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int, str]]:
 def _rewritten(
     text: str, places: Sequence[int], changes: Iterable[tuple[int, int, str]]
 ) -> tuple[str, list[int]]:
-    """The text with text[begin:end] in new words for each change, and the places that go along."""
+    """The text with `new` for text[begin:end] in each (begin, end, new), and its places."""
     pieces: list[str] = []
     kept: list[int] = []
     done = 0

@@ -1,4 +1,4 @@
-"""tokenizer.json of a model folder, read by the reader of its kind."""
+"""Reads the tokenizer.json of a model folder, of whichever kind."""
 
 import json
 import re
@@ -15,9 +15,9 @@ Reader = Callable[[Mapping[str, Any], str], AnyTokenizer]
 
 
 def _marian(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
-    from allyouneed.text.marian_tokenizer import read_marian_tokenizer
+    from allyouneed.text.marian_tokenizer import MarianTokenizer
 
-    return read_marian_tokenizer(contents, origin)
+    return MarianTokenizer.read(contents, origin)
 
 
 def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
@@ -27,9 +27,9 @@ def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
 
 
 def _pieces(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
-    from allyouneed.text.piece_tokenizer import read_piece_tokenizer
+    from allyouneed.text.piece_tokenizer import PieceTokenizer
 
-    return read_piece_tokenizer(contents, origin)
+    return PieceTokenizer.read(contents, origin)
 
 
 def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
@@ -38,33 +38,33 @@ def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
     return read_word_piece(contents, origin)
 
 
-# Kinds of tokenizers that imported models bring, by the key "kind" of their JSON; the project's own
-# file has no such key. A reader takes the JSON's contents and how an error names it, and raises
-# ModelFolderError.
+# The kinds of tokenizers of imported models, by the key "kind" of their JSON. The project's own
+# tokenizer.json has no such key. A reader takes the JSON's contents and the file's name for errors,
+# and raises ModelFolderError.
 READERS: dict[str, Reader] = {
     "fairseq": _fairseq,
     "marian": _marian,
     "pieces": _pieces,
     "wordpiece": _word_piece,
 }
-_HAS_KIND = re.compile(r'\s*\{\s*"kind"\s*:')  # its writers put it first
-_HAS_MASK = re.compile(r'"content":\s*"\[MASK\]"')  # among the special pieces: no piece is a text
+_HAS_KIND = re.compile(r'\s*\{\s*"kind"\s*:')  # "kind" is always written first
+_HAS_MASK = re.compile(r'"content":\s*"\[MASK\]"')  # only special pieces have the key "content"
 
 
 def open_tokenizer(path: str | Path) -> AnyTokenizer:
-    """Reads a `tokenizer.json` of any kind.
+    """The tokenizer of a `tokenizer.json` of any kind.
 
     Raises:
-        ModelFolderError: no such file, unreadable, damaged, or of a kind that is not known.
+        ModelFolderError: no such file, unreadable, damaged, or of an unknown kind.
     """
     return read_tokenizer(read_text(path), str(path))
 
 
 def read_tokenizer(text: str, origin: str = "the tokenizer") -> AnyTokenizer:
-    """Reads what `to_json` of any kind wrote; `origin` is how an error names it.
+    """The tokenizer that a `to_json` of any kind wrote as `text`; errors name the file `origin`.
 
     Raises:
-        ModelFolderError: it is damaged, or of a kind that is not known.
+        ModelFolderError: damaged, or of an unknown kind.
     """
     if not _HAS_KIND.match(text):
         own = EncoderTokenizer if _HAS_MASK.search(text) else Tokenizer
@@ -84,28 +84,28 @@ def read_tokenizer(text: str, origin: str = "the tokenizer") -> AnyTokenizer:
 
 
 def own_tokenizer(tokenizer: AnyTokenizer, purpose: str) -> Tokenizer:
-    """The tokenizer, if it is this project's own; `purpose` begins the error where it is not.
+    """The same tokenizer, if it is of this project's own kind; `purpose` begins the error if not.
 
     Raises:
-        UsageError: it came with an imported model.
+        UsageError: the tokenizer is of an imported model's kind.
     """
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
     raise UsageError(
-        f"{purpose} needs a model with this project's own tokenizer, "
-        "and this one was imported with another"
+        f"{purpose} needs a model with this project's own tokenizer; "
+        "this model was imported with another kind"
     )
 
 
 def encoder_tokenizer(tokenizer: AnyTokenizer, purpose: str) -> AnyEncoderTokenizer:
-    """The tokenizer, if it has [CLS], [SEP] and [MASK]; `purpose` begins the error where not.
+    """The same tokenizer, if it has [CLS], [SEP] and [MASK]; `purpose` begins the error if not.
 
     Raises:
-        UsageError: it is a translator's.
+        UsageError: the tokenizer is a translation model's.
     """
     if hasattr(tokenizer, "MASK"):
         return cast(AnyEncoderTokenizer, tokenizer)
     raise UsageError(
-        f"{purpose} needs a vocabulary with [CLS], [SEP] and [MASK], and this one has none; "
-        "train an encoder-only model's own"
+        f"{purpose} needs a vocabulary with [CLS], [SEP] and [MASK]; this one lacks them. "
+        "Train a vocabulary for an encoder-only model"
     )

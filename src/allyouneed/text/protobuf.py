@@ -1,17 +1,18 @@
-"""The wire format of protocol buffers, as far as a `.spm` file needs it: fields in a row, each with
-a number and a value of one of four kinds."""
+"""Reads the wire format of protocol buffers, as far as a `.spm` file needs it.
+
+A message is a sequence of fields, each with a number and a value of one of four kinds.
+"""
 
 import struct
 from collections.abc import Iterator
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes | float]]:
-    """(number, value) of each field, in order: whole numbers, bytes, and floats of four bytes.
-
-    Numbers are unsigned; a field of eight bytes is given as those bytes.
+    """(field number, value) of each field, in order. A value is an unsigned integer, bytes, or a
+    four-byte float. An eight-byte value is given as bytes.
 
     Raises:
-        ValueError: bytes that are no such message.
+        ValueError: the message is damaged.
     """
     place, end = 0, len(message)
     while place < end:
@@ -37,7 +38,7 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes | float]]:
 
 
 def _varint(message: bytes, place: int) -> tuple[int, int]:
-    """An unsigned number in groups of seven bits, the lowest first, and the place behind it."""
+    """The unsigned number at `place` (groups of 7 bits, lowest first), and the place after it."""
     number = shift = 0
     while True:
         if place >= len(message) or shift > 63:

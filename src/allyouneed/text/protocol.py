@@ -1,4 +1,4 @@
-"""What everything above asks of a tokenizer, whichever text rules it follows."""
+"""The methods that every kind of tokenizer has."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -8,25 +8,28 @@ from allyouneed.text.tokenizer import Encoding
 
 
 class Growing(Protocol):
-    """A text that grows token by token; all that is given out, joined, is `decode(ids).strip()`."""
+    """A decoder that takes one id at a time and returns the text as far as it is certain.
+
+    The returned parts, joined, are `decode(ids).strip()`.
+    """
 
     def add(self, id: int) -> str:
-        """What can be given out now that this token has come; often nothing.
+        """The text that is certain once this id is known and was not returned before; often "".
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
 
     def end(self) -> str:
-        """What is left."""
+        """The rest of the text."""
 
 
 class AnyTokenizer(Protocol):
-    """One side's vocabulary, and the way from text to ids and back.
+    """The vocabulary of one side, source or target: from text to ids and back.
 
-    A model's tokenizer is that of its sources; `target` is that of its translations, the same one
-    where the two sides share everything. `Tokenizer` is this project's own; imported models bring
-    others, each kind with a reader in `opening.READERS`.
+    A model has the tokenizer of its sources; that tokenizer's `target` is the tokenizer of its
+    translations. Both are the same object if the sides share one vocabulary. `Tokenizer` is this
+    project's own kind. Imported models have other kinds; `opening.READERS` has their readers.
     """
 
     PAD: int
@@ -36,13 +39,13 @@ class AnyTokenizer(Protocol):
 
     @property
     def target(self) -> "AnyTokenizer":
-        """The tokenizer of translations; its own `target` is itself."""
+        """The tokenizer of translations. Its own `target` is itself."""
 
     def __len__(self) -> int:
-        """Pieces of the vocabulary; ids are 0 to one less."""
+        """The number of pieces. Ids are 0 … len - 1."""
 
     def encode(self, text: str) -> Encoding:
-        """One text's ids, readable pieces and spans; all end with the end of the sentence."""
+        """One text's ids, readable pieces and spans; all three end with the end of the sentence."""
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Many texts' ids; every list ends in `END`."""
@@ -55,21 +58,21 @@ class AnyTokenizer(Protocol):
         """
 
     def piece(self, id: int) -> str:
-        """One piece made readable.
+        """One piece as readable text.
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
 
     def spans(self, ids: Sequence[int]) -> list[tuple[int, int]]:
-        """The characters of `decode(ids)` that each piece touches, begin and end, for any ids.
+        """For each id the characters of `decode(ids)` that its piece touches: (begin, end).
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
 
     def growing(self) -> Growing:
-        """A text that grows token by token."""
+        """A decoder that takes one id at a time and returns the text as far as it is certain."""
 
     def to_json(self) -> str:
         """The whole tokenizer, both sides, as JSON; `opening.read_tokenizer` reads it."""
@@ -78,7 +81,7 @@ class AnyTokenizer(Protocol):
         """Writes `to_json` to a file.
 
         Raises:
-            OSError: no room or no permission; a file that was there stays as it was.
+            OSError: no room or no permission. A file already at `path` is then unchanged.
         """
 
     def fingerprint(self) -> str:
@@ -87,7 +90,10 @@ class AnyTokenizer(Protocol):
 
 @runtime_checkable
 class Coded(Protocol):
-    """A tokenizer of a model that has to be told something about a text at its beginning."""
+    """A tokenizer of a model whose texts may begin with a language code."""
 
     def code(self, text: str) -> str:
-        """What stands at the beginning, such as ">>fra<<"; it holds for every part of the text."""
+        """The language code at the beginning of a text, such as ">>fra<<"; "" if there is none.
+
+        The code applies to the whole text. Every part of a split text needs it.
+        """

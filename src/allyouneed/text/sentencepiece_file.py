@@ -1,4 +1,4 @@
-"""What a `.spm` file of SentencePiece (Kudo & Richardson 2018) says, read without that package."""
+"""Reads a `.spm` file of SentencePiece (Kudo & Richardson 2018) without that package."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -6,13 +6,13 @@ from struct import unpack_from
 
 from allyouneed.text.protobuf import fields
 
-SPACE = "\u2581"  # ▁, which stands for a space in pieces
+SPACE = "\u2581"  # ▁, the sign for a space in pieces
 PIECES, TRAINER, NORMALISER, DENORMALISER = 1, 2, 3, 5  # fields of the file
 MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 
 
 class Kind(IntEnum):
-    """What a piece is there for."""
+    """The purpose of a piece."""
 
     NORMAL = 1
     UNKNOWN = 2
@@ -27,7 +27,7 @@ KINDS = {bytes((0x18, kind)): kind for kind in Kind}  # as the file writes them
 
 @dataclass(slots=True)
 class Contents:
-    """What the file says, with the defaults for what it leaves out."""
+    """The content of the file. Values that the file leaves out have SentencePiece's defaults."""
 
     pieces: list[tuple[str, float, Kind]] = field(default_factory=list)
     model_type: str = "unigram"
@@ -41,11 +41,11 @@ class Contents:
 
 
 def read_contents(file: bytes) -> Contents:
-    """What the content of a `.spm` file says.
+    """The content of a `.spm` file.
 
     Raises:
-        ValueError: it is damaged, or of a kind that is not read here; the message says what.
-        TypeError, AttributeError, IndexError, KeyError: it is no such file.
+        ValueError: the file is damaged, or of a kind that is not supported. The message says which.
+        TypeError, AttributeError, IndexError, KeyError: not a `.spm` file.
     """
     contents = Contents()
     for number, value in fields(file):
@@ -70,12 +70,12 @@ def read_contents(file: bytes) -> Contents:
 
 
 def _check(contents: Contents) -> None:
-    """Raises ValueError for a model that would be cut in another way than here."""
+    """Raises ValueError for a model that cuts texts by rules that are not implemented here."""
     if not contents.pieces:
         raise ValueError("it has no pieces")
     if contents.model_type not in ("unigram", "bpe"):
         raise ValueError(
-            f"its model_type is {contents.model_type}, and only unigram and bpe are read"
+            f"its model_type is {contents.model_type}; only unigram and bpe are supported"
         )
     refused = {
         "treat_whitespace_as_suffix": contents.space_behind,
@@ -84,7 +84,7 @@ def _check(contents: Contents) -> None:
     }
     for what, there in refused.items():
         if there:
-            raise ValueError(f"it has {what}, which is not read")
+            raise ValueError(f"it has {what}, which is not supported")
 
 
 def _piece(value: int | bytes | float) -> tuple[str, float, Kind]:
@@ -97,8 +97,10 @@ def _piece(value: int | bytes | float) -> tuple[str, float, Kind]:
 
 
 def _usual_piece(message: bytes) -> tuple[str, float, Kind] | None:
-    """A piece written as they all are, read fast: the text, the score, and the kind where it is
-    not the normal one. None: it is written in another way."""
+    """A fast reader for pieces in the usual layout (text, score, kind unless it is normal).
+
+    None means that the piece has another layout.
+    """
     end = message[1] + 2 if len(message) > 1 else 0
     kind = message[end + 5 :]
     if message[:1] != b"\x0a" or message[end : end + 1] != b"\x15" or len(message) < end + 5:
@@ -112,10 +114,10 @@ def _usual_piece(message: bytes) -> tuple[str, float, Kind] | None:
 def _bytes(value: int | bytes | float) -> bytes:
     if isinstance(value, bytes):
         return value
-    raise ValueError(f"{value} stands where bytes should")
+    raise ValueError(f"it has the value {value} in place of bytes")
 
 
 def _number(value: int | bytes | float) -> int | float:
     if isinstance(value, bytes):
-        raise ValueError("bytes stand where a number should")
+        raise ValueError("it has bytes in place of a number")
     return value

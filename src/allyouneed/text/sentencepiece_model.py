@@ -1,5 +1,7 @@
-"""A `.spm` file of SentencePiece (Kudo & Richardson 2018): how it cuts a text into pieces, without
-that package and exactly as it does."""
+"""Cuts texts into pieces by a `.spm` file of SentencePiece (Kudo & Richardson 2018).
+
+The pieces are exactly those of the package `sentencepiece`, which is not needed.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ CUTTERS: dict[str, type[Unigram] | type[BytePairs]] = {"unigram": Unigram, "bpe"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece as it is spelt, and the characters of the text, begin and end, that it touches."""
+    """A piece: its spelling, and the span (begin, end) of the characters of the text it touches."""
 
     spelling: str
     span: tuple[int, int]
@@ -24,11 +26,13 @@ class SentencePieceModel:
     """Cuts texts into pieces as the package `sentencepiece` does with the same file."""
 
     def __init__(self, file: bytes) -> None:
-        """`file` is the content of the `.spm` file. `pieces` are all that it has, by their ids, and
-        `kinds` what each is there for.
+        """`file` is the content of the `.spm` file.
+
+        The attribute `pieces` has all pieces in the order of their ids, `kinds` the kind of each.
 
         Raises:
-            ValueError: it is damaged, or of a kind that is not read here; the message says what.
+            ValueError: the file is damaged, or of a kind that is not supported. The message says
+                which.
         """
         try:
             contents = read_contents(file)
@@ -46,14 +50,17 @@ class SentencePieceModel:
                 if kind == Kind.BYTE and contents.byte_fallback
             }
         except (TypeError, AttributeError, IndexError, KeyError) as error:
-            raise ValueError(f"it is no such file ({error})") from error
+            raise ValueError(f"not a .spm file ({error})") from error
         self.pieces = tuple(piece for piece, _, _ in contents.pieces)
         self.kinds = tuple(kind for _, _, kind in contents.pieces)
         self._pieces = CUTTERS[contents.model_type](contents.pieces)
 
     def cut(self, text: str) -> list[Piece]:
-        """The pieces of a text; characters without a piece come as they are, several together,
-        or as the pieces of their bytes where the model has those."""
+        """The pieces of a text.
+
+        Characters that are in no piece are returned as pieces of their bytes, if the model has
+        such pieces. Otherwise a run of these characters is returned as one piece.
+        """
         normal, spans = self._normalised(text)
         pieces: list[Piece] = []
         unknown_before = False
@@ -71,8 +78,8 @@ class SentencePieceModel:
         return pieces
 
     def _normalised(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """The text as the model's pieces spell it, and for each of its characters those of the
-        text, begin and end, that it comes from."""
+        """The text as the model's pieces spell it, and for each character of the result the span
+        (begin, end) of the characters of `text` that it comes from."""
         characters: list[str] = []
         spans: list[tuple[int, int]] = []
         behind_space = self._single_spaces
@@ -90,7 +97,7 @@ class SentencePieceModel:
         return normal, [(0, 0)] * self._space_ahead + spans
 
     def _replacements(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """What the text's characters become: a string, and where those it stands for lie."""
+        """(replacement, begin, end) for each group of characters of the text."""
         place = 0
         while place < len(text):
             written, count = self._own(text, place) or self._characters.replaced(text, place)
@@ -98,7 +105,7 @@ class SentencePieceModel:
             place += count
 
     def _own(self, text: str, place: int) -> tuple[str, int] | None:
-        """The symbol that the user of the trainer has defined, if one begins here."""
+        """The user-defined symbol at text[place:] and its length; None if there is none."""
         for symbol in self._user_defined:
             if text.startswith(symbol, place):
                 return symbol, len(symbol)

@@ -1,5 +1,7 @@
-"""A text as its sentences, for texts longer than a model's positions. Nothing is lost: the parts,
-put together, are the text."""
+"""Splits a text into sentences, for texts that are longer than a model's positions.
+
+Joined, the sentences are the text: no character is lost.
+"""
 
 import re
 from collections.abc import Callable
@@ -13,8 +15,8 @@ from allyouneed.text.abbreviations import (
     OPENERS,
 )
 
-# A run of signs is entered at its first only and gives nothing back (`*+`), so that the time
-# grows with the length of the text and no faster.
+# A match can begin only at the first sign of a run, and possessive quantifiers (`*+`) never
+# backtrack. The time is therefore linear in the length of the text.
 _STOP = re.compile(
     r"""
       (?<! [.!?…؟۔।॥] ) (?P<stop> [.!?…؟۔।॥]++ ) ["'”’“‘»«›‹)\]]*+ \s++   # a space must follow
@@ -33,20 +35,21 @@ _LAST_WORD = re.compile(
     re.VERBOSE,
 )
 _LETTERS_AND_STOPS = re.compile(r"(?:[^\W\d_]{1,2}\.)*[^\W\d_]")  # "J", "U.S", "Ph.D"
-_ORDINAL = re.compile(r"(\w*)(\s*)\b\d{1,2}\Z")
+_NUMBER = re.compile(r"(\w*)(\s*)\b\d{1,2}\Z")
 _CLAUSE = re.compile(r"(?<=[;:,])\s+|(?<=[、，；：])")
 _SPACE = re.compile(r"\s+")
 _THREE_LETTERS = re.compile(r"(?:\W*+\w){3}")
-_LOOK_BACK = 40  # characters, more than the words before a stop that decide about it
-_TINY = 16  # characters
+_LOOK_BACK = 40  # characters before a stop that are examined; the deciding words are shorter
+_TINY = 16  # characters; a longer sentence always stands alone
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text; joined, they are the text. Space stays with what it follows.
+    """The sentences of a text. Joined, they are the text. Space belongs to the sentence before it.
 
-    A stop, with the quotes and brackets that close after it, ends a sentence where space follows
-    (`。` needs none), unless the next word is in lower case or the word before is an abbreviation,
-    an initial, or an ordinal (`am 3. Oktober`). The end of a line always ends a sentence.
+    A sentence ends at a stop, together with the quotes and brackets that close after it, if space
+    follows (`。` needs no space). It does not end there if the next word is in lower case, or if
+    the word before is an abbreviation, an initial or an ordinal (`am 3. Oktober`). The end of a
+    line always ends a sentence.
     """
     sentences: list[str] = []
     begin = 0
@@ -58,12 +61,13 @@ def split_sentences(text: str) -> list[str]:
 
 
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """The text as one piece where it fits, else as pieces that do; joined, they are the text.
+    """Pieces of the text for which `fits` is True. Joined, they are the text.
 
-    One sentence is one piece; only what has hardly a letter, as the number of a list, goes with
-    the next. A sentence that does not fit is cut after a clause mark (`;` `:` `,`), else after a
-    space, else between any two characters. One character alone is never cut, fit or not. `fits`
-    should hold for the beginnings of what it holds for; it is asked a few times for each piece.
+    A text that fits is one piece. Otherwise each sentence is one piece; a sentence with hardly any
+    letters, such as the number of a list item, is joined to the next one. A sentence that does not
+    fit is cut after a clause mark (`;` `:` `,`), else after a space, else between any two
+    characters. A single character is a piece even if it does not fit. If `fits` holds for a text,
+    it should hold for each beginning of the text. It is called a few times per piece.
     """
     if not text or fits(text):
         return [text] if text else []
@@ -81,7 +85,7 @@ def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
-    """Whether the stop found ends the sentence that starts at `begin`."""
+    """Whether the stop `match` ends the sentence that starts at `begin`."""
     if match["stop"] is None or "\n" in match[0]:
         return True
     opening = _OPENING.match(text, match.end())
@@ -92,8 +96,8 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     if match["stop"] != ".":
         return True
     before = text[max(begin, match.start() - _LOOK_BACK) : match.start()]
-    if ordinal := _ORDINAL.search(before):
-        return not _goes_on(ordinal, following)
+    if number := _NUMBER.search(before):
+        return not _is_ordinal(number, following)
     found = _LAST_WORD.search(before)
     last = re.sub(r"\s", "", found[0]) if found else ""
     if last.lower() in NEVER_LAST:
@@ -106,17 +110,17 @@ def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     return True
 
 
-def _goes_on(ordinal: re.Match[str], following: str) -> bool:
-    """Whether a number of one or two digits before a stop is an ordinal, or that of a list."""
-    if ordinal.start() == 0 and not ordinal[1]:
+def _is_ordinal(number: re.Match[str], following: str) -> bool:
+    """Whether a number of one or two digits before a stop is an ordinal or numbers a list item."""
+    if number.start() == 0 and not number[1]:
         return True
     if following[:1].isdigit() or following.lower() in AFTER_ORDINALS:
         return True
-    return ordinal[1].lower() in BEFORE_ORDINALS and following not in OPENERS
+    return number[1].lower() in BEFORE_ORDINALS and following not in OPENERS
 
 
 def _cut(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """One sentence in pieces that fit."""
+    """The pieces of one sentence, each of which fits."""
     if fits(text):
         return [text]
     pieces: list[str] = []
@@ -130,7 +134,7 @@ def _cut(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def _reach(text: str, begin: int, guess: int, fits: Callable[[str], bool]) -> int:
-    """How many characters from `begin` fit, an eighth of them at most left out; at least one."""
+    """The number of characters from `begin` on that fit, to within an eighth; at least 1."""
     left = len(text) - begin
     low, high = 1, min(guess, left)
     while fits(text[begin : begin + high]):
@@ -147,7 +151,8 @@ def _reach(text: str, begin: int, guess: int, fits: Callable[[str], bool]) -> in
 
 
 def _good_end(text: str, begin: int, end: int, fits: Callable[[str], bool]) -> int:
-    """The last clause mark in the second half, else the last space, else `end`."""
+    """Where to cut text[begin:end]: after the last clause mark in its second half, else after the
+    last space, else at `end`."""
     if end == len(text):
         return end
     for mark, earliest in ((_CLAUSE, (begin + end) // 2), (_SPACE, begin)):

@@ -1,6 +1,6 @@
-"""A piece of text as people are shown it."""
+"""Pieces of text for display."""
 
 
 def shown(piece: str) -> str:
-    """A piece of text with its spaces visible, on one line."""
+    """The piece with a visible sign (␣ or ·) for every space and every unprintable character."""
     return "".join(sign if sign.isprintable() else "·" for sign in piece.replace(" ", "␣"))

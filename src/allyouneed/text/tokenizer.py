@@ -1,12 +1,12 @@
-"""Joint byte-level byte-pair encoding (section 5.1; Sennrich et al. 2016) over `tokenizers`.
+"""Byte-level byte-pair encoding with one vocabulary for both languages (section 5.1; Sennrich et
+al. 2016), by the library `tokenizers`.
 
-A text is given one leading space, so that a word at its start shares its piece with the same
-word further in, and is then spelt in bytes: nothing is unknown, and decoding gives back exactly
-what was encoded.
+`encode` puts one space before the text, so that a word has the same piece at the start of a text as
+inside it. It then cuts the text's bytes into pieces. Every byte has a piece, so no text is unknown,
+and `decode` gives back exactly the text that was encoded.
 """
 
 import functools
-import hashlib
 import itertools
 import json
 import os
@@ -19,11 +19,10 @@ from typing import ClassVar, Self
 
 import tokenizers
 
-from allyouneed.errors import ConfigError, ModelFolderError, UsageError
-from allyouneed.files import write_whole
+from allyouneed.errors import ConfigError, ModelFolderError
 from allyouneed.pipeline import processors
 from allyouneed.text.clean import clean
-from allyouneed.text.spelt import Spelt
+from allyouneed.text.concatenating import ConcatenatingTokenizer
 from allyouneed.text.tokenizer_file import (
     BYTE_ALPHABET,
     SPECIALS,
@@ -34,16 +33,19 @@ from allyouneed.text.tokenizer_file import (
 )
 from allyouneed.text.word_memory import WordMemory
 
-FEW = 3  # cores: a text's words are put together on one of them, in a third of the library's time
+# Up to this number of cores, `WordMemory` on one core is faster than the library on all of them. On
+# one core it takes a third of the library's time.
+FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """A tokenised text; the three lists are of one length and end with the end of the sentence.
+    """A tokenised text: three lists of equal length, whose last entry is the end of the sentence.
 
-    `pieces` are the vocabulary's, made readable, so the first usually shows the added space.
+    `pieces` are readable; the first piece usually begins with the added space.
     `spans` are character offsets into the text: piece i touches `text[spans[i][0]:spans[i][1]]`.
-    Pieces that share a character both cover it; the added space and the end cover none.
+    A character that is split between two pieces is in both spans. The added space and the end have
+    empty spans.
     """
 
     ids: list[int]
@@ -52,7 +54,7 @@ class Encoding:
 
 
 class _Spellings(dict[int, bytes]):
-    """The bytes of each piece by its id, found when an id is first asked for.
+    """The bytes of each piece by its id, computed at the first look-up of an id.
 
     Raises:
         KeyError: an id outside the vocabulary.
@@ -66,8 +68,8 @@ class _Spellings(dict[int, bytes]):
         return self[id]
 
 
-class Tokenizer(Spelt):
-    """A vocabulary of byte pieces, and the way from text to ids and back."""
+class Tokenizer(ConcatenatingTokenizer):
+    """The project's own tokenizer: a vocabulary of byte pieces, from text to ids and back."""
 
     PAD, START, END, UNKNOWN = range(len(SPECIALS))
     specials: ClassVar[tuple[str, ...]] = SPECIALS
@@ -75,12 +77,13 @@ class Tokenizer(Spelt):
     def __init__(
         self, vocabulary: dict[str, int], merges: list[tuple[str, str]], text: str | None = None
     ) -> None:
-        """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1; `merges` in order.
+        """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1.
 
-        `text` is a file that holds just these, where one was read.
+        `merges` are in the order in which they were learnt. `text` is the content of a
+        tokenizer.json with the same vocabulary and merges, if there is one.
 
         Raises:
-            MisfitError: the two are no byte-level vocabulary with this project's special ids.
+            MisfitError: not a byte-level vocabulary with this project's special ids.
         """
         check(vocabulary, merges, self.specials)
         self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
@@ -100,10 +103,10 @@ class Tokenizer(Spelt):
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary: int) -> Self:
-        """Learns up to `vocabulary` pieces from texts of all languages together.
+        """A tokenizer with up to `vocabulary` pieces, learnt from texts of all languages together.
 
-        The same texts give the same pieces. There are fewer than asked for when no pair of
-        pieces is left that occurs twice.
+        The same texts give the same pieces. Learning stops early, with fewer pieces, when no pair
+        of pieces occurs twice.
 
         Raises:
             ConfigError: `vocabulary` cannot hold the bytes and the special pieces.
@@ -130,10 +133,10 @@ class Tokenizer(Spelt):
 
     @classmethod
     def from_json(cls, text: str, origin: str = "the tokenizer") -> Self:
-        """Reads what `to_json` wrote; `origin` is how an error names it.
+        """The tokenizer that `to_json` wrote as `text`; errors name the file `origin`.
 
         Raises:
-            ModelFolderError: it is not JSON, or not a tokenizer of this shape.
+            ModelFolderError: not JSON, or not a tokenizer of this kind.
         """
         try:
             contents = json.loads(text)
@@ -141,42 +144,31 @@ class Tokenizer(Spelt):
             vocabulary = dict(model["vocab"])
             merges = [(left, right) for left, right in model["merges"]]
             if contents != document(vocabulary, [list(merge) for merge in merges], cls.specials):
-                raise MisfitError("its settings are not those of byte-level text here")
+                raise MisfitError("its settings differ from those this project writes")
             return cls(vocabulary, merges, text)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             reason = str(error) if isinstance(error, MisfitError) else "it is damaged"
             raise ModelFolderError(
-                f"{origin} is no tokenizer of this project: {reason}; "
-                "copy it again from the model folder it belongs to, or train the model anew"
+                f"{origin} is not a tokenizer of this project: {reason}; "
+                "copy it again from the model folder it belongs to, or train the model again"
             ) from error
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Reads a `tokenizer.json`.
+        """The tokenizer of a `tokenizer.json`.
 
         Raises:
-            ModelFolderError: no such file, unreadable, or not a tokenizer of this shape.
+            ModelFolderError: no such file, unreadable, or not a tokenizer of this kind.
         """
         return cls.from_json(read_text(path), str(path))
 
-    def save(self, path: str | Path) -> None:
-        """Writes `tokenizer.json`, beside first and then renamed: never half there.
-
-        Raises:
-            OSError: no room or no permission; a file that was there stays as it was.
-        """
-        write_whole(path, self._json)
-
     def to_json(self) -> str:
-        """The whole tokenizer as one line of JSON, which the `tokenizers` library reads too."""
+        """The whole tokenizer as one line of JSON. The library `tokenizers` can read it too."""
         return self._json
 
-    def fingerprint(self) -> str:
-        """SHA-256 of the JSON, in hexadecimal: equal for equal tokenizers, whatever the library."""
-        return hashlib.sha256(self._json.encode()).hexdigest()
-
     def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
-        """Copies are read anew: the library's own would no longer take `</s>` for text."""
+        """Copies are made from the JSON. A copy made by the library would read a `</s>` in a text
+        as the end of the sentence."""
         return type(self).from_json, (self._json,)
 
     def __len__(self) -> int:
@@ -184,20 +176,20 @@ class Tokenizer(Spelt):
 
     @property
     def target(self) -> Self:
-        """The tokenizer of translations: this one, as both languages share a vocabulary."""
+        """The tokenizer of translations: this one, since both languages share one vocabulary."""
         return self
 
     def encode(self, text: str) -> Encoding:
-        """Tokenises one text; surrogates count as U+FFFD (`clean` has the note about them)."""
+        """One text's ids, pieces and spans. Surrogates count as U+FFFD (see `clean`)."""
         text, _ = clean(text)
         ids: list[int] = self._library.encode(text).ids
         pieces = [self.piece(i) for i in ids]
         return Encoding(ids, pieces, list(self._spans(text, ids)))
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Tokenises many texts at once, ids only; every list ends in `END`.
+        """Many texts' ids; every list ends in `END`.
 
-        On few cores by words that are remembered; on many the library is faster, as it takes all.
+        On few cores a memory of words is faster; on many cores the library is, as it uses them all.
         """
         cleaned = [clean(text)[0] for text in texts]
         ids = (self._memory.ids if processors() <= FEW else self._encode_all)(cleaned)
@@ -206,24 +198,12 @@ class Tokenizer(Spelt):
         return ids
 
     def _encode_all(self, texts: list[str]) -> list[list[int]]:
-        """By the library, without `END`."""
+        """Many texts' ids by the library, without `END`."""
         encodings = self._library.encode_batch_fast(texts, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text of the ids; for those of `encode(text)`, exactly the (clean) text.
-
-        Padding, start and end have no text; an unknown piece and bytes that are no UTF-8, which
-        a model may write, become U+FFFD. One space at the very start is the one added by encoding.
-
-        Raises:
-            UsageError: an id outside the vocabulary.
-        """
-        text = b"".join([self.spelling(i) for i in ids])
-        return text.removeprefix(b" ").decode(errors="replace")
-
     def piece(self, id: int) -> str:
-        """One piece made readable; bytes that are no whole character are written `<0xF0>`.
+        """One piece as readable text. A byte of an incomplete character is written as `<0xF0>`.
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -235,14 +215,14 @@ class Tokenizer(Spelt):
         return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
 
     def halves(self) -> dict[int, tuple[int, int]]:
-        """The merge tree: for every piece that is no single byte, the two it was merged from."""
+        """The merge tree: each piece longer than one byte → the two pieces it was merged from."""
         tree: dict[int, tuple[int, int]] = {}
         for left, right in self._merges:
             tree.setdefault(self._ids[left + right], (self._ids[left], self._ids[right]))
         return tree
 
     def spelling(self, id: int) -> bytes:
-        """The bytes of one piece; none for padding, start and end.
+        """The bytes that one piece adds to a text; none for padding, start and end.
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -250,13 +230,10 @@ class Tokenizer(Spelt):
         try:
             return self._bytes[id]
         except KeyError:
-            raise UsageError(
-                f"id {id} is outside this vocabulary of {len(self)} pieces; "
-                "use the tokenizer.json of the model that wrote it"
-            ) from None
+            raise self._outside(id) from None
 
     def _spans(self, text: str, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Where each piece lies in the text, from the bytes it spells; one byte was added ahead."""
+        """Each piece's span in the text, counted in bytes from the added space at byte 0."""
         ends = list(itertools.accumulate(len(self._bytes[i]) for i in ids))
         starts = [0, *ends[:-1]]
         character = _characters(text)
@@ -267,10 +244,10 @@ class Tokenizer(Spelt):
 
 
 def read_text(path: str | Path) -> str:
-    """A `tokenizer.json` as text.
+    """The content of a `tokenizer.json`.
 
     Raises:
-        ModelFolderError: no such file, unreadable, or no UTF-8.
+        ModelFolderError: no such file, unreadable, or not UTF-8.
     """
     try:
         return Path(path).read_bytes().decode()
@@ -286,7 +263,7 @@ def read_text(path: str | Path) -> str:
 
 
 def _characters(text: str) -> Sequence[int]:
-    """For each byte of the text in UTF-8, and for the byte after, its character's number."""
+    """For each byte of the text in UTF-8, and for its end, the index of the byte's character."""
     if text.isascii():
         return range(len(text) + 1)
     widths = (len(character.encode()) for character in text)
@@ -296,10 +273,10 @@ def _characters(text: str) -> Sequence[int]:
 
 @functools.cache
 def stay_quiet_after_fork() -> None:
-    """Lets a forked process tokenise on one core, without a warning from older libraries.
+    """Keeps older versions of `tokenizers` from printing a warning when the process forks.
 
-    Their threads do not live on in a fork, and they look at the environment while forking: so
-    the variable is there for that moment only. One that the user has set is left alone.
+    Their threads do not survive a fork. They read TOKENIZERS_PARALLELISM while the process forks,
+    so the variable is set for that moment only. A value that the user has set is not changed.
     """
     name = "TOKENIZERS_PARALLELISM"
     if name in os.environ or not hasattr(os, "register_at_fork"):  # Windows has no forks

@@ -1,22 +1,23 @@
-"""What `tokenizer.json` holds, and what it must hold to be read."""
+"""The contents of this project's own `tokenizer.json`: how they are written and checked."""
 
 from collections.abc import Sequence
 from typing import Any
 
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 ENCODER_SPECIALS = ("<pad>", "[CLS]", "[SEP]", "<unk>", "[MASK]")
-"""Of a model without a decoder (Devlin et al. 2019): [CLS] begins a text, [SEP] ends it."""
-END = 2  # the end's place in both
+"""Special pieces of a model without a decoder (Devlin et al. 2019): [CLS] begins a text, [SEP] ends
+it."""
+END = 2  # index of the end in both lists
 
 
 class MisfitError(ValueError):
-    """Why the contents of a file are no byte-level vocabulary with this project's special ids."""
+    """The reason why a file is not a byte-level vocabulary with this project's special ids."""
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """The printable character for each byte: itself where printable, else one from U+0100 on.
+    """The byte alphabet of GPT-2 (Radford et al. 2019), which `tokenizers` uses: character → byte.
 
-    The byte alphabet of GPT-2 (Radford et al. 2019), which `tokenizers` writes in its files.
+    A printable byte is its own character; the other bytes get characters from U+0100 on.
     """
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in set(printable)]
@@ -30,14 +31,19 @@ _AS_LATIN_1 = str.maketrans({character: chr(byte) for character, byte in BYTE_AL
 
 
 def spell(piece: str) -> bytes:
-    """The bytes that a piece of the file stands for."""
+    """The bytes of a piece that is written in the byte alphabet."""
     return piece.translate(_AS_LATIN_1).encode("latin-1")
 
 
 def check(
     vocabulary: dict[str, int], merges: list[tuple[str, str]], specials: Sequence[str] = SPECIALS
 ) -> None:
-    """Raises MisfitError, naming the first thing that does not fit."""
+    """Checks a vocabulary with its merges.
+
+    Raises:
+        MisfitError: it is not a byte-level vocabulary with these special ids. The message names the
+            first fault.
+    """
     if not {type(i) for i in vocabulary.values()} <= {int}:
         raise MisfitError("its ids are not all whole numbers")
     if sorted(vocabulary.values()) != list(range(len(vocabulary))):
@@ -65,10 +71,11 @@ def document(
     merges: Sequence[Sequence[str]],
     specials: Sequence[str] = SPECIALS,
 ) -> dict[str, Any]:
-    """The contents of `tokenizer.json`, written here so that they stay the same for ever.
+    """The contents of `tokenizer.json`, as the library `tokenizers` reads them.
 
-    The pattern of `ByteLevel` parts letters from signs, so no merge can ever spell `</s>`, whose
-    id the trainer would hand out again; `check` holds every file to that.
+    They are spelt out here so that the file does not change with the library's version. `ByteLevel`
+    separates letters from other signs before it merges. Therefore no merge can produce `</s>`, and
+    no piece gets the id of a special piece; `check` tests that.
     """
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     special = [

@@ -1,7 +1,7 @@
-"""A unigram model (Kudo 2018): a text is cut where the sum of its pieces' scores is the highest.
+"""Unigram models (Kudo 2018): a text is cut so that the sum of its pieces' scores is highest.
 
-Searched to the last bit as the package `sentencepiece` does: the search of `tokenizers` adds in
-float64, which breaks ties in other ways.
+The search adds in float32 and so gives the same pieces as the package `sentencepiece`. The library
+`tokenizers` adds in float64 and resolves some ties differently.
 """
 
 from collections.abc import Sequence
@@ -13,24 +13,26 @@ UNKNOWN_PENALTY = 10.0  # below the least probable piece
 
 
 class Unigram:
-    """The pieces that a text can have, with their log-probabilities."""
+    """Cuts texts into the pieces with the highest sum of log-probabilities."""
 
     def __init__(self, pieces: Sequence[tuple[str, float, Kind]]) -> None:
         self._scores = _scores(pieces)
-        self._longest: dict[str, int] = {}  # the most characters of a piece, by the first one
+        self._longest: dict[str, int] = {}  # a character → length of the longest piece it begins
         for piece in self._scores:
             self._longest[piece[0]] = max(self._longest.get(piece[0], 0), len(piece))
         least = min((score for _, score, kind in pieces if kind == Kind.NORMAL), default=0)
         self._unknown_score = c_float(least - UNKNOWN_PENALTY).value
 
     def knows(self, spelling: str) -> bool:
-        """Whether a text can have this piece."""
+        """Whether a cut text can contain this piece."""
         return spelling in self._scores
 
     def cut(self, normal: str) -> list[tuple[int, int]]:
-        """Where the pieces of the best sum of scores begin and end (Viterbi 1967); a character
-        that no piece holds comes alone."""
-        best = [0.0] + [-1.0] * len(normal)  # rounded to float32, as the package keeps it
+        """The spans (begin, end) of the pieces with the highest sum of scores (Viterbi 1967).
+
+        A character that is in no piece is its own span.
+        """
+        best = [0.0] + [-1.0] * len(normal)  # rounded to float32, as in `sentencepiece`
         begins = [0] + [-1] * len(normal)
         scores = self._scores
         for begin, first in enumerate(normal):
@@ -56,12 +58,12 @@ class Unigram:
 
 
 def _scores(pieces: Sequence[tuple[str, float, Kind]]) -> dict[str, float]:
-    """The log-probabilities of those pieces that a text can have."""
+    """The log-probabilities of the pieces that a cut text can contain."""
     best = max((score for _, score, kind in pieces if kind == Kind.NORMAL), default=0.0)
     scores: dict[str, float] = {}
     for piece, score, kind in pieces:
         if kind == Kind.NORMAL:
             scores[piece] = score
-        elif kind == Kind.USER_DEFINED:  # whatever it was trained to, it stays whole
+        elif kind == Kind.USER_DEFINED:  # a score so high that the piece is never cut
             scores[piece] = c_float(len(piece.encode()) * best).value - 0.1
     return scores

@@ -1,4 +1,4 @@
-"""Text whose words and signs a corpus sets apart by spaces, written as people do."""
+"""Removes the spaces that some corpora put between words and punctuation."""
 
 import re
 
@@ -13,11 +13,10 @@ ENDINGS = re.compile(r"(?<=\w')(?:S|M|D|T|Re|Ve|Ll)\b")
 
 
 def unspaced(text: str) -> str:
-    """The text without spaces before closing signs, behind opening ones, and around the apostrophe
-    of "I'm" or "don't": "Why not ? I ’ m here ." gives "Why not? I'm here."
+    """The English text without spaces before closing signs, after opening signs, and around the
+    apostrophe of "I'm" or "don't": "Why not ? I ’ m here ." gives "Why not? I'm here."
 
-    For English; quotation marks stay as they are, since nothing tells an opening one from a
-    closing one.
+    Spaces around quotation marks are kept, because opening and closing marks look the same.
     """
     for pattern, replacement in RULES:
         text = pattern.sub(replacement, text)

@@ -1,29 +1,27 @@
-"""BERT's text rules: words and signs, cut into the longest pieces of a vocabulary (Wu et al. 2016;
-Devlin et al. 2019), over `tokenizers`.
+"""BERT's text rules, WordPiece: words and signs are cut into the longest pieces of a vocabulary (Wu
+et al. 2016; Devlin et al. 2019), by the library `tokenizers`.
 
-The kind "wordpiece" of tokenizer.json. Unlike this project's own pieces these lose something: case
-and accents where they are not told apart, which spaces there were, and what is in no piece.
+The kind "wordpiece" of tokenizer.json. Unlike this project's own tokenizer, WordPiece loses parts
+of a text: the kinds of white space, characters that are in no piece and, in some vocabularies, case
+and accents.
 """
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers
 
-from allyouneed.errors import ModelFolderError, UsageError
-from allyouneed.files import write_whole
+from allyouneed.errors import ModelFolderError
 from allyouneed.text.clean import clean
+from allyouneed.text.concatenating import ConcatenatingTokenizer
 from allyouneed.text.encoder_tokenizer import MASK_IN_TEXT
-from allyouneed.text.spelt import Spelt
 from allyouneed.text.tokenizer import Encoding, stay_quiet_after_fork
 
 KIND = "wordpiece"
-INSIDE = "##"  # begins a piece that does not begin a word
-LONGEST_WORD = 100  # characters; a longer word is unknown
+INSIDE = "##"  # the beginning of a piece inside a word
+LONGEST_WORD = 100  # characters; a longer word becomes the unknown piece
 SPECIAL = {
     "pad": "[PAD]",
     "unknown": "[UNK]",
@@ -33,9 +31,12 @@ SPECIAL = {
 }
 
 
-class WordPiece(Spelt):
-    """A vocabulary of BERT's. "[CLS]" and its like in a text are text; only `encode_masked` takes
-    "[MASK]" for the mask."""
+class WordPiece(ConcatenatingTokenizer):
+    """A tokenizer of a BERT model.
+
+    "[CLS]" and other special pieces written in a text are ordinary text. Only `encode_masked` reads
+    "[MASK]" as the mask.
+    """
 
     def __init__(
         self,
@@ -46,11 +47,11 @@ class WordPiece(Spelt):
         chinese_characters: bool = True,
         special: Mapping[str, str] = SPECIAL,
     ) -> None:
-        """`strip_accents` None: as `lowercase`. `chinese_characters` are each a word; `special`
-        says how the special pieces are spelt.
+        """`strip_accents` None means the value of `lowercase`. `chinese_characters` makes each
+        Chinese character a word. `special` says how the special pieces are spelt.
 
         Raises:
-            ValueError: ids that are not 0 to n-1, or a special piece that is missing.
+            ValueError: the ids are not 0 to n-1, or a special piece is missing.
         """
         if sorted(vocabulary.values()) != list(range(len(vocabulary))):
             raise ValueError(f"its ids are not 0 to {len(vocabulary) - 1}, each once")
@@ -83,19 +84,19 @@ class WordPiece(Spelt):
 
     @property
     def target(self) -> Self:
-        """This one: there is no other side."""
+        """This tokenizer itself, since an encoder-only model has one side."""
         return self
 
     @property
     def vocabulary(self) -> dict[str, int]:
-        """The pieces with their ids, in the order of these."""
+        """Each piece → its id, in the order of the ids."""
         return {piece: id for id, piece in enumerate(self._pieces)}
 
     def __len__(self) -> int:
         return len(self._pieces)
 
     def encode(self, text: str) -> Encoding:
-        """One text's ids, pieces and spans; all end with [SEP]."""
+        """One text's ids, pieces and spans; all three end with [SEP]."""
         text, _ = clean(text)
         found = self.library.encode(text)
         ids = [*found.ids, self.END]
@@ -108,40 +109,32 @@ class WordPiece(Spelt):
         return [[*encoding.ids, self.END] for encoding in found]
 
     def encode_masked(self, text: str) -> list[int]:
-        """As `encode_ids`, each "[MASK]" in the text being the mask; ends in `END`."""
+        """One text's ids, with `MASK` for each "[MASK]" in the text; ends in `END`."""
         *parts, last = self.encode_ids(text.split(MASK_IN_TEXT))
         return [id for part in parts for id in (*part[:-1], self.MASK)] + last
 
     def put(self, id: int, before: str, after: str) -> str:
-        """The text with this piece in the place of a mask between the two."""
+        """The text `before`, the piece `id` and the text `after`, as one text."""
         piece = self.piece(id)
         if piece.startswith(INSIDE):
             before, piece = before.removesuffix(" "), piece.removeprefix(INSIDE)
-        elif before[-1:].isalnum():  # a word of its own, as the mask was
+        elif before[-1:].isalnum():  # the piece begins a word, as the mask did
             before += " "
         return before + piece + (" " if after[:1].isalnum() else "") + after
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The pieces as words with one space between them; special ones have no text, and what was
-        unknown is U+FFFD.
-
-        Raises:
-            UsageError: an id outside the vocabulary.
-        """
-        return b"".join(self.spelling(id) for id in ids).decode().removeprefix(" ")
-
     def piece(self, id: int) -> str:
-        """One piece; inside a word it begins with "##".
+        """One piece. A piece inside a word begins with "##".
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        if not 0 <= id < len(self._pieces):
-            raise UsageError(f"id {id} is outside this vocabulary of {len(self)} pieces")
+        if not 0 <= id < len(self):
+            raise self._outside(id)
         return self._pieces[id]
 
     def spelling(self, id: int) -> bytes:
-        """What one piece adds to a text; none for special pieces, but U+FFFD for unknown.
+        """The bytes (UTF-8) that one piece adds to a text: U+FFFD for the unknown piece, none for
+        the other special pieces. A piece that begins a word begins with a space.
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -164,23 +157,15 @@ class WordPiece(Spelt):
         }
         return json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
 
-    def save(self, path: str | Path) -> None:
-        """Writes `to_json` to a file; raises OSError, and a file that was there stays."""
-        write_whole(path, self.to_json())
-
-    def fingerprint(self) -> str:
-        """SHA-256 of the JSON, in hexadecimal."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
-
     def __reduce__(self) -> Any:
         return read_word_piece, (json.loads(self.to_json()), "a copy")
 
 
 def read_word_piece(contents: Mapping[str, Any], origin: str) -> WordPiece:
-    """The tokenizer that `to_json` wrote; `origin` is how an error names it.
+    """The tokenizer that `WordPiece.to_json` wrote; errors name the file `origin`.
 
     Raises:
-        ModelFolderError: it is damaged.
+        ModelFolderError: the contents are damaged.
     """
     try:
         return WordPiece(

@@ -1,4 +1,4 @@
-"""Words, as white space separates them, and the pieces that they begin with."""
+"""Words separated by white space, and the first piece of each word."""
 
 import re
 from collections.abc import Sequence
@@ -7,16 +7,16 @@ _WORD = re.compile(r"\S+")
 
 
 def words(text: str) -> list[tuple[int, int]]:
-    """Where each word begins and ends, in characters."""
+    """The span (begin, end) of each word, in characters."""
     return [word.span() for word in _WORD.finditer(text)]
 
 
 def first_pieces(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
-    """For each word of the text the number of the piece that holds its first letter, which is the
-    one that carries a word's tag (Devlin et al. 2019, 5.3).
+    """For each word of the text, the index of the piece with its first letter.
 
-    `spans` are those of `encode(text)`. A letter that no piece holds, as some tokenizers leave
-    letters out, gives its word the next piece.
+    This piece carries the word's tag (Devlin et al. 2019, 5.3). `spans` are those of
+    `encode(text)`. Some tokenizers leave letters out; a word whose first letter is in no piece gets
+    the next piece.
     """
     found: list[int] = []
     number = 0

@@ -162,7 +162,7 @@ def test_a_recipe_comes_back_from_its_toml(tmp_path: Path) -> None:
     ("override", "said"),
     [
         ("reply.history=0", "reply.history = 0"),
-        ('reply.marks=["a","a"]', "do not tell two speakers apart"),
+        ('reply.marks=["a","a"]', "do not distinguish two speakers"),
         ("reply.window=2", "unknown key reply.window"),
         ('data.train.0.turn_fields=["id","who","text"]', "counted from"),
         ('data.train.0.turn_fields=["1","2"]', "turn_fields.2 is missing"),

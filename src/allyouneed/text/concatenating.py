@@ -1,25 +1,41 @@
-"""Texts that are their pieces' spellings, one behind the other."""
+"""Tokenizers whose decoded text is the concatenation of the pieces' bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from allyouneed.text.growing_text import GrowingText
+from allyouneed.text.stored import StoredTokenizer
 
 
-class Spelt:
-    """A tokenizer each of whose pieces adds the same bytes to a text, whatever stands around it;
-    a space at the very start is left out."""
+class ConcatenatingTokenizer(StoredTokenizer):
+    """A tokenizer in which each piece adds the same bytes to a text, whatever its neighbours.
+
+    One space at the very start of a decoded text is left out.
+    """
 
     def spelling(self, id: int) -> bytes:
-        """What one piece adds to a text, in UTF-8; none for padding, start and end.
+        """The bytes (UTF-8) that one piece adds to a text; none for padding, start and end.
 
         Raises:
             UsageError: an id outside the vocabulary.
         """
         raise NotImplementedError
 
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of the ids. Padding, start and end have no text.
+
+        Bytes that are not UTF-8, which a model may write, become U+FFFD.
+
+        Raises:
+            UsageError: an id outside the vocabulary.
+        """
+        spelt = b"".join([self.spelling(id) for id in ids])
+        return spelt.removeprefix(b" ").decode(errors="replace")
+
     def spans(self, ids: Sequence[int]) -> list[tuple[int, int]]:
-        """The characters of `decode(ids)` that each piece touches, begin and end, for any ids: what
-        a model writes need not be how its text would be tokenised, nor UTF-8.
+        """For each id the characters of `decode(ids)` that its piece touches: (begin, end).
+
+        Any ids will do. A model may write ids that `encode` would not give, and bytes that are
+        not UTF-8.
 
         Raises:
             UsageError: an id outside the vocabulary.
@@ -38,13 +54,15 @@ class Spelt:
         return found
 
     def growing(self) -> GrowingText:
-        """A text that grows token by token."""
+        """A decoder that takes one id at a time and returns the text as far as it is certain."""
         return GrowingText(self.spelling)
 
 
 def _characters(spelt: bytes) -> list[int]:
-    """For each byte, and for the one after the last, its character's number; bytes that are no
-    UTF-8 are as many characters as `decode` writes U+FFFD for them."""
+    """For each byte, and for the end of the bytes, the index of its character in the decoded text.
+
+    Each U+FFFD that `decode` writes for bytes that are not UTF-8 counts as one character.
+    """
     numbers: list[int] = []
     count = 0
     while True:

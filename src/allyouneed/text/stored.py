@@ -1,0 +1,37 @@
+"""What the tokenizers of every kind share: their file, and the check of an id."""
+
+import hashlib
+from pathlib import Path
+
+from allyouneed.errors import UsageError
+from allyouneed.files import write_whole
+
+
+class StoredTokenizer:
+    """A tokenizer that is written to `tokenizer.json` as the text `to_json` gives."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """The whole tokenizer, both sides, as JSON; `opening.read_tokenizer` reads it."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Writes `to_json()` to a new file and renames that file to `path`.
+
+        Raises:
+            OSError: no room or no permission. A file already at `path` is then unchanged.
+        """
+        write_whole(path, self.to_json())
+
+    def fingerprint(self) -> str:
+        """SHA-256 of `to_json()`, in hexadecimal: equal for equal tokenizers."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def _outside(self, id: int) -> UsageError:
+        """The error for an id that is not in the vocabulary."""
+        return UsageError(
+            f"id {id} is outside this vocabulary of {len(self)} pieces; "
+            "use the tokenizer.json of the model that wrote it"
+        )
