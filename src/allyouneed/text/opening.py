@@ -16,8 +16,9 @@ Reader = Callable[[Mapping[str, Any], str], AnyTokenizer]
 
 def _marian(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
     from allyouneed.text.marian_tokenizer import MarianTokenizer
+    from allyouneed.text.sentencepiece_tokenizer import read_sentencepiece_tokenizer
 
-    return MarianTokenizer.read(contents, origin)
+    return read_sentencepiece_tokenizer(MarianTokenizer, contents, origin)
 
 
 def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
@@ -28,8 +29,9 @@ def _fairseq(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
 
 def _pieces(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
     from allyouneed.text.piece_tokenizer import PieceTokenizer
+    from allyouneed.text.sentencepiece_tokenizer import read_sentencepiece_tokenizer
 
-    return PieceTokenizer.read(contents, origin)
+    return read_sentencepiece_tokenizer(PieceTokenizer, contents, origin)
 
 
 def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:

@@ -4,9 +4,9 @@ and a table of the model's own gives each piece its id."""
 import base64
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, TypeVar
 
 from allyouneed.errors import ModelFolderError
 from allyouneed.text.clean import clean
@@ -15,6 +15,7 @@ from allyouneed.text.sentencepiece_file import SPACE
 from allyouneed.text.sentencepiece_model import SentencePieceModel
 from allyouneed.text.tokenizer import Encoding
 
+AnySentencePiece = TypeVar("AnySentencePiece", bound="SentencePieceTokenizer")
 BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
@@ -55,21 +56,6 @@ class SentencePieceTokenizer(ConcatenatingTokenizer):
         self._file = base64.b64decode(file, validate=True)
         self._spelt, self._ids, self._silent = spelt, ids, silent
         self.ends = ends
-
-    @classmethod
-    def read(cls, contents: Mapping[str, Any], origin: str) -> Self:
-        """The tokenizer that `to_json` wrote as `contents`; errors name the file `origin`.
-
-        Raises:
-            ModelFolderError: the contents are damaged.
-        """
-        try:
-            return cls(contents, "source")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelFolderError(
-                f"{origin} is not a tokenizer of the kind {cls.KIND!r}: {error}; "
-                "import the model again"
-            ) from error
 
     def check(self) -> None:
         """Reads this side's `.spm` file. Without this call the first text reads it.
@@ -140,3 +126,20 @@ class SentencePieceTokenizer(ConcatenatingTokenizer):
     def to_json(self) -> str:
         """The whole tokenizer, both sides, as JSON."""
         return json.dumps(self._contents, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_sentencepiece_tokenizer(
+    kind: Callable[[Mapping[str, Any]], AnySentencePiece], contents: Mapping[str, Any], origin: str
+) -> AnySentencePiece:
+    """The tokenizer that `to_json` wrote as `contents`; errors name the file `origin`.
+
+    Raises:
+        ModelFolderError: the contents are damaged.
+    """
+    try:
+        return kind(contents)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelFolderError(
+            f"{origin} is not a tokenizer of the kind {contents['kind']!r}: {error}; "
+            "import the model again"
+        ) from error
