@@ -207,7 +207,7 @@ def test_a_stopped_run_goes_on(call, here: Path) -> None:
     step = int(kept[0].rpartition("-")[2])
     ended = call("train", "reverse", *SMALL, f"training.steps={step + 1}", "--into", "run")
     assert ended.code == 1
-    assert "go on with it by --resume" in ended.err
+    assert "continue it with --resume" in ended.err
     ended = call(
         "train", "reverse", *SMALL, f"training.steps={step + 1}", "--into", "run", "--resume"
     )

@@ -140,7 +140,7 @@ def same_losses(one: Sequence[float], two: Sequence[float]) -> None:
 
 def same_weights(two: Path, killed: Path) -> None:
     weights = [(run / "model" / "model.safetensors").read_bytes() for run in (two, killed)]
-    if "goes on from step" not in (killed / "log.jsonl").read_text():
+    if "continues from step" not in (killed / "log.jsonl").read_text():
         raise SystemExit("FAILED: the killed run did not go on from a checkpoint")
     if weights[0] != weights[1] or losses(two) != losses(killed):
         raise SystemExit("FAILED: the killed run has other losses or weights")

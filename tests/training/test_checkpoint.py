@@ -276,7 +276,7 @@ def test_spoilt_weights_that_cannot_be_set_aside_are_told_of(
 
     monkeypatch.setattr(Path, "rename", refuse)
     assert set_aside(path).endswith(
-        "cannot be set aside: Read-only file system; remove it before you go on"
+        "cannot be renamed: Read-only file system; remove it before you resume the run"
     )
     monkeypatch.undo()
     assert set_aside(path) == "spoilt-step-00000001 has spoilt weights"

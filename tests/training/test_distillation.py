@@ -329,7 +329,7 @@ def test_a_teacher_that_translates_the_other_way_is_refused(taught: Any) -> None
     there = ("source_language=English", "target_language=German")
     for wrong, right in (("distill", "back_translate"), ("back_translate", "distill")):
         name = "de-en" if wrong == "distill" else "en-de"
-        said = rf"^{wrong}: \S*{name} translates .* is needed; .* or say {right} instead"
+        said = rf"^{wrong}: \S*{name} translates .*, but this needs .* or use {right} instead"
         with pytest.raises(RecipeError, match=said):
             taught.start("run", f"data.train.0.{wrong}={name}", *there)
         (section,) = taught.recipe(f"data.train.0.{right}={name}", *there).data.train
@@ -340,7 +340,7 @@ def test_a_teacher_that_translates_the_other_way_is_refused(taught: Any) -> None
 
 @pytest.mark.usefixtures("full_disk")
 def test_a_full_disk_keeps_what_is_translated(taught: Any) -> None:
-    with pytest.raises(DataError, match=r"No space left.*make room.*what is translated is kept"):
+    with pytest.raises(DataError, match=r"No space left.*free some.*finished parts are kept"):
         distil(taught.recipe(by(taught)), taught.root / "full", CPU, ALONE, silent, silent)
 
 

@@ -105,7 +105,7 @@ def test_memory_that_does_not_suffice(
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(estimate_module, "_forward_and_backward", too_much)
-    with pytest.raises(TrainingError, match=r"memory of cpu .*batch_tokens = 256; lower it"):
+    with pytest.raises(TrainingError, match=r"cpu has not enough .*batch_tokens = 256; divide it"):
         estimated(runs, model)
 
 
@@ -138,5 +138,5 @@ def test_a_model_too_large_for_the_device_is_told_by_arithmetic(
     monkeypatch.setattr(estimate_module, "_memory", lambda device: (0, 16 * weights + table))
     check_model_fits(recipe, cpu)
     monkeypatch.setattr(estimate_module, "_memory", lambda device: (0, 16 * weights + table - 1))
-    with pytest.raises(TrainingError, match=rf"the model has {weights:,} weights, which need"):
+    with pytest.raises(TrainingError, match=rf"training the model's {weights:,} weights needs"):
         check_model_fits(recipe, cpu)

@@ -76,7 +76,7 @@ def test_on_a_full_disk_lines_wait_for_room(tmp_path: Path) -> None:
     assert read_log(tmp_path) == [record(step) for step in (1, 2, 3, 4)]
     assert [one for one in told if one["event"] == "step"] == read_log(tmp_path)
     (note,) = [one["text"] for one in told if one["event"] == "note"]
-    assert note.endswith("log.jsonl: No space left on device; its lines wait until there is room")
+    assert note.endswith("log.jsonl: No space left on device; its lines wait until there is space")
 
 
 @pytest.mark.usefixtures("full_disk")
@@ -120,7 +120,7 @@ def test_a_disk_too_full_for_tensorboard_costs_no_line(
         log.write(record(step))
     assert read_log(tmp_path) == [record(1), record(2)]
     (note,) = [one["text"] for one in told if one["event"] == "note"]
-    assert note.endswith("No space left on device; no more is written there")
+    assert note.endswith("No space left on device; nothing more is written there")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

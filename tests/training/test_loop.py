@@ -231,7 +231,7 @@ def test_it_ends_after_so_many_epochs(runs: Any) -> None:
 def test_it_ends_after_so_many_minutes_all_starts_together(runs: Any) -> None:
     limit = ("training.max_minutes=0.003", "training.steps=1000000")
     result = runs.start("run", *limit)
-    assert result.reason == "0.003 minutes are over"
+    assert result.reason == "0.003 minutes have passed"
     assert result.model is not None
     assert runs.start("run", *limit, resume=True).steps == result.steps
 
@@ -420,8 +420,8 @@ def test_after_too_many_in_a_row_it_stops_at_the_last_good_checkpoint(
     with pytest.raises(TrainingError, match="loss is nan at step 8 ") as error:
         runs.start("run", *few, "training.validate_every_steps=100")
     good = (
-        r"last good checkpoint is \S*/step-00000005: the weights are sound, their validation loss "
-        r"is \d\.\d\d, so look at"
+        r"last good checkpoint is \S*/step-00000005: the weights are sound \(validation loss "
+        r"\d\.\d\d\), so look at"
     )
     assert re.search(good, str(error.value))
     assert "made:reverse:1:" in str(error.value)
@@ -488,10 +488,8 @@ def test_a_batch_too_large_for_memory_is_split_and_counts_in_full(
     assert tokens[0] == tokens[1]
     notes = [n["text"] for n in runs.records("split", "note") if "memory" in n["text"]]
     assert notes
-    assert notes[0].startswith(
-        "step 2: memory does not suffice for a batch, or a part of one; 3 of"
-    )
-    assert notes[0].endswith("would save the second try")
+    assert notes[0].startswith("step 2: there was not enough memory for 3 of the batches")
+    assert notes[0].endswith("saves the time of the second try")
 
 
 class OneSplit(Workers):
@@ -511,14 +509,14 @@ def test_a_split_on_another_worker_is_told(runs: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(workers_module, "ALONE", OneSplit())
     runs.start("run", "training.accumulate=2", "training.steps=2")
     (told,) = [n["text"] for n in runs.records("run", "note") if "memory" in n["text"]]
-    assert told.startswith("step 1: memory does not suffice for a batch, or a part of one; 1 of")
+    assert told.startswith("step 1: there was not enough memory for 1 of the batches or parts")
 
 
 def test_a_pair_too_large_for_memory_is_named(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     out_of_memory(0, range(1, 99), monkeypatch)
     with pytest.raises(
         TrainingError,
-        match=r"^made:reverse:1:\d+: memory does not suffice for this pair of \d+ and",
+        match=r"^made:reverse:1:\d+: this example of \d+ and \d+ tokens alone does not fit into",
     ):
         runs.start("run")
 

@@ -85,7 +85,7 @@ def test_a_damaged_vocabulary_is_learnt_anew_with_a_note(prepared: Prepared) -> 
     kept.write_text(kept.read_text()[:1000])
     second = prepared()
     assert prepared.done == ["vocabulary"]
-    assert prepared.notes[0] == f"{kept} is damaged and is made anew"
+    assert prepared.notes[0] == f"{kept} is damaged and is written again"
     assert second.tokenizer.fingerprint() == first.tokenizer.fingerprint()
 
 

@@ -246,10 +246,10 @@ def test_a_second_run_in_the_same_folder_is_refused(runs: Any) -> None:
 def test_a_folder_that_holds_a_run_is_left_alone_without_resume(runs: Any) -> None:
     runs.start("old")
     before = {path: path.read_bytes() for path in (runs.root / "old").rglob("*") if path.is_file()}
-    with pytest.raises(TrainingError, match=r"old holds a run already; .*--resume"):
+    with pytest.raises(TrainingError, match=r"old already holds a run; .*--resume"):
         runs.start("old", "seed=2")
     shutil.rmtree(runs.root / "old" / "checkpoints")  # to save space: the model is still one
-    with pytest.raises(TrainingError, match=r"old holds a run already; .*--resume"):
+    with pytest.raises(TrainingError, match=r"old already holds a run; .*--resume"):
         runs.start("old", "seed=2")
     for path, content in before.items():
         assert "checkpoints" in path.parts or path.name == ".lock" or path.read_bytes() == content
@@ -265,8 +265,8 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_note(runs: Any) -> None:
     runs.start("cut", OFTEN, resume=True)
     same_run(runs, "cut", "whole")
     notes = [record["text"] for record in runs.records("cut", "note")]
-    assert any(f"{newest} is passed over" in note for note in notes)
-    assert "goes on from step-00000003" in notes
+    assert any(f"{newest} is skipped" in note for note in notes)
+    assert "continues from step-00000003" in notes
 
 
 def test_where_every_checkpoint_is_damaged_nothing_is_lost_by_going_on(runs: Any) -> None:
@@ -274,7 +274,7 @@ def test_where_every_checkpoint_is_damaged_nothing_is_lost_by_going_on(runs: Any
     for path in checkpoints(runs.root / "run"):
         (path / "model.safetensors").write_bytes(b"x")
     before = {path: path.read_bytes() for path in (runs.root / "run").rglob("*") if path.is_file()}
-    with pytest.raises(TrainingError, match=r"no whole checkpoint .*step-00000010 is passed over"):
+    with pytest.raises(TrainingError, match=r"no whole checkpoint .*step-00000010 is skipped"):
         runs.start("run", resume=True)
     assert all(path.read_bytes() == content for path, content in before.items())
 
@@ -311,7 +311,7 @@ def test_a_run_goes_on_when_the_disk_is_full(runs: Any, monkeypatch: pytest.Monk
     (told,) = [n["text"] for n in runs.records("full", "note") if "No space left" in n["text"]]
     assert told.startswith("the checkpoint of step 6 could not be written")
     assert "the last good one is step-00000003" in told
-    assert told.endswith("; the run goes on without it")
+    assert told.endswith("; the run goes on without this checkpoint")
     runs.start("full", OFTEN, resume=True)  # from step 3
     runs.start("whole", OFTEN, "training.keep_last=9")
     assert runs.losses("full") == runs.losses("whole")
@@ -324,7 +324,7 @@ def test_a_disk_that_is_full_at_the_end_is_an_error(
     with pytest.raises(
         TrainingError,
         match=r"step 10 could not be written .*No space left.*last good one is step-00000009.*"
-        r"make room .*--resume",
+        r"free some space .*--resume",
     ):
         runs.start("full", OFTEN)
     monkeypatch.undo()
@@ -362,7 +362,7 @@ def test_a_finished_run_goes_on_for_longer(runs: Any) -> None:
     assert runs.losses("short") == runs.losses("long")
     assert load_recipe(runs.root / "short" / "recipe.toml").training.steps == 10
     notes = [record["text"] for record in runs.records("short", "note")]
-    assert "other than before: training.steps, validation.samples" in notes
+    assert "changed since the last start: training.steps, validation.samples" in notes
 
 
 def test_a_constant_run_is_resumed_with_a_trapezoid(runs: Any) -> None:
@@ -466,7 +466,7 @@ def test_other_validation_pairs_forget_the_best(runs: Any, monkeypatch: pytest.M
     assert (last["step"], last["best"]) == (10, False)
     assert [found["best"] for found in runs.records("run", "validation")] == [True, True, False]
     notes = [note["text"] for note in runs.records("run", "note")]
-    assert any(note.startswith("validates on other pairs than before") for note in notes)
+    assert any(note.startswith("the validation pairs have changed") for note in notes)
 
 
 def test_a_torchrun_goes_on_with_what_it_began(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -482,7 +482,7 @@ def test_a_torchrun_goes_on_with_what_it_began(runs: Any, monkeypatch: pytest.Mo
     path.write_text(json.dumps(kept))
     assert runs.start("run", "training.steps=12").steps == 12
     monkeypatch.setattr(run_module, "launcher", lambda: "elsewhere:2")
-    with pytest.raises(TrainingError, match="holds a run already"):
+    with pytest.raises(TrainingError, match="already holds a run"):
         runs.start("run", "training.steps=14")
 
 
@@ -528,7 +528,9 @@ def test_what_is_reported_is_what_is_logged(runs: Any) -> None:
 def test_there_is_no_run_to_resume(runs: Any) -> None:
     """A misspelt --into begins no run of hours."""
     runs.start("first", "training.steps=1")
-    with pytest.raises(TrainingError, match=r"typo holds no run to resume; runs there are .*first"):
+    with pytest.raises(
+        TrainingError, match=r"typo holds no run to resume; there are runs in .*first"
+    ):
         runs.start("typo", resume=True)
     assert not (runs.root / "typo").exists()
 
@@ -542,7 +544,10 @@ def test_a_run_that_was_cut_before_its_first_checkpoint_is_resumed(runs: Any) ->
     assert runs.start("cut", resume=True).steps == 10
     assert list(runs.losses("cut")) == list(range(1, 11))
     notes = [note["text"] for note in runs.records("cut", "note")]
-    assert f"{runs.root / 'cut'} holds no checkpoint to go on from: a new run begins" in notes
+    assert (
+        f"{runs.root / 'cut'} holds no checkpoint to resume from, so training starts at step 0"
+        in notes
+    )
 
 
 def rewrite_state(run: Path, change: Any) -> None:
@@ -563,7 +568,9 @@ def test_states_of_checkpoints_have_a_version(runs: Any) -> None:
     rewrite_state(folder, before_versions)
     assert runs.start("run", "training.steps=5", resume=True).steps == 5
     rewrite_state(folder, lambda state: state.update(version=99))
-    with pytest.raises(TrainingError, match="version 99, and this allyouneed reads up to 1"):
+    with pytest.raises(
+        TrainingError, match="version 99, but this allyouneed reads versions up to 1"
+    ):
         runs.start("run", "training.steps=6", resume=True)
     rewrite_state(folder, lambda state: state.update(version=1, renamed=3))
     with pytest.raises(TrainingError, match="holds renamed, which version 1 does not have"):

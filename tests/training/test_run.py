@@ -224,7 +224,7 @@ def test_a_recipe_of_ones_own_is_not_overwritten(runs: Any) -> None:
     path = mine / "recipe.toml"
     runs.recipe()
     path.write_text("# my remarks\n" + (runs.root / "tiny.toml").read_text())
-    with pytest.raises(TrainingError, match=r"mine is no run's folder, .*--into"):
+    with pytest.raises(TrainingError, match=r"mine is not the folder of a run, .*--into"):
         train(path, mine)
     assert path.read_text().startswith("# my remarks")
     assert sorted(entry.name for entry in mine.iterdir()) == ["recipe.toml"]

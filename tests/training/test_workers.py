@@ -157,7 +157,7 @@ def test_one_process_goes_on_from_shards(both: Any) -> None:
     both.start("shards-to-one", *EXACT, ALL, resume=True)
     same_losses(both, "shards-to-one", "one")
     notes = [record["text"] for record in both.records("shards-to-one", "note")]
-    assert any(note.startswith("with 1 workers, 2 before: updates are") for note in notes)
+    assert any(note.startswith("with 1 workers, 2 before: updates contain") for note in notes)
 
 
 def test_a_part_that_is_cut_short_is_passed_over(both: Any) -> None:
@@ -167,7 +167,7 @@ def test_a_part_that_is_cut_short_is_passed_over(both: Any) -> None:
     os.truncate(part, part.stat().st_size - 1)
     heard: list[str] = []
     assert checkpoints(both.root / "shards", heard.append)[-1] == good
-    assert heard == [f"{bad} is passed over: ValueError: {part.name} is cut short"]
+    assert heard == [f"{bad} is skipped: ValueError: {part.name} is cut short"]
     (good / ".metadata").write_bytes(b"\x80\x04nonsense")
     assert good not in checkpoints(both.root / "shards", heard.append)
 
@@ -176,7 +176,7 @@ def test_a_killed_worker_comes_back_by_itself(both: Any) -> None:
     """To the bit, dropout and BPE dropout on."""
     done = torchrun(KILLED, both.root, "--max-restarts=1")
     assert done.stdout.splitlines() == [str(both.root / "killed" / "model")]
-    assert "note: goes on from step-00000006" in done.stderr
+    assert "note: continues from step-00000006" in done.stderr
     assert both.losses("killed") == both.losses("undisturbed")
     assert both.weights("killed") == both.weights("undisturbed")
     last = [checkpoints(both.root / name)[-1] for name in ("killed", "undisturbed")]
@@ -267,8 +267,12 @@ def test_each_worker_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
     assert own_device(device("cpu")) == device("cpu")
     monkeypatch.setattr(workers_module.torch.cuda, "device_count", lambda: 2)
     assert own_device(device("cuda")) == device("cuda:1")
-    with pytest.raises(UsageError, match=r"'cuda:0' is one GPU for 2 workers; say --device cuda"):
+    with pytest.raises(
+        UsageError, match=r"'cuda:0' names one GPU for 2 workers; use --device cuda"
+    ):
         own_device(device("cuda:0"))
     monkeypatch.setattr(workers_module.torch.cuda, "device_count", lambda: 1)
-    with pytest.raises(UsageError, match=r"worker 1 .*no GPU: there are 1; .*--nproc-per-node 1"):
+    with pytest.raises(
+        UsageError, match=r"machine has 1 GPUs, and worker 1 gets none; .*--nproc-per-node 1"
+    ):
         own_device(device("cuda"))

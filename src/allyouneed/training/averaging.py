@@ -11,21 +11,22 @@ from allyouneed.training.stored import WEIGHTS, Parts, Shapes, Whole, stored
 
 
 def average_checkpoints(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
-    """The mean of each parameter over the checkpoints, by name, in float32, as it is stored.
+    """The mean of each parameter over the checkpoints, by name, in float32.
 
-    One tensor is summed at a time, in float64: a sum of N equal float32 values is exact there, so
-    equal checkpoints average to themselves, and their order hardly ever shows.
+    One tensor at a time is summed in float64. There a sum of N equal float32 values is exact, so
+    equal checkpoints average to themselves, and the order of the checkpoints hardly matters.
 
-    Raises TrainingError when there is none, or when they are of different models.
+    Raises:
+        TrainingError: there is no checkpoint, or they belong to different models.
     """
     if not checkpoints:
-        raise TrainingError("no checkpoint is there to average; train for at least one step")
+        raise TrainingError("there is no checkpoint to average; train for at least one step")
     contents = [stored(path) for path in checkpoints]
     shapes = [_of_weights(content) for content in contents]
     for path, other in zip(checkpoints, shapes, strict=True):
         if other != shapes[0]:
             raise TrainingError(
-                f"{path} holds another model than {checkpoints[0]}; average one run's only"
+                f"{path} holds another model than {checkpoints[0]}; average checkpoints of one run"
             )
     return {
         name.removeprefix(f"{WEIGHTS}:"): _mean(

@@ -1,11 +1,11 @@
-"""Checkpoints: all that a run needs to go on exactly where it stood, written whole or not at all.
+"""Checkpoints: all that a run needs to continue exactly where it was, written whole or not at all.
 
     RUN/checkpoints/step-00000100/model.safetensors      the weights, shared ones once
                                   optimizer.safetensors  the moments, by parameter name
-                                  state.json             the rest, as the loop wants it
+                                  state.json             the rest: `State.record`
 
-With `training.sharded` each worker writes its part instead; `stored` has both. A checkpoint is
-written into a hidden folder beside its place, brought to the disk, and renamed; older ones are
+With `training.sharded` each worker writes its part instead; `stored` describes both forms. A
+checkpoint is written into a hidden folder, flushed to the disk, and renamed. Older checkpoints are
 removed only after that.
 """
 
@@ -34,9 +34,9 @@ from allyouneed.training.workers import ALONE, Workers
 
 STATE = "state.json"
 LOCK = ".lock"
-HOLDER = ".lock-holder"  # has the number of the process that holds the lock
+HOLDER = ".lock-holder"  # a file with the number of the process that holds the lock
 NAME = re.compile(r"step-\d{8,}(\.again)?")
-AGAIN = ".again"  # ends the name of a second checkpoint of a step until the first has gone
+AGAIN = ".again"  # suffix of a step's second checkpoint until the first one is removed
 
 
 def silent(note: str) -> None:
@@ -53,14 +53,18 @@ def save_checkpoint(
     keep_last: int,
     workers: Workers = ALONE,
 ) -> Path:
-    """Writes the checkpoint of a step, then removes those before the newest `keep_last`. Those
-    that a signal made a run write ("stopped" in the state) do not count among these, and go with
-    the next one: a run that was disturbed leaves what an undisturbed one leaves.
+    """Writes the checkpoint of a step, then removes all but the newest `keep_last`.
 
-    `state` is what JSON can hold; floats come back to the bit. What a killed process left half
-    done is removed. All workers call it together; the first writes, or each its part where they
-    hold parts. Raises TrainingError in all of them when it cannot be written; the earlier ones are
-    intact.
+    A checkpoint that was written because of a signal ("stopped" in its state) is not counted, and
+    is removed with the next one. An interrupted run therefore leaves the same checkpoints as an
+    uninterrupted one. Files that a killed process left incomplete are removed too.
+
+    `state` holds values that JSON can store; floats are restored exactly. All workers call this
+    function together. The first worker writes; with sharded weights each worker writes its part.
+
+    Raises:
+        TrainingError: the checkpoint cannot be written; all workers raise it. The earlier
+            checkpoints are intact.
     """
     folder = run / "checkpoints"
     place = folder / f"step-{step:08d}"
@@ -102,7 +106,7 @@ def _superseded(run: Path, keep_last: int) -> list[Path]:
 
 
 def _in_words(workers: Workers, write: Callable[[], None]) -> None:
-    """Has the first worker write; what the disk says against it is an error of all workers."""
+    """Lets the first worker write. An error of the disk is raised in all workers."""
 
     def try_it() -> None:
         try:
@@ -123,38 +127,39 @@ def _not_written(run: Path, step: int, beside: Path, why: str) -> TrainingError:
 
 
 def checkpoint_folders(run: Path) -> list[Path]:
-    """All that are called as checkpoints are, whole or damaged; not copies with other names."""
+    """All folders with the name of a checkpoint, whole or damaged."""
     return [path for path in (run / "checkpoints").glob("step-*") if NAME.fullmatch(path.name)]
 
 
 def checkpoints(run: Path, note: Callable[[str], None] = silent) -> list[Path]:
-    """The whole checkpoints of a run, oldest first; `note` hears of damaged ones."""
+    """The whole checkpoints of a run, oldest first. `note` receives a line for each damaged one."""
     whole = []
     for path in sorted(checkpoint_folders(run)):
         damage = _damage(path)
         if damage is None:
             whole.append(path)
         else:
-            note(f"{path} is passed over: {damage}")
+            note(f"{path} is skipped: {damage}")
     return whole
 
 
 def latest_checkpoint(run: Path, note: Callable[[str], None] = silent) -> Path | None:
-    """The newest whole checkpoint of a run, or None; `note` hears of damaged ones."""
+    """The newest whole checkpoint of a run, or None. `note` receives a line for each damaged
+    one."""
     return next(reversed(checkpoints(run, note)), None)
 
 
 def set_aside(path: Path) -> str:
-    """Renames a checkpoint, whose weights are spoilt, so that no run goes on from it; says in words
-    what became of it."""
+    """Renames a checkpoint with spoilt weights, so that no run continues from it. Returns a remark
+    on what was done."""
     aside = path.with_name(f"spoilt-{path.name}")
-    shutil.rmtree(aside, ignore_errors=True)  # of an earlier try
+    shutil.rmtree(aside, ignore_errors=True)  # from an earlier attempt
     try:
         path.rename(aside)
     except OSError as error:
         return (
-            f"{path} holds spoilt weights and cannot be set aside: {error.strerror}; remove it "
-            "before you go on"
+            f"{path} has spoilt weights and cannot be renamed: {error.strerror}; remove it before "
+            "you resume the run"
         )
     return f"{aside.name} has spoilt weights"
 
@@ -165,11 +170,13 @@ def checkpoint_step(path: Path) -> int:
 
 
 def load_checkpoint(path: Path, model: AnyModel, optimizer: Optimizer) -> None:
-    """Puts weights and moments back to the bit.
+    """Restores weights and moments exactly.
 
-    Each worker takes what it holds, whoever wrote it: a run may go on with other workers.
+    Each worker loads the parts that it holds, whichever worker wrote them. A run may therefore
+    continue with another number of workers.
 
-    Raises ModelFolderError or TrainingError when they belong to another model or optimizer.
+    Raises:
+        ModelFolderError, TrainingError: the checkpoint belongs to another model or optimizer.
     """
     content = stored(path)
     shapes = content.shapes()
@@ -191,10 +198,11 @@ def saved_state(path: Path) -> dict[str, Any]:
 
 
 class RunLock:
-    """Holds a run's folder against other processes; the system lets go of it with the process,
-    whose forks, should they outlive it, do not hold it.
+    """Locks a run's folder against other processes. The system releases the lock when the process
+    ends, even if forks of it live on.
 
-    Raises TrainingError on entry when another process holds it.
+    Raises:
+        TrainingError: on entry, another process holds the lock.
     """
 
     def __init__(self, run: Path) -> None:
@@ -208,7 +216,7 @@ class RunLock:
         except Timeout:
             process = "unknown"
             with suppress(OSError), holder.open("rb") as file:
-                number = file.read(20).strip()  # no more: it may be a file without an end
+                number = file.read(20).strip()  # a limit, because the file may be endless
                 process = number.decode() if number.isdigit() else process
             raise TrainingError(
                 f"{self._run} is in use by process {process}; wait until it ends, or choose "
@@ -216,10 +224,10 @@ class RunLock:
             ) from None
         except OSError as error:
             raise TrainingError(
-                f"{self._run} cannot be locked ({error.strerror}), as on some network disks; "
-                "choose a folder on another one"
+                f"{self._run} cannot be locked ({error.strerror}); some network disks cannot lock "
+                "files, so choose a folder on another disk"
             ) from error
-        with suppress(OSError):  # a full disk: others are told of an unknown process
+        with suppress(OSError):  # on a full disk, errors of others name no process number
             holder.write_text(f"{os.getpid()}\n", encoding="utf-8")
         return self
 
@@ -228,18 +236,19 @@ class RunLock:
 
 
 def _damage(path: Path) -> str | None:
-    """What is wrong with a checkpoint: the headers and sizes of its files are looked at."""
+    """What is wrong with a checkpoint, judged by the headers and sizes of its files; None if
+    nothing is."""
     try:
         state = json.loads((path / STATE).read_text(encoding="utf-8"))
         if not {"step", "state"} <= state.keys():
-            return f"{STATE} is of another kind"
+            return f"{STATE} holds no JSON object"
     except (OSError, ValueError, AttributeError) as error:
         return f"{type(error).__name__}: {error}"
     return damage(path)
 
 
 def _tensors(model: AnyModel, optimizer: Optimizer) -> dict[str, Tensor]:
-    """All that is stored of a model and its optimizer, by name."""
+    """All stored tensors of a model and its optimizer, by name."""
     tensors = {f"{WEIGHTS}:{name}": weight for name, weight in untied_weights(model).items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -248,7 +257,8 @@ def _tensors(model: AnyModel, optimizer: Optimizer) -> dict[str, Tensor]:
 
 
 def _empty_moments(path: Path, model: AnyModel, shapes: Shapes) -> dict[str, Tensor]:
-    """Room for the optimizer's tensors; what has a parameter's shape is parted as that is."""
+    """Empty tensors for the optimizer's state. A tensor with a parameter's shape is sharded like
+    that parameter."""
     parameters = dict(model.named_parameters())
     moments: dict[str, Tensor] = {}
     for full_name, shape in shapes.items():
@@ -256,8 +266,8 @@ def _empty_moments(path: Path, model: AnyModel, shapes: Shapes) -> dict[str, Ten
         parameter = parameters.get(name)
         if parameter is None or (key != "step" and shape != tuple(parameter.shape)):
             raise TrainingError(
-                f"{path} is of another model: {name} has no place in this one; "
-                "start anew in another folder"
+                f"{path} belongs to another model: this one has no {name}; start a new run in "
+                "another folder"
             )
         moments[full_name] = (
             torch.empty(shape) if key == "step" else torch.empty_like(parameter.detach())
@@ -278,7 +288,8 @@ def _fill_optimizer(moments: dict[str, Tensor], model: AnyModel, optimizer: Opti
 
 
 def _tidy(folder: Path) -> None:
-    """Finishes what a killed process began: half-written folders go, second ones take over."""
+    """Cleans up after a killed process: removes incomplete folders, and renames a step's second
+    checkpoint to its final name."""
     for partial in folder.glob(".step-*.partial"):
         shutil.rmtree(partial, ignore_errors=True)
     for again in folder.glob(f"step-*{AGAIN}"):
@@ -294,8 +305,9 @@ def _discard_all(paths: Sequence[Path]) -> None:
 
 
 def _discard(path: Path) -> None:
-    """Removes a checkpoint; out of sight first, so that it is never seen in part. What cannot be
-    removed now, because somebody reads it, is tried again with the next checkpoint."""
+    """Removes a checkpoint. It is renamed to a hidden name first, so that nobody sees a part of it.
+    Files that cannot be removed now, because another process reads them, are removed together with
+    the next checkpoint."""
     hidden = path.with_name(f".{path.name}.old.partial")
     path.rename(hidden)
     shutil.rmtree(hidden, ignore_errors=True)

@@ -1,9 +1,10 @@
-"""Sequence-level distillation (Kim & Rush 2016): a teacher's translations are what is learnt from.
-Back-translation (Sennrich et al. 2016): they are what is learnt to be translated. Several teachers
-decide together.
+"""Sequence-level distillation (Kim & Rush 2016) and back-translation (Sennrich et al. 2016).
 
-CACHE/distilled-KEY/000007.jsonl    a part, whole or absent: what a killed run goes on from
-CACHE/distilled-KEY.jsonl           all of it; of back-translation, translated-back-KEY.jsonl
+In distillation a teacher's translations replace the target sentences; in back-translation they
+replace the source sentences. Several teachers translate as an ensemble.
+
+CACHE/distilled-KEY/000007.jsonl    one part, whole or absent; a killed run continues after it
+CACHE/distilled-KEY.jsonl           all parts; for back-translation translated-back-KEY.jsonl
 """
 
 import json
@@ -40,8 +41,8 @@ from allyouneed.training.workers import Workers
 from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.translator import Translator
 
-SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # 0.6 would teach to be brief
-PART = 1024  # pairs; what a killed run loses at most, and translates together
+SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # with 0.6 the student would learn brevity
+PART = 1024  # pairs that are translated together; a killed run loses at most these
 
 
 def distil(
@@ -52,34 +53,35 @@ def distil(
     note: Note,
     progress: Progress,
 ) -> dict[int, Corpus]:
-    """What stands in the place of each training corpus that a recipe gives a teacher for, by the
-    corpus' number: its sources with the teacher's best translations by beam search, or such
-    translations of its targets with these.
+    """The corpora that replace the training corpora with a teacher, by the corpus' number.
 
-    They are made once, by the fastest engine for the device, by all workers together, and kept in
-    the cache of the run's folder under a name that follows from the teacher, the corpus and the
+    Such a corpus pairs the sources with the teacher's best translations by beam search. In
+    back-translation it pairs translations of the targets with the targets.
+
+    All workers together make the translations once, with the fastest engine for the device. The
+    cache in the run's folder keeps them under a name computed from the teacher, the corpus and the
     search. Pairs whose translation had to be cut off are left out, with a note.
 
     Raises:
         ModelFolderError, RecipeError: see `teachers_of`.
-        DataError: a corpus that cannot be read or is empty, or a cache that cannot be written.
+        DataError: a corpus cannot be read or is empty, or the cache cannot be written.
     """
     found = {}
     for number, section in enumerate(recipe.data.train):
         if section.teachers:
-            lesson = _Lesson(recipe, section, folder / "cache", workers)
+            lesson = _TaughtCorpus(recipe, section, folder / "cache", workers)
             lesson.learn(device, note, progress)
             found[number] = Corpus(source=lesson.path, weight=section.weight)
     return found
 
 
 def teachers_of(section: TrainCorpusSection, languages: tuple[str, str]) -> list[Path]:
-    """The folders of the models that write a side of the corpus; `languages` are those of the model
-    that is to be trained, empty where unknown.
+    """The folders of the models that write a side of the corpus. `languages` are those of the model
+    to train, empty where unknown.
 
     Raises:
-        ModelFolderError: one that cannot be read; it says the recipe's key.
-        RecipeError: one that translates the other way round.
+        ModelFolderError: a folder cannot be read; the message names the recipe's key.
+        RecipeError: a model translates in the wrong direction.
     """
     key, other, there = "distill", "back_translate", languages
     if section.written == "source":
@@ -88,14 +90,14 @@ def teachers_of(section: TrainCorpusSection, languages: tuple[str, str]) -> list
     for folder in folders:
         if all(languages) and folder.languages == (there[1], there[0]) != there:
             raise RecipeError(
-                f"{key}: {folder.path} translates {' to '.join(folder.languages)}, and here "
-                f"{' to '.join(there)} is needed; name a model that does, or say {other} instead"
+                f"{key}: {folder.path} translates {' to '.join(folder.languages)}, but this needs "
+                f"{' to '.join(there)}; name a model for that, or use {other} instead"
             )
     return [folder.path for folder in folders]
 
 
-class _Lesson:
-    """One corpus and its teacher, who reads a side of it and writes the other."""
+class _TaughtCorpus:
+    """One corpus and its teachers, who read one side of it and write the other."""
 
     def __init__(
         self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
@@ -110,10 +112,10 @@ class _Lesson:
         self.path = self._parts.with_suffix(".jsonl")
 
     def learn(self, device: torch.device, note: Note, progress: Progress) -> None:
-        """Makes the file where it is not there yet."""
+        """Writes the file of all translations, unless it exists already."""
         if self._workers.from_first(self.path.exists):
             return
-        threads = torch.get_num_threads()  # those of this worker: others have their own
+        threads = torch.get_num_threads()  # of this worker alone
         translator = (
             load_ensemble(self._teachers, device=str(device), threads=threads)
             if len(self._teachers) > 1
@@ -128,7 +130,7 @@ class _Lesson:
         own = self._in_words(lambda: self._translate(translator, total, progress))
         for told in translator.notes:
             note(told)
-        (made,) = self._workers.sum([own])  # all parts are there now
+        (made,) = self._workers.sum([own])  # waits for all workers: then all parts are there
         kept = self._workers.from_first(lambda: self._in_words(self._join))
         cut = f"; {total - kept:,} are left out, cut off at their longest" if kept < total else ""
         note(
@@ -138,7 +140,7 @@ class _Lesson:
         )
 
     def _key(self, cache: Path) -> str:
-        """All that the translations follow from, as a short name."""
+        """A digest of everything that the translations depend on."""
         cache.mkdir(parents=True, exist_ok=True)
         files = [t / name for t in self._teachers for name in (CONFIG, WEIGHTS, TOKENIZER)]
         key = content_key(
@@ -153,7 +155,7 @@ class _Lesson:
         return key[:16]
 
     def _names(self) -> str:
-        """What is read."""
+        """The names of the files that the teachers read."""
         back = self._written == "source"
         return " and ".join(str(c.target) if back and c.target else c.name for c in self._corpora)
 
@@ -170,7 +172,7 @@ class _Lesson:
             yield from read_pairs(corpus, report, number)
 
     def _translate(self, translator: Translator, total: int, progress: Progress) -> int:
-        """Makes this worker's share of the parts; returns how many pairs it had to translate."""
+        """Writes this worker's share of the parts. Returns the number of pairs it translated."""
         self._parts.mkdir(exist_ok=True)
         pairs, number, done, own = self._pairs(), 0, 0, 0
         while part := list(islice(pairs, PART)):
@@ -183,7 +185,7 @@ class _Lesson:
         return own
 
     def _join(self) -> int:
-        """Puts the parts together; returns how many pairs they hold."""
+        """Joins the parts into one file. Returns the number of pairs in it."""
         kept = 0
         with whole_file(self.path) as beside, beside.open("wb") as file:
             for part in sorted(self._parts.glob("*.jsonl")):
@@ -198,8 +200,8 @@ class _Lesson:
             return write()
         except OSError as error:
             raise DataError(
-                f"{self._parts}: cannot keep the teacher's translations there: {error}; make "
-                "room, then start again: what is translated is kept"
+                f"{self._parts}: the teacher's translations cannot be written there: {error}; free "
+                "some space, then start again: finished parts are kept"
             ) from error
 
 

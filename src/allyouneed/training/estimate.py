@@ -1,4 +1,4 @@
-"""How long a run would take and how much memory it needs, from a step that is really made.
+"""Estimates the time and the memory of a run from one update that is really computed.
 
 P parameters · B batch · S source length · T target length
 """
@@ -21,17 +21,17 @@ from allyouneed.training.tasks.task import Batch, Outlook
 from allyouneed.training.training_loss import TrainingLoss
 
 WARM_UP_POSITIONS = 128
-MEASURED_S = 2.0  # a batch that would take longer is measured in part
+MEASURED_S = 2.0  # seconds; of a batch that takes longer, only a part is measured
 GIB = 1 << 30
 BYTES_OF_WEIGHT = 4 * FLOAT  # the weight, its gradient, and Adam's two moments
-CONTAINER = Path("/sys/fs/cgroup/memory.max")  # "max", or the bytes that a container may have
+CONTAINER = Path("/sys/fs/cgroup/memory.max")  # a container's limit in bytes, or "max"
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one update takes. Bytes are of the whole process, or of the GPU's memory.
+    """The time and memory of one update. Bytes are those of the whole process, or of the GPU.
 
-    `available_bytes` is the free memory of the machine now, None where the system does not tell.
+    `available_bytes` is the free memory of the machine now, None if the system does not tell it.
     """
 
     batch_seconds: float
@@ -40,18 +40,19 @@ class Estimate:
     available_bytes: int | None
 
     def update_seconds(self, batches: float) -> float:
-        """An update over so many batches, on average."""
+        """The mean time of an update over this number of batches, in seconds."""
         return batches * self.batch_seconds + self.optimizer_seconds
 
 
 def estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Estimate:
-    """Makes one update of the model on a batch like those of the epoch (pairs, source length,
+    """Computes one update of the model on a batch like those of the epoch (pairs, source length,
     target length).
 
-    Where it would take long, the batch has fewer pairs, and time and memory are taken to grow with
-    them. The learning rate is 0, so the weights stay as they are.
+    If a full batch would take long, a batch with fewer pairs is measured, and time and memory are
+    extrapolated linearly. The learning rate is 0, so the weights do not change.
 
-    Raises TrainingError when memory does not suffice for it.
+    Raises:
+        TrainingError: there is not enough memory for the update.
     """
     try:
         return _estimate(recipe, outlook, device)
@@ -59,16 +60,20 @@ def estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Es
         if not memory_is_short(error):
             raise
         raise TrainingError(
-            f"the memory of {device} does not suffice for training.batch_tokens = "
-            f"{recipe.training.batch_tokens}; lower it, and raise training.accumulate by as much"
+            f"{device} has not enough memory for training.batch_tokens = "
+            f"{recipe.training.batch_tokens}; divide it, and multiply training.accumulate by the "
+            "same number"
         ) from error
 
 
 def check_model_fits(recipe: CommonRecipe, device: torch.device, workers: int = 1) -> None:
-    """Raises TrainingError, by arithmetic alone, where the weights of a recipe's new model with
-    their gradients and moments are more than the memory that `device` has free.
+    """Checks by arithmetic that the weights of a recipe's new model, with their gradients and
+    moments, fit into the free memory of `device`.
 
-    A model to start from is there already, and not counted. `workers` share a sharded model.
+    A model to start from is not checked, because it exists. `workers` share a sharded model.
+
+    Raises:
+        TrainingError: they do not fit.
     """
     if recipe.training.init is not None:
         return
@@ -78,8 +83,8 @@ def check_model_fits(recipe: CommonRecipe, device: torch.device, workers: int = 
     _, available = _memory(device)
     if available is not None and needed > available:
         raise TrainingError(
-            f"the model has {count_weights(config):,} weights, which need {needed / GIB:,.1f} GiB "
-            f"of memory in training, and {device} has {available / GIB:,.1f} GiB free; lower "
+            f"training the model's {count_weights(config):,} weights needs {needed / GIB:,.1f} GiB "
+            f"of memory, and {device} has {available / GIB:,.1f} GiB free; lower "
             f"model.d_model ({config.d_model}), model.d_ff ({config.d_ff}), the layers "
             f"({config.encoder_layers} and {config.decoder_layers}) or model.max_positions "
             f"({config.max_positions})"
@@ -89,7 +94,7 @@ def check_model_fits(recipe: CommonRecipe, device: torch.device, workers: int = 
 def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> Estimate:
     process, available = _memory(device)
     parameters = sum(weight.numel() for weight in outlook.model.parameters())
-    process = max(0, process - FLOAT * parameters)  # the model is counted with its gradients
+    process = max(0, process - FLOAT * parameters)  # BYTES_OF_WEIGHT counts the model already
     model, batches = outlook.model.to(device).train(), outlook.epoch.batches
     objective = outlook.objective(device)
     optimizer = make_optimizer(recipe.optimizer, model)
@@ -113,7 +118,8 @@ def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> E
 
 
 def _fastest(objective: TrainingLoss, batch: Batch, tries: int) -> tuple[float, int]:
-    """The best of several: the first ones warm up, and others may use the machine meanwhile."""
+    """The best (seconds, bytes) of several tries. The first tries warm up; other programs may slow
+    down single tries."""
     return min(_forward_and_backward(objective, batch) for _ in range(tries))
 
 
@@ -143,7 +149,7 @@ def _wait(device: torch.device) -> None:
 
 
 def _memory(device: torch.device) -> tuple[int, int | None]:
-    """(bytes that this process has already, bytes it could have in all)."""
+    """(bytes that this process uses, bytes that it could use in all or None if unknown)."""
     if device.type == "cuda":
         return 0, torch.cuda.mem_get_info(device)[0]
     status, machine = _kilobytes("/proc/self/status"), _kilobytes("/proc/meminfo")
@@ -153,7 +159,7 @@ def _memory(device: torch.device) -> tuple[int, int | None]:
 
 
 def _allowed() -> int:
-    """The bytes that a container lets its processes have; as many as can be, without a limit."""
+    """The memory limit of this container in bytes; the largest possible number without a limit."""
     try:
         return int(CONTAINER.read_text())
     except (OSError, ValueError):
@@ -161,7 +167,7 @@ def _allowed() -> int:
 
 
 def _kilobytes(path: str) -> dict[str, int]:
-    """The sizes in a file of Linux' /proc; none on other systems."""
+    """The sizes in a file of Linux' /proc, in kilobytes by name; empty on other systems."""
     try:
         lines: Any = Path(path).read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The model that a run leaves: which weights it has, and what they are worth."""
+"""Chooses, measures and writes the final model of a run."""
 
 import json
 import os
@@ -23,10 +23,14 @@ from allyouneed.training.validation import Measured, validate
 
 
 def final_model(loop: Loop, command: str) -> Measured:
-    """Writes the folder `model`: the average of the last checkpoints (section 6.1), or the best one
-    where that has the lower cost in validation, both measured as they are stored.
+    """Writes the folder `model` and returns its validation result.
 
-    `command` is the one that gives this recipe. Raises ModelFolderError when it cannot be written.
+    The model is the average of the last checkpoints (section 6.1), or the best model by validation
+    if that one has the lower cost. Both are measured in the precision in which they are stored.
+    `command` is the command line that gives this recipe, for training.json.
+
+    Raises:
+        ModelFolderError: the folder cannot be written.
     """
     recipe, folder, task = loop.recipe, loop.folder, loop.task
     model = loop.workers.complete(loop.model)
@@ -54,7 +58,7 @@ def final_model(loop: Loop, command: str) -> Measured:
                 kind = "the moving average at" if recipe.training.average_decay else "that of"
                 validation = best
                 origin = f"{kind} step {loop.state.best_step}, the best by validation"
-            else:  # it was better only before it was stored
+            else:  # it was better only before its weights were rounded for storing
                 fill(average)
     loop.record({"event": "final", "origin": origin, **validation.record()})
     facts: dict[str, Any] = {
@@ -75,8 +79,12 @@ def final_model(loop: Loop, command: str) -> Measured:
 
 
 def _best_weights(folder: Path, step: int) -> dict[str, Tensor]:
-    """Raises ModelFolderError when they cannot be read, or are of another step: a run that was
-    killed before its next checkpoint may have written better ones and gone on from an older."""
+    """The weights of the folder `best`.
+
+    Raises:
+        ModelFolderError: they cannot be read, or belong to another step than `step`. That happens
+            when a run was killed after it wrote `best` and before its next checkpoint.
+    """
     weights = read_weights(folder / WEIGHTS)
     path = folder / TRAINING
     try:
@@ -89,7 +97,7 @@ def _best_weights(folder: Path, step: int) -> dict[str, Tensor]:
 
 
 def _told(recipe: CommonRecipe) -> dict[str, Any]:
-    """The recipe for those who get the model: files that come with the package by their names."""
+    """The recipe for the users of the model. Files that come with the package are given by name."""
     packaged = f"{resources.files('allyouneed') / 'recipes'}{os.sep}"
     text = recipe.model_dump_json(exclude_none=True).replace(packaged, "")
     told: dict[str, Any] = json.loads(text)

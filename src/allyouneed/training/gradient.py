@@ -1,4 +1,5 @@
-"""The gradient of one update: over all its batches and all workers, each target token the same."""
+"""The gradient of one update over all its batches and workers; every target token has the same
+weight."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from allyouneed.training.workers import Workers
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the batches of an update cost: nats summed over target tokens, and these tokens."""
+    """The loss of an update's batches: nats summed over target tokens, and their number."""
 
     losses: Sequence[float]
     tokens: int
@@ -33,7 +34,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """Pairs that go forward and backward together; they are of batch `number` of the update."""
+    """Pairs that go forward and backward together. They belong to batch `number` of the update."""
 
     number: int
     pairs: Indices
@@ -41,10 +42,10 @@ class _Piece:
 
 
 class Gradient:
-    """Fills the gradients of the objective's weights, an update at a time.
+    """Computes the gradients of the objective's weights, one update at a time.
 
-    What the model draws by chance follows from (seed, step, rank); what the task draws, from
-    (seed, epoch, number of the pair). `note` hears of batches that some worker had to split.
+    The model's random choices are seeded by (seed, step, rank), the task's by (seed, epoch, number
+    of the pair). `note` receives a line about batches that a worker had to split.
     """
 
     def __init__(
@@ -63,12 +64,13 @@ class Gradient:
         self._weights = list(objective.parameters())
 
     def of(self, group: Sequence[Indices], step: int, epoch: int) -> Cost:
-        """Fills the gradients of an update over these batches.
+        """Computes the gradients of an update over these batches. Returns their loss.
 
-        A batch for which memory does not suffice is split, and the update begun again, so that it
-        counts every pair once.
+        A batch that does not fit into memory is split, and the update is begun again, so that it
+        counts every pair exactly once.
 
-        Raises TrainingError for a pair that alone does not fit into memory.
+        Raises:
+            TrainingError: a single pair does not fit into memory.
         """
         pieces = [
             self._piece(number, pairs, epoch)
@@ -86,24 +88,24 @@ class Gradient:
         *whole, all_splits = self._workers.sum([*losses.tolist(), splits])
         if all_splits:
             self._note(
-                f"step {step}: memory does not suffice for a batch, or a part of one; "
-                f"{int(all_splits)} of them split in two. A run with a lower "
-                "training.batch_tokens and a higher training.accumulate would save the second try"
+                f"step {step}: there was not enough memory for {int(all_splits)} of the batches or "
+                "parts of batches, so they were split in two. A lower training.batch_tokens with a "
+                "higher training.accumulate saves the time of the second try"
             )
         return Cost(whole, int(tokens))
 
     def _backward(
         self, pieces: Sequence[_Piece], tokens: float, step: int, losses: Tensor
     ) -> _Piece | None:
-        """Adds up the pieces' gradients, and their losses by batch; returns a piece that memory
-        did not suffice for, if there is one."""
+        """Adds up the pieces' gradients, and their losses by batch. Returns the piece that did not
+        fit into memory, or None."""
         torch.manual_seed(number_from(self._recipe.seed, "dropout", step, self._workers.rank))
         found: list[Tensor] = []
         for piece in pieces:
             try:
                 with self._workers.apart():
                     loss = self._objective(piece.batch)
-                    # what the workers end up with is the mean of their gradients
+                    # the workers' gradients are averaged afterwards, so `world` cancels
                     (loss * self._workers.world / tokens).backward()
                 found.append(loss.detach())
             except (MemoryError, RuntimeError) as error:
@@ -118,18 +120,18 @@ class Gradient:
     def _halves(self, piece: _Piece, step: int, epoch: int) -> list[_Piece]:
         if not self._workers.can_try_again:
             raise TrainingError(
-                f"memory does not suffice for a batch of {len(piece.pairs)} pairs at step {step}, "
-                "and with training.sharded it cannot be tried again in parts; go on with --resume "
-                "and training.sharded=false, or start anew with a lower training.batch_tokens and "
-                "training.accumulate higher by as much"
+                f"there is not enough memory for a batch of {len(piece.pairs)} pairs at step "
+                f"{step}, and with training.sharded a batch cannot be split; resume with "
+                "training.sharded=false, or start a new run with training.batch_tokens divided and "
+                "training.accumulate multiplied by the same number"
             )
         if len(piece.pairs) < 2:
             number = int(piece.pairs[0])
             name, line = self._task.train.line_of(number)
             source, target = map(len, self._task.train.pair(number))
             raise TrainingError(
-                f"{name}:{line}: memory does not suffice for this pair of {source} and {target} "
-                "tokens alone; start anew without what is so long (pairs: by "
+                f"{name}:{line}: this example of {source} and {target} tokens alone does not fit "
+                "into memory; start a new run without such long examples (for pairs, lower "
                 "data.filters.max_tokens), or with a smaller model"
             )
         return [self._piece(piece.number, piece.pairs[half::2], epoch) for half in (0, 1)]
@@ -139,11 +141,11 @@ class Gradient:
 
 
 def shared_out(group: Sequence[Indices], rank: int, world: int) -> list[tuple[int, Indices]]:
-    """What falls to a worker of the batches of an update: (number of the batch, its pairs).
+    """A worker's share of the batches of an update: (number of the batch, its pairs).
 
-    Whole batches as long as there is one for each worker; of the rest, to each every `world`-th
-    pair. All workers so have equally many, some perhaps with no pair in them, and about equally
-    much to do.
+    Workers get whole batches as long as there is one for each worker. Of each remaining batch, a
+    worker gets every `world`-th pair. All workers therefore have the same number of batches (some
+    may be empty) and about the same amount of work.
     """
     whole = len(group) // world * world
     return [
@@ -154,7 +156,7 @@ def shared_out(group: Sequence[Indices], rank: int, world: int) -> list[tuple[in
 
 
 def lines_of(store: TokenStore, pairs: Indices) -> str:
-    """Where pairs come from, as "corpus:line, line; corpus:line"."""
+    """The origin of the pairs, as "corpus:line, line; corpus:line"."""
     lines: dict[str, list[int]] = {}
     for name, line in sorted(store.line_of(int(pair)) for pair in pairs):
         lines.setdefault(name, []).append(line)

@@ -1,4 +1,4 @@
-"""What has gathered since the last line of the log."""
+"""Sums over the updates since the last line of the log."""
 
 import time
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from allyouneed.training.gradient import Cost
 
 @dataclass
 class Interval:
-    """Sums over updates, and when the first of them began."""
+    """Sums over updates, and the time when the first of them began."""
 
     loss: float = 0.0
     tokens: int = 0
@@ -16,7 +16,7 @@ class Interval:
     began: float = field(default_factory=time.monotonic)
 
     def add(self, cost: Cost) -> None:
-        """One more update."""
+        """Adds one update."""
         self.loss += sum(cost.losses)
         self.tokens += cost.tokens
         self.steps += 1

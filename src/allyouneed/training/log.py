@@ -1,7 +1,7 @@
-"""The log of a run: one JSON object a line in `log.jsonl`, and TensorBoard files on request.
+"""The log of a run: `log.jsonl` with one JSON object per line, and TensorBoard files on request.
 
-Every record has "step" and "event"; the loop says what else. A run that goes on from a checkpoint
-drops the lines after it, so the log holds each step once, and one final model.
+Every record has "step" and "event"; the other keys depend on the event. A run that resumes from a
+checkpoint drops the later lines, so the log holds each step once, and one final model.
 """
 
 import json
@@ -18,16 +18,18 @@ Report = Callable[[Record], None]
 
 
 def nobody(record: Record) -> None:
-    """Drops records, for logs that are not shown."""
+    """A `Report` that ignores the records."""
 
 
 class Log:
-    """Appends records to a run's log; each is in the file when `write` returns, room provided.
+    """Appends records to a run's log. When `write` returns, the record is in the file.
 
-    A last line that a killed process left unfinished is taken off. On a full disk records wait in
-    memory until there is room, and the run goes on. With `tensorboard`, the numbers go to
-    `RUN/tensorboard` too, until the disk does not take one; TrainingError when that package is
-    missing. `report` is given every record too.
+    An unfinished last line of a killed process is removed. On a full disk the run goes on, and the
+    records wait in memory until there is space. With `tensorboard`, the numbers are also written to
+    `RUN/tensorboard`, until a write fails. `report` receives every record too.
+
+    Raises:
+        TrainingError: the package tensorboard is missing.
     """
 
     def __init__(self, run: Path, tensorboard: bool = False, report: Report = nobody) -> None:
@@ -41,7 +43,11 @@ class Log:
         self._cut_unfinished_line()
 
     def write(self, record: Record) -> None:
-        """Adds one line. Raises TrainingError when it cannot be written, but on a full disk."""
+        """Appends one line.
+
+        Raises:
+            TrainingError: the line cannot be written, for another reason than a full disk.
+        """
         told = bool(self._waiting)
         self._waiting += (json.dumps(record, ensure_ascii=False) + "\n").encode()
         try:
@@ -51,26 +57,27 @@ class Log:
         except OSError as error:
             if error.errno not in DISK_FULL:
                 raise TrainingError(
-                    f"{self._path} could not be written: {error.strerror}; see to that, then go "
-                    "on with --resume"
+                    f"{self._path} could not be written: {error.strerror}; remove the cause, then "
+                    "continue with --resume"
                 ) from error
             self._cut_unfinished_line()
             if not told:
                 self._tell(
-                    record, f"{self._path}: {error.strerror}; its lines wait until there is room"
+                    record, f"{self._path}: {error.strerror}; its lines wait until there is space"
                 )
         if self._writer is not None:
             try:
                 self._to_board(record)
             except OSError as error:
                 self._writer = None
-                self._tell(record, f"{self._boards}: {error}; no more is written there")
+                self._tell(record, f"{self._boards}: {error}; nothing more is written there")
         self._report(record)
 
     def keep_until(self, step: int) -> None:
-        """Drops the records of later steps, and what was final; -1 leaves an empty log.
+        """Drops the records of later steps and of a final model; -1 empties the log.
 
-        Raises TrainingError when it cannot be written; it stays as it was.
+        Raises:
+            TrainingError: the log cannot be written. It is then unchanged.
         """
         kept = [
             record
@@ -82,8 +89,8 @@ class Log:
             write_whole(self._path, "".join(lines))
         except OSError as error:
             raise TrainingError(
-                f"{self._path} could not be written: {error.strerror}; free some space, then go on "
-                "with --resume"
+                f"{self._path} could not be written: {error.strerror}; free some space, then "
+                "continue with --resume"
             ) from error
         self._purge_from = step + 1
 
@@ -106,7 +113,7 @@ class Log:
 
 
 def read_log(run: Path) -> list[dict[str, Any]]:
-    """The records of a run's log, in order; a last line that was cut short is left out."""
+    """The records of a run's log, in order, without a last line that is incomplete."""
     path = run / LOG
     if not path.is_file():
         return []
@@ -119,7 +126,7 @@ def _summary_writer() -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise TrainingError(
-            "tensorboard = true needs the package tensorboard: "
+            "tensorboard = true needs the package tensorboard; run "
             "pip install 'allyouneed[tensorboard]', or set tensorboard = false"
         ) from None
     return SummaryWriter

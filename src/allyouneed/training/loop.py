@@ -1,8 +1,8 @@
-"""The training loop: a recipe in, a model folder out.
+"""The training loop: turns a recipe into a model folder.
 
-What a step does follows from (seed, step, rank) and (seed, epoch, position) alone, so a run that
-was killed and resumed gives the losses of one that was not: on a CPU to the last bit, with the same
-number of threads and of workers.
+A step depends on (seed, step, rank) and (seed, epoch, position) alone. A run that was killed and
+resumed therefore has the same losses as an uninterrupted one. On a CPU they are equal to the last
+bit, with the same number of threads and workers.
 """
 
 import math
@@ -45,9 +45,9 @@ from allyouneed.training.workers import Workers, launcher
 
 
 class Loop:
-    """One run: its model, optimizer, batches and state; one of its `workers` goes through it here.
+    """One run in one of its worker processes: model, optimizer, batches and state.
 
-    `write` takes the records of the log.
+    `write` receives the records of the log.
     """
 
     def __init__(
@@ -83,28 +83,31 @@ class Loop:
             launcher=" ".join(workers.together([launcher()])),
         )
         self._stopped_by = 0
-        self._skipped = 0  # updates in a row; while there are any, the weights are in doubt
+        self._skipped = 0  # updates skipped in a row; above 0 the weights may be spoilt
         self._checkpoint_owed = False
         self._saved: State | None = None
         self._interval = Interval()
-        self._batches: Sequence[Indices] = ()  # of the epoch
+        self._batches: Sequence[Indices] = ()  # of the present epoch
         self._last_checkpoint = 0.0
         self._began = time.monotonic()
 
     def resume(self, checkpoint: Path) -> None:
-        """Goes on from a checkpoint. Raises TrainingError when it is of other data, or of another
-        model."""
+        """Continues from a checkpoint.
+
+        Raises:
+            TrainingError: the checkpoint belongs to other data or to another model.
+        """
         now = self.state
         before = now.updated(saved_state(checkpoint), f"{checkpoint}/{STATE}")
         if before.data != now.data:
             raise TrainingError(
                 f"{self.folder} was trained on other pairs than its corpora hold now: a file or "
-                "the tokenizer has changed since; put it back, or start anew in another folder"
+                "the tokenizer has changed; restore it, or start a new run in another folder"
             )
         if other := _differences(before.config, now.config):
             raise TrainingError(
-                f"{self.folder} was begun with another model than training.init and [model] make "
-                f"now: {other}; set them back, or start anew in another folder"
+                f"{self.folder} was started with another model than training.init and [model] give "
+                f"now: {other}; restore them, or start a new run in another folder"
             )
         load_checkpoint(checkpoint, self.model, self.optimizer)
         self.state = replace(before)
@@ -117,25 +120,25 @@ class Loop:
         self.state.launcher = now.launcher
         self._last_checkpoint = self.state.seconds
         self._saved = replace(self.state)
-        self.note(f"goes on from {checkpoint.name}")
+        self.note(f"continues from {checkpoint.name}")
         if before.valid != now.valid:
             self.note(
-                "validates on other pairs than before: which model was the best so far is forgotten"
+                "the validation pairs have changed, so the best model so far is no longer compared"
             )
         if before.workers != now.workers:
             self.note(
-                f"with {now.workers} workers, {before.workers} before: updates are made of the "
-                "same pairs; losses differ by rounding and by the draws of dropout"
+                f"with {now.workers} workers, {before.workers} before: updates contain the same "
+                "pairs; losses differ by rounding and by the draws of dropout"
             )
         elif before.threads != now.threads:
             self.note(
-                f"with {now.threads} threads, {before.threads} before: losses are those of an "
-                f"undisturbed run but for rounding; --threads {before.threads} gives them to "
+                f"with {now.threads} threads, {before.threads} before: losses differ from those of "
+                f"an uninterrupted run by rounding; --threads {before.threads} gives them to "
                 "the bit"
             )
 
     def run(self) -> Ending:
-        """Trains until the recipe's end, or a signal."""
+        """Trains until the recipe's end or a signal. Returns which of them it was."""
         self._plan()
         self._began = time.monotonic() - self.state.seconds
         self._interval = Interval()
@@ -161,21 +164,22 @@ class Loop:
                 self._validate()
             if self.state != self._saved:
                 self._last_one(end)
-            self._hear(stop)  # while that was done
+            self._hear(stop)  # a signal may have come meanwhile
         return self._stopped() or end
 
     def note(self, text: str) -> None:
-        """Something the user should read, on the screen and in the log."""
+        """Shows the user a line, on the screen and in the log."""
         self.record({"event": "note", "text": text})
 
     def record(self, record: Mapping[str, Any]) -> None:
-        """One line of the log."""
+        """Writes one line of the log."""
         self.write({"step": self.state.step, **record})
 
     def checkpoint(self) -> None:
-        """Writes the state so that `resume` goes on from here to the bit.
+        """Writes a checkpoint, from which `resume` continues exactly.
 
-        Raises TrainingError when it cannot be written; the earlier ones are intact.
+        Raises:
+            TrainingError: it cannot be written. The earlier checkpoints are intact.
         """
         self._log_interval()
         self._checkpoint_owed = False
@@ -195,18 +199,19 @@ class Loop:
             self._go_on()
 
     def _checkpoint_or_go_on(self) -> None:
-        """A full disk does not end the run: there may be room when the next one is due."""
+        """Writes a checkpoint. A full disk does not end the run, because there may be space when
+        the next checkpoint is due."""
         try:
             self.checkpoint()
         except TrainingError as error:
-            self.note(f"{error}; the run goes on without it")
+            self.note(f"{error}; the run goes on without this checkpoint")
 
     def _last_one(self, end: Ending) -> None:
-        """The checkpoint at the end, but of weights that may be spoilt."""
+        """Writes the checkpoint at the end, unless the weights may be spoilt."""
         if self._skipped and not end.complete:
             self.note(
-                f"the last {self._skipped} updates were skipped: no checkpoint is written, the run "
-                "goes on from the one before them"
+                f"the last {self._skipped} updates were skipped, so no checkpoint is written; a "
+                "resumed run continues from the checkpoint before them"
             )
         else:
             self.state.stopped = not end.complete
@@ -214,11 +219,12 @@ class Loop:
                 self.checkpoint()
             except TrainingError as error:
                 raise TrainingError(
-                    f"{error}: make room on the disk, then go on with --resume"
+                    f"{error}: free some space on the disk, then continue with --resume"
                 ) from error
 
     def _hear(self, stop: StopRequest) -> None:
-        """The workers agree on the time that has passed, and on whether a signal stops them."""
+        """Makes the workers agree on the time that has passed and on whether a signal stops
+        them."""
         seconds, number = self.workers.most(time.monotonic() - self._began, stop.number)
         self.state.seconds, self._stopped_by = seconds, int(number)
 
@@ -232,7 +238,7 @@ class Loop:
         return self._stopped() or ending(self.recipe.training, self.state)
 
     def _plan(self) -> None:
-        self._batches = ()  # first: of a large corpus, two plans may be too much for the memory
+        self._batches = ()  # freed first: two plans of a large corpus may not fit into memory
         self._batches = self.sampler.epoch_batches(self.state.epoch)
 
     def _epoch_updates(self) -> int:
@@ -245,7 +251,7 @@ class Loop:
         return self._batches[first : first + together]
 
     def _update(self, group: Sequence[Indices]) -> None:
-        """One optimizer step over the group; none where that would spoil the weights."""
+        """Makes one optimizer step over the group, unless that would spoil the weights."""
         state, optimizer = self.state, self.optimizer
         state.step += 1
         cost = self.gradient.of(group, state.step, state.epoch)
@@ -266,7 +272,7 @@ class Loop:
             self._log_interval()
 
     def _clip(self) -> float:
-        """Brings the gradient down to its largest norm, and returns what its norm was."""
+        """Clips the gradient to the recipe's largest norm. Returns its norm before clipping."""
         weights = [weight for weight in self.model.parameters() if weight.grad is not None]
         gradients = [weight.grad for weight in weights if weight.grad is not None]
         norm = self.workers.whole(torch.nn.utils.get_total_norm(gradients))
@@ -275,8 +281,11 @@ class Loop:
         return float(norm)
 
     def _skip(self, group: Sequence[Indices], cost: Cost, norm: float) -> None:
-        """Passes over an update that is not finite. Raises TrainingError when it is one too many
-        in a row."""
+        """Skips an update that is not finite.
+
+        Raises:
+            TrainingError: more than training.max_skipped updates in a row are not finite.
+        """
         self._skipped += 1
         each = zip(group, cost.losses, strict=True)
         spoilt = [pairs for pairs, loss in each if not math.isfinite(loss)]
@@ -289,10 +298,10 @@ class Loop:
         self.note(f"{what}: skipped, {self._skipped} in a row")
 
     def _diverged(self, what: str, loss: float) -> TrainingError:
-        """Why the run ends. `loss` is what validation says of the weights after the last update
-        that was not skipped. Unless they are sound, so that the data are to blame, no run goes on
-        from their checkpoint."""
-        sound = loss <= 2 * math.log(self.model.config.vocabulary)  # twice that of a guess
+        """The error that ends the run. `loss` is the validation loss of the present weights. If it
+        is low, the weights are sound and the data are to blame. Otherwise the weights are spoilt,
+        and their checkpoints are set aside, so that no run continues from them."""
+        sound = loss <= 2 * math.log(self.model.config.vocabulary)  # twice that of guessing
         bad_step = self.state.step - self._skipped
         known = checkpoints(self.folder, note=self.note)
         spoilt = [path for path in known if not sound and checkpoint_step(path) >= bad_step]
@@ -301,8 +310,8 @@ class Loop:
         remedy = "lower the learning rate or set optimizer.clip_norm=1"
         if sound:
             remedy = (
-                f"the weights are sound, their validation loss is {loss:.2f}, so look at these "
-                f"pairs; raise training.max_skipped to pass over more of them, or {remedy}"
+                f"the weights are sound (validation loss {loss:.2f}), so look at these pairs; "
+                f"raise training.max_skipped to skip more of them, or {remedy}"
             )
         return TrainingError(
             f"{what}; the last good checkpoint is {good[-1] if good else 'none'}{aside}: {remedy}, "
@@ -310,7 +319,7 @@ class Loop:
         )
 
     def _measured(self) -> tuple[AnyModel, Measured]:
-        """The whole model with its present weights, and its validation result."""
+        """The unsharded model with its present weights, and its validation result."""
         model = self.workers.complete(self.model)
         return model, validate(model, self.task, self.device, self.workers)
 
@@ -351,12 +360,13 @@ class Loop:
         self._go_on()
 
     def _go_on(self) -> None:
-        """After what is no training: its time does not count, and its memory is given back."""
+        """Continues training after other work: that work's time is not counted as training time,
+        and its memory is returned to the system."""
         give_back()
         self._interval = Interval()
 
     def _kept_as_best(self, model: AnyModel, result: Measured) -> bool:
-        """Writes the folder `best`; False, with a note, where the disk does not take it."""
+        """Writes the folder `best`. Returns False, with a note, if the disk is full."""
         step = self.state.step
         card = f"# {self.recipe.name}\n\nStep {step}, the best by validation so far.\n"
         facts = {"step": step, **result.facts()}
@@ -393,7 +403,7 @@ class Loop:
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """The values of a model's configuration that differ, among the keys that both have."""
+    """The values that differ between two configurations, among the keys that both have."""
     return ", ".join(
         f"{key} {before[key]!r} before, {value!r} now"
         for key, value in now.items()

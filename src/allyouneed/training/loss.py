@@ -1,5 +1,5 @@
-"""Label smoothing (section 5.4) and R-Drop: the formulas, and both without ever holding all the
-logits.
+"""Label smoothing (section 5.4) and R-Drop: as formulas, and fused so that the whole table of
+logits is never in memory.
 
 P positions (batch and target length in one axis) · D d_model · V vocabulary · C chunk of positions
 R passes over the same batch (1, or the 2 of R-Drop) · N the positions of a chunk in every pass
@@ -17,13 +17,14 @@ from allyouneed.training.cpu.products import filled, prepared
 
 
 def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, pad: int) -> Tensor:
-    """Cross-entropy against labels of which `smoothing` (epsilon_ls) is spread over the vocabulary.
+    """The cross-entropy with smoothed labels, in nats, summed over the positions that are not
+    `pad`.
 
-    The true token y keeps 1 - epsilon of the probability, and epsilon / V goes to every token k:
-    q(k) = (1 - epsilon) [k = y] + epsilon / V (Szegedy et al. 2016). Training takes `fused_loss`,
-    which is the same without the table of logits. Nats, summed over the positions that are not
-    `pad`, which may lie outside the vocabulary; with smoothing 0 it is the negative log-likelihood.
-    Narrower numbers than float32 are widened first.
+    The true token y keeps 1 - epsilon of the probability, and every token k gets epsilon / V:
+    q(k) = (1 - epsilon) [k = y] + epsilon / V (Szegedy et al. 2016), where epsilon is `smoothing`.
+    With smoothing 0 the result is the negative log-likelihood. `pad` may lie outside the
+    vocabulary. Numbers narrower than float32 are widened first. Training uses `fused_loss`, which
+    computes the same without the table of logits.
     """
     log_probabilities_PV = logits_PV.to(_wide(logits_PV.dtype)).log_softmax(dim=-1)
     known_P = _within_vocabulary(labels_P, pad)
@@ -36,11 +37,11 @@ def label_smoothed_loss(logits_PV: Tensor, labels_P: Tensor, smoothing: float, p
 def r_drop_loss(
     logits_2PV: Tensor, labels_P: Tensor, smoothing: float, alpha: float, pad: int
 ) -> Tensor:
-    """R-Drop (Liang et al. 2021): two passes, each with a dropout of its own, have to agree.
-
-    The mean of both smoothed losses, and alpha / 4 times KL(P1 ‖ P2) + KL(P2 ‖ P1): half of the
-    paper's equation 4, so that passes that agree cost what one of them does. Nats, summed over the
+    """R-Drop (Liang et al. 2021) for two passes with different dropout, in nats, summed over the
     positions that are not `pad`.
+
+    The loss is the mean of both smoothed losses plus alpha / 4 · (KL(P1 ‖ P2) + KL(P2 ‖ P1)). This
+    is half of the paper's equation 4, so that two passes that agree have the loss of one.
     """
     first, second = (label_smoothed_loss(logits, labels_P, smoothing, pad) for logits in logits_2PV)
     one_PV, other_PV = logits_2PV.to(_wide(logits_2PV.dtype)).log_softmax(dim=-1).unbind()
@@ -57,12 +58,14 @@ def fused_loss(
     r_drop: float = 0.0,
     kernels: ctypes.CDLL | None = None,
 ) -> Tensor:
-    """`label_smoothed_loss(output(states), …)`, projection included, in chunks of positions; or,
-    with an alpha `r_drop` above 0, `r_drop_loss` of the states of two passes, one after the other.
-    Native `kernels` (of `find_kernels`) do what they can of it.
+    """`label_smoothed_loss(output(states), …)`, computed in chunks of positions.
 
-    Logits of a chunk are turned into their own gradient at once, so memory holds C × V numbers
-    instead of several times P × V. Products run in the dtype of autocast, sums in float32 or wider.
+    With `r_drop` (alpha) above 0 it is `r_drop_loss`; `states_PD` then holds both passes, one after
+    the other. `kernels` (of `find_kernels`) compute the parts that they support.
+
+    The logits of a chunk are replaced by their gradient at once. Memory therefore holds C × V
+    numbers instead of several times P × V. Products run in the dtype of autocast, sums in float32
+    or wider.
     """
     dtype = states_PD.dtype
     if torch.is_autocast_enabled(states_PD.device.type):
@@ -80,7 +83,7 @@ def fused_loss(
 
 
 def _within_vocabulary(labels_P: Tensor, pad: int) -> Tensor:
-    """The labels, with 0 for those that are `pad` and count nothing."""
+    """The labels, with 0 in place of `pad`, whose positions are not counted."""
     return labels_P.masked_fill(labels_P == pad, 0)
 
 
@@ -89,9 +92,9 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
 
 
 class _FusedLoss(torch.autograd.Function):
-    """Loss and gradient together, chunk by chunk."""
+    """Computes loss and gradient together, chunk by chunk."""
 
-    CHUNK = 1024  # positions; large enough for full speed of the products, small enough for caches
+    CHUNK = 1024  # positions: enough for fast products, few enough for the caches
 
     @staticmethod
     def forward(
@@ -105,7 +108,7 @@ class _FusedLoss(torch.autograd.Function):
         r_drop: float,
         kernels: ctypes.CDLL | None,
     ) -> Tensor:
-        """Of `labels_P`, those behind the first `counted` fill up."""
+        """The loss; `labels_P` after the first `counted` are padding."""
         wide = _wide(states_RPD.dtype)
         native = kernels if bias_V is None else None
         projection = prepared(kernels, weight_VD, states_RPD.dtype)
@@ -115,7 +118,7 @@ class _FusedLoss(torch.autograd.Function):
         loss = torch.zeros((), dtype=wide, device=states_RPD.device)
         passes = states_RPD.size(0)
         size = _FusedLoss.CHUNK // passes
-        # new memory for every chunk would take longer than the product that fills it
+        # one buffer for all chunks: allocating one for each takes longer than the product itself
         room_NV = states_RPD.new_empty(passes * size, len(weight_VD))
         for first in range(0, labels_P.numel(), size):
             chunk = slice(first, first + size)
@@ -127,9 +130,9 @@ class _FusedLoss(torch.autograd.Function):
             if bias_V is not None:
                 logits_NV += bias_V
             losses_C = _losses_in_place(native, logits_NV, labels_C, smoothing, r_drop)
-            here = max(0, counted - first)  # the rest fills up
+            here = max(0, counted - first)  # the rest is padding
             loss += losses_C[:here].sum()
-            grad_NV = logits_NV  # which they have become
+            grad_NV = logits_NV  # the call above has replaced the logits by their gradient
             grad_NV.view(passes, len(labels_C), -1)[:, here:] = 0.0
             if grad_bias_V is not None:
                 grad_bias_V += grad_NV.sum(dim=0)
@@ -155,7 +158,7 @@ def _losses_in_place(
     smoothing: float,
     r_drop: float,
 ) -> Tensor:
-    """Of each label; logits become the gradient of their sum."""
+    """The loss of each label C. Replaces the logits by the gradient of the losses' sum."""
     if kernels is None and r_drop:
         return _r_drop_in_place(logits_NV, labels_C[:, None], smoothing, r_drop)
     if kernels is None:
@@ -166,14 +169,14 @@ def _losses_in_place(
 
 
 def _smoothed_in_place(logits_CV: Tensor, labels_C1: Tensor, smoothing: float) -> Tensor:
-    """The smoothed losses of logits, which become their gradient by them:
+    """The smoothed loss of each label C. Replaces the logits by their gradient:
 
     softmax - (1 - epsilon)·[true token] - epsilon / V
     """
     logits_CV -= logits_CV.amax(dim=-1, keepdim=True)
     true_C1 = logits_CV.gather(-1, labels_C1)
     spread_C1 = logits_CV.mean(dim=-1, keepdim=True)
-    exp_CV = logits_CV.exp_()  # once, for the loss and for the gradient
+    exp_CV = logits_CV.exp_()  # used for both the loss and the gradient
     total_C1 = exp_CV.sum(dim=-1, keepdim=True)
     losses_C = (total_C1.log() - (1 - smoothing) * true_C1 - smoothing * spread_C1)[:, 0]
     exp_CV.div_(total_C1).sub_(smoothing / logits_CV.size(-1))
@@ -184,16 +187,18 @@ def _smoothed_in_place(logits_CV: Tensor, labels_C1: Tensor, smoothing: float) -
 def _r_drop_in_place(
     logits_NV: Tensor, labels_C1: Tensor, smoothing: float, alpha: float
 ) -> Tensor:
-    """The same for the logits of two passes, one after the other, and R-Drop's loss. By those of
-    the first pass, KL(P1 ‖ P2) + KL(P2 ‖ P1) has the gradient
+    """R-Drop's loss of each label C, for the logits of two passes, one after the other. Replaces
+    the logits by their gradient.
+
+    The gradient of KL(P1 ‖ P2) + KL(P2 ‖ P1) with respect to the first pass' logits is
 
     P1 · (log P1 - log P2 - KL(P1 ‖ P2)) + P1 - P2
 
-    and by those of the second pass, the same with 1 and 2 exchanged.
+    With respect to the second pass' logits it is the same with 1 and 2 exchanged.
     """
     logs_NV = logits_NV.log_softmax(dim=-1)
     probabilities_NV = logs_NV.exp()
-    half = logits_NV.size(0) // 2  # rolled by it, each pass has the other in its place
+    half = logits_NV.size(0) // 2  # rolling by half puts each pass in the other's place
     away_NV = logs_NV - logs_NV.roll(half, 0)
     divergence_N1 = (probabilities_NV * away_NV).sum(dim=-1, keepdim=True)
     away_NV.sub_(divergence_N1).mul_(probabilities_NV)

@@ -1,4 +1,4 @@
-"""Whether a recipe's model can be built on this machine at all, by arithmetic and without torch."""
+"""Checks, by arithmetic and without torch, that this machine can hold a recipe's model."""
 
 from allyouneed.device import machine_memory
 from allyouneed.errors import TrainingError
@@ -7,8 +7,12 @@ from allyouneed.training.recipe.schema import CommonRecipe
 
 
 def check_can_be_built(recipe: CommonRecipe) -> None:
-    """Raises TrainingError where the weights alone are more than the machine's memory. A model to
-    start from is there already, and not counted."""
+    """Checks that the weights of a recipe's new model fit into the machine's memory. A model to
+    start from is not checked, because it exists.
+
+    Raises:
+        TrainingError: they do not fit.
+    """
     memory = machine_memory()
     if recipe.training.init is not None or memory is None:
         return

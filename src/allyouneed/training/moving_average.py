@@ -1,4 +1,4 @@
-"""A moving average of the weights, to be translated with in their place."""
+"""A moving average of the weights, which validation and the final model use in their place."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +14,12 @@ class MovingAverage:
 
         average += (1 - decay) / (1 - decay^t) · (weights - average)
 
-    which is that of Kingma & Ba 2015, section 7.2, the bias of its start taken out: the first
-    average is the first weights, and before 1 / (1 - decay) updates all count about alike. A decay
-    of 0 averages nothing.
+    This is the average of Kingma & Ba 2015, section 7.2, corrected for the bias of its start. The
+    first average equals the first weights, and during the first 1 / (1 - decay) updates all weights
+    count about equally. A decay of 0 averages nothing.
 
-    The averages are kept in the optimizer's state, beside Adam's moments: checkpoints hold them,
-    and workers that share the moments out share them too.
+    The averages are part of the optimizer's state, like Adam's moments. Checkpoints therefore
+    contain them, and sharded workers hold a part of them each.
     """
 
     def __init__(self, optimizer: Optimizer, decay: float) -> None:
@@ -28,7 +28,7 @@ class MovingAverage:
 
     @torch.no_grad()
     def update(self) -> None:
-        """Takes the weights in; after each update of the optimizer."""
+        """Adds the present weights to the average; called after each update of the optimizer."""
         if not self._decay:
             return
         states = self._optimizer.state
@@ -41,7 +41,8 @@ class MovingAverage:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Inside, the weights are the average; afterwards they are themselves again, to the bit."""
+        """In the `with` block the model has the averaged weights. Afterwards it has exactly its own
+        weights again."""
         self._exchange()
         try:
             yield

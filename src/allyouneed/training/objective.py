@@ -1,4 +1,4 @@
-"""What training to translate minimises: the smoothed loss of a batch.
+"""The loss that training to translate minimises: the smoothed loss of a batch.
 
 B batch · S source length · T target length · P positions · D d_model
 """
@@ -20,9 +20,10 @@ from allyouneed.training.word_dropout import word_dropout
 class Objective(TrainingLoss):
     """The smoothed loss of a batch (section 5.4), in nats, summed over its target tokens.
 
-    With R-Drop, the batch goes through twice, side by side. On a CPU native kernels do what comes
-    between the products, and those in bf16 where the processor has instructions for them;
-    `note` says why they do not, or that they were compiled.
+    With R-Drop the batch passes through the model twice, as one batch of double size. On a CPU,
+    native kernels compute everything between the matrix products, and also bf16 products if the
+    processor has instructions for them. `note` says that the kernels were compiled, or why they
+    cannot be used.
     """
 
     def __init__(self, model: Transformer, training: TrainingSection, device: torch.device) -> None:
@@ -35,12 +36,14 @@ class Objective(TrainingLoss):
         self._device = device
         self._packed: PackedTransformer | None = None
         if device.type == "cpu" and not training.sharded:
-            self._take_fast_road()
+            self._use_kernels()
 
-    def _take_fast_road(self) -> None:
-        unknown = why_not_packed(self.model)
-        if unknown:
-            self.note = f"the native kernels of training do not know {unknown}; slower without them"
+    def _use_kernels(self) -> None:
+        unsupported = why_not_packed(self.model)
+        if unsupported:
+            self.note = (
+                f"training is slower without the native kernels, which do not support {unsupported}"
+            )
             return
         try:
             library = find_kernels()
@@ -51,7 +54,7 @@ class Objective(TrainingLoss):
         self._packed = PackedTransformer(self.model, library.functions)
 
     def forward(self, batch: Batch | None) -> Tensor:
-        """The loss of the batch; of none it is 0, with a gradient of 0 for every weight."""
+        """The loss of the batch. For None it is 0, with a gradient of 0 for every weight."""
         if batch is None:
             return self.nothing()
         passes = 2 if self._r_drop else 1

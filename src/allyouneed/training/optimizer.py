@@ -9,9 +9,9 @@ KINDS: dict[str, type[Adam]] = {"adam": Adam, "adamw": AdamW}
 
 
 def make_optimizer(section: OptimizerSection, model: torch.nn.Module) -> Optimizer:
-    """Adam (Kingma & Ba 2015), or AdamW (Loshchilov & Hutter 2019) with weight decay apart.
+    """Adam (Kingma & Ba 2015), or AdamW with decoupled weight decay (Loshchilov & Hutter 2019).
 
-    Decay acts on matrices alone, not on biases and norms. The loop sets the learning rate.
+    Decay acts on matrices only, not on biases and norms. The loop sets the learning rate.
     """
     matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     others = [parameter for parameter in model.parameters() if parameter.dim() <= 1]

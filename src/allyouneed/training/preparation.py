@@ -1,4 +1,4 @@
-"""What a run needs before its first step: the tokenizer, the pairs as ids, and the model."""
+"""Prepares what a run needs before its first step: the tokenizer, the pairs as ids, the model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,12 +30,13 @@ from allyouneed.training.vocabulary import kept_vocabulary
 
 Note = Callable[[str], None]
 
-AT_ONCE = 1 << 16  # pairs whose lengths are looked at together
+AT_ONCE = 1 << 16  # pairs whose lengths are read together
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The prepared ingredients of a run. `valid_pairs` are the texts that validation translates."""
+    """The prepared data and model of a run. `valid_pairs` are the texts that validation
+    translates."""
 
     tokenizer: Tokenizer
     config: TransformerConfig
@@ -47,7 +48,7 @@ class Material:
 
     @property
     def trained_length(self) -> int:
-        """The source length, in tokens, that 99.9 % of the training pairs do not pass."""
+        """The source length, in tokens, that 99.9 % of the training pairs do not exceed."""
         counts = np.zeros(1, dtype=np.int64)
         for first in range(0, len(self.train), AT_ONCE):
             more = np.bincount(self.train.lengths(first, first + AT_ONCE)[0], minlength=len(counts))
@@ -56,7 +57,7 @@ class Material:
         return int(np.searchsorted(np.cumsum(counts), 0.999 * len(self.train)))
 
     def new_model(self, seed: int) -> Transformer:
-        """The model at its first step: from `init`'s weights, or initialised from the seed."""
+        """The model at its first step, with the weights of `init` or random ones from the seed."""
         torch.manual_seed(seed)
         model = Transformer(self.config)
         if self.init is not None:
@@ -71,18 +72,19 @@ def prepare(
     progress: Progress | None = None,
     distilled: Mapping[int, Corpus] | None = None,
 ) -> Material:
-    """Reads, filters and tokenises the corpora of a recipe; `folder` is the run's, `distilled` has
-    what stands in the place of training corpora, by their number.
+    """Reads, filters and tokenises the corpora of a recipe.
 
-    The tokenizer is `init`'s, the recipe's file, the one an earlier start of this run trained, or
-    trained now; the ids are kept in `folder/cache`, so a second start is immediate.
+    `folder` is the run's folder. `distilled` holds the corpora that replace training corpora, by
+    their number. The tokenizer is `init`'s, or the recipe's file, or the one that an earlier start
+    of this run learnt, or it is learnt now. The ids are kept in `folder/cache`, so a second start
+    is immediate.
 
     Raises:
-        DataError: a file that is not there, a corpus that cannot be read or of which nothing is
-            left, or a `folder` that cannot be written.
-        ModelFolderError: an `init` or a tokenizer file that cannot be read or used.
-        RecipeError: a [model] that is not that of `init`.
-        UsageError: an `init` whose tokenizer is not this project's own.
+        DataError: a file does not exist, a corpus cannot be read or has no usable pair, or `folder`
+            cannot be written.
+        ModelFolderError: `init` or the tokenizer file cannot be read or used.
+        RecipeError: [model] is not the model of `init`.
+        UsageError: the tokenizer of `init` is not this project's own.
     """
     cache = folder / "cache"
     cache.mkdir(parents=True, exist_ok=True)
@@ -101,7 +103,7 @@ def prepare(
     tokenizer = _tokenizer(recipe, cache, init, train, note)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
-        note(f"first weights and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
+        note(f"training starts from the weights and vocabulary ({len(tokenizer):,}) of {init.path}")
     filters = that_fit(recipe.data.filters.filters(), config)
     noise = recipe.noise.noise(recipe.seed)
     train_store = build_store(train, tokenizer, filters, cache, progress, noise)
@@ -120,11 +122,11 @@ def prepare(
 
 
 def start_from(recipe: PairsRecipe) -> ModelFolder | None:
-    """The model that `init` names, if it does.
+    """The model that training.init names; None if it names none.
 
     Raises:
-        ModelFolderError: it cannot be read, or has no decoder.
-        RecipeError: the recipe's [model] is another.
+        ModelFolderError: the model cannot be read, or has no decoder.
+        RecipeError: the recipe's [model] is another model.
         UsageError: its tokenizer is not this project's own.
     """
     if recipe.training.init is None:
@@ -135,22 +137,22 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
 
 
 def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, str]:
-    """(source, target) as the recipe names them, or else as the model that training starts from
-    does; empty where unknown."""
+    """The languages (source, target) that the recipe names, or else those of the model that
+    training starts from; empty where unknown."""
     own = recipe.source_language, recipe.target_language
     return own if any(own) or init is None else init.languages
 
 
 def normaliser_of(recipe: PairsRecipe, init: ModelFolder | None) -> str | None:
-    """How texts are written for the model, as the recipe names it, or else as the model that
-    training starts from does."""
+    """The normaliser that the recipe names, or else that of the model that training starts from."""
     return recipe.data.normaliser or (init.normaliser if init else None)
 
 
 def tokenizer_of(init: ModelFolder) -> Tokenizer:
     """The tokenizer of the model that training starts from.
 
-    Raises UsageError where it is not this project's own.
+    Raises:
+        UsageError: it is not this project's own tokenizer.
     """
     return own_tokenizer(init.tokenizer, f"training.init={init.path}")
 
@@ -158,7 +160,8 @@ def tokenizer_of(init: ModelFolder) -> Tokenizer:
 def translating(name: str, key: str) -> ModelFolder:
     """The model that a key of the recipe names.
 
-    Raises ModelFolderError, which says the key, when it cannot be read, or has no decoder.
+    Raises:
+        ModelFolderError: it cannot be read, or has no decoder; the message names the key.
     """
     try:
         folder = open_model_folder(name)
@@ -169,7 +172,8 @@ def translating(name: str, key: str) -> ModelFolder:
 
 
 def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
-    """The data layer's corpus for a table of the recipe, its paths found; the shards of folders."""
+    """The corpora of a table of the recipe, with resolved paths. A folder gives one corpus for each
+    of its shards."""
     values = section.values()
     for side in ("source", "target"):
         if values.get(side) is not None:
@@ -180,7 +184,8 @@ def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
 def _weights(
     tables: Sequence[Sequence[Corpus]], store: TokenStore, temperature: float, note: Note
 ) -> list[float]:
-    """How often an epoch sees the pairs of each corpus in the store; shards of one table alike."""
+    """The number of times that an epoch sees the pairs of each corpus in the store. Shards of one
+    table have the same number."""
     kept = iter(store.report.kept_by_corpus)
     pairs = [sum(next(kept) for _ in table) for table in tables]
     weights = mixed_weights(pairs, [table[0].weight for table in tables], temperature)
@@ -206,7 +211,7 @@ def _tokenizer(
 
 
 def check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
-    """Raises RecipeError where the recipe's [model] is another than that of the weights."""
+    """Raises RecipeError if the recipe's [model] is another model than that of the weights."""
     free = {"dropout", "attention_dropout", "activation_dropout", "dropout_before_activation"}
     if config.positions not in ("learned", "stored"):
         free.add("max_positions")
@@ -218,14 +223,14 @@ def check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
     ]
     if changed:
         raise RecipeError(
-            f"{', '.join(changed)}: the weights of {init.path}, from which training starts, are "
-            f"of another model; leave the keys out (free are {', '.join(sorted(free))})"
+            f"{', '.join(changed)}: training starts from the weights of {init.path}, whose model "
+            f"differs in these keys; leave them out (you may set {', '.join(sorted(free))})"
         )
 
 
 def _texts(corpora: list[Corpus]) -> Iterator[str]:
     for corpus in corpora:
-        for pair in read_pairs(corpus, DataReport([corpus.name])):  # the store's report tells
+        for pair in read_pairs(corpus, DataReport([corpus.name])):  # the store reports problems
             yield pair.source
             yield pair.target
 
@@ -246,10 +251,10 @@ def _first_pairs(corpora: list[Corpus], count: int) -> list[tuple[str, str]]:
 
 
 def all_that_fit(config: TransformerConfig) -> Filters:
-    """Filters for validation: they let through what the model has positions for."""
+    """Filters for validation: they keep all pairs that the model has positions for."""
     return Filters(max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False)
 
 
 def that_fit(filters: Filters, config: TransformerConfig) -> Filters:
-    """Filters that let nothing through which the model has no positions for."""
+    """The filters, with max_tokens lowered to the number of the model's positions."""
     return replace(filters, max_tokens=min(filters.max_tokens, config.max_positions))

@@ -1,4 +1,4 @@
-"""A whole run: prepare, train, average, and leave a model folder and a report."""
+"""A whole run: prepares the data, trains, averages, and writes a model folder and a report."""
 
 import shlex
 import socket
@@ -36,8 +36,8 @@ from allyouneed.training.workers import Workers, gathered, launcher, own_device
 
 RECIPE = "recipe.toml"
 
-# What a resumed run may change without becoming another run, and what a run whose loss was not
-# finite has to change. Files may have been moved: what is in them is checked by itself.
+# The keys that a resumed run may change. Some leave the run the same run; others are remedies for
+# a loss that was not finite. Paths may change too, because the files' contents are checked.
 FREE_ON_RESUME: dict[str, Any] = {
     "data": {
         "train": {"__all__": {"source", "target", "distill", "back_translate"}},
@@ -73,11 +73,12 @@ FREE_ON_RESUME: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """Where the model is, why the run ended, and how good the model is on the validation pairs.
+    """The result of a run: the model's folder, why the run ended, and the model's validation
+    result.
 
-    `model` is None when the run was stopped before its end, by the `signal` of that number (0:
-    none); `--resume` goes on from there. `first` is whether this process is the one that writes;
-    of several workers there is one such.
+    `model` is None if a signal stopped the run before its end; `signal` is the signal's number (0:
+    none), and `--resume` continues the run. `first` says whether this process is the one worker
+    that writes files and reports.
     """
 
     folder: Path
@@ -98,32 +99,38 @@ def train(
     device: str | None = None,
     report: Report = nobody,
 ) -> TrainingResult:
-    """Trains what a recipe describes: a packaged name, a TOML file, or a `Recipe`.
+    """Trains the model that a recipe describes, and returns where it is and how good it is.
 
-    `into` is the run's folder (runs/NAME by default); `overrides` are "section.key=value";
-    `resume` goes on from the newest checkpoint of a run that was begun there, or from its start
-    where it was ended before its first checkpoint; `report` is called
-    with every record of the log as it is written, and with how far the preparation is. Under
-    `torchrun` each process calls it with the same arguments, and the first one reports.
+    Under `torchrun` each process calls this function with the same arguments; the first one
+    reports.
+
+    Args:
+        recipe: the name of a packaged recipe, a TOML file, or a `Recipe`.
+        into: the run's folder, runs/NAME by default.
+        overrides: changes of the recipe, each "section.key=value".
+        resume: continue the run in `into` from its newest checkpoint, or from its start if it was
+            ended before its first checkpoint.
+        device: "cpu", "cuda" and so on; by default a GPU if there is one.
+        report: is called with every record of the log, and with the progress of the preparation.
 
     Raises:
-        RecipeError, DataError: a recipe or corpus that cannot be used.
-        UsageError: a device that is not there, or `overrides` of a recipe that is read already.
-        TrainingError: a folder that holds another run, a loss that is not finite, a full disk.
+        RecipeError, DataError: the recipe or a corpus cannot be used.
+        UsageError: the device does not exist, or `overrides` are given with a `Recipe`.
+        TrainingError: the folder holds another run, the loss is not finite, or the disk is full.
     """
     named = recipe
     if not isinstance(recipe, CommonRecipe):
         recipe = load_recipe(recipe, overrides)
     elif overrides:
         raise UsageError(
-            f"overrides={list(overrides)} change a recipe while it is read, and {recipe.name!r} is "
-            "read already; give them to load_recipe"
+            f"overrides={list(overrides)} only work with the name or path of a recipe, and "
+            f"{recipe.name!r} is already loaded; give them to load_recipe"
         )
     folder = Path(into) if into is not None else Path("runs") / recipe.name
     start = folder / RECIPE if named is recipe else named
     command = f"allyouneed train {shlex.join([str(start), *overrides])}"
     place = own_device(choose_device(device))
-    # Said outright, the number is kept; MKL may otherwise take fewer, and rounding is another.
+    # Setting the number makes MKL keep it; otherwise MKL may use fewer threads and round otherwise.
     torch.set_num_threads(torch.get_num_threads())
     with gathered(place, recipe.training.sharded) as workers, ExitStack() as held:
 
@@ -141,7 +148,7 @@ def train(
 
 
 def choose_device(name: str | None) -> torch.device:
-    """The device asked for, else a GPU if there is one, else the CPU."""
+    """The device of this name; for None a GPU if there is one, otherwise the CPU."""
     if name is not None:
         return named_device(name)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -149,8 +156,8 @@ def choose_device(name: str | None) -> torch.device:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What is trained, where, the command that gives this recipe, who takes part, and whether there
-    should be something to go on from."""
+    """The arguments of a run: recipe, folder, device, the command line that gives this recipe, the
+    workers, and whether to resume."""
 
     recipe: CommonRecipe
     folder: Path
@@ -179,17 +186,17 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     for text in damaged:
         note(text)
     if newest is None and run.resume:
-        note(f"{folder} holds no checkpoint to go on from: a new run begins")
+        note(f"{folder} holds no checkpoint to resume from, so training starts at step 0")
     if newest is not None and changed:
-        note(f"other than before: {', '.join(changed)}")
+        note(f"changed since the last start: {', '.join(changed)}")
     if run.recipe.training.sharded and workers.world == 1:
         note("training.sharded has no effect on one process; torchrun starts more")
     schedule, steps = run.recipe.schedule, run.recipe.training.steps
     ends = isinstance(schedule, Cosine | Trapezoid) and not schedule.final
     if ends and (steps or 0) > schedule.steps:
         note(
-            f"the learning rate is 0 from step {schedule.steps} on and training.steps = {steps}: "
-            f"nothing is learnt after that; say schedule.steps={steps} too"
+            f"the learning rate is 0 from step {schedule.steps} on, but training.steps = {steps}: "
+            f"the later steps learn nothing; set schedule.steps={steps} too"
         )
     if newest is None:
         workers.from_first(lambda: _keep(run.recipe, folder))
@@ -198,7 +205,7 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     _check_alike(run, task)
     loop = Loop(run.recipe, folder, task, run.device, write, workers)
     if newest is not None:
-        loop.resume(newest)  # or refuses to, and leaves the run's recipe as it was
+        loop.resume(newest)  # raises before the run's recipe is overwritten
         workers.from_first(lambda: _keep(run.recipe, folder))
     else:
         for part, store in (("train", task.train), ("valid", task.valid)):
@@ -221,9 +228,10 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
 
 
 def _check_alike(run: _Run, task: Task[Any]) -> None:
-    """Makes sure that all workers train the same recipe on the same pairs, in one folder.
+    """Checks that all workers train the same recipe on the same pairs in the same folder.
 
-    Raises TrainingError in all of them otherwise.
+    Raises:
+        TrainingError: they do not; all workers raise it.
     """
     own = (run.recipe.model_dump_json(), task.train.folder.name, (run.folder / LOCK).exists())
     host = socket.gethostname()
@@ -235,72 +243,77 @@ def _check_alike(run: _Run, task: Task[Any]) -> None:
         ):
             if value != firsts:
                 raise TrainingError(
-                    f"the worker on {host} has {what} than the first one; start all with the "
-                    "same command, in a folder that all hosts share"
+                    f"the worker on {host} has {what} than the first one; start all workers with "
+                    "the same command, in a folder that all hosts share"
                 )
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether the `torchrun` that has started this process had a part in the folder's run: it has
-    started its workers anew, and they go on by themselves."""
+    """Whether this process' `torchrun` has trained in this folder before. Then it has restarted its
+    workers, and they resume without being told to."""
     newest = latest_checkpoint(folder) if launcher() else None
     return newest is not None and launcher() in saved_state(newest).get("launcher", "").split()
 
 
 def _check_begun(folder: Path) -> None:
-    """Raises TrainingError where no run was begun in the folder, so there is none to resume."""
+    """Raises TrainingError if the folder holds no run that could be resumed."""
     if (folder / LOCK).exists() or (folder / RECIPE).exists() or checkpoint_folders(folder):
         return
     begun = sorted(path.parent for path in folder.parent.glob(f"*/{LOCK}"))
-    instead = f"; runs there are {', '.join(map(str, begun))}" if begun else ""
+    instead = f"; there are runs in {', '.join(map(str, begun))}" if begun else ""
     raise TrainingError(
-        f"{folder} holds no run to resume{instead}; check --into, or begin one without --resume"
+        f"{folder} holds no run to resume{instead}; check --into, or start one without --resume"
     )
 
 
 def _make(folder: Path) -> None:
-    """Makes the run's folder where there is none.
+    """Makes the run's folder if it does not exist.
 
-    Raises TrainingError when it cannot be written, or holds a recipe that is no run's.
+    Raises:
+        TrainingError: the folder cannot be written, or holds a recipe that belongs to no run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / RECIPE).exists() and not (folder / LOCK).exists():
             raise TrainingError(
-                f"{folder} is no run's folder, and its {RECIPE} would be overwritten; choose "
-                "another folder by --into"
+                f"{folder} is not the folder of a run, and its {RECIPE} would be overwritten; "
+                "choose another folder with --into"
             )
         (folder / LOCK).touch()
     except OSError as error:
         raise TrainingError(
-            f"{folder} cannot be written: {error.strerror}; choose another folder by --into"
+            f"{folder} cannot be written: {error.strerror}; choose another folder with --into"
         ) from error
 
 
 def _claim(folder: Path, recipe: CommonRecipe, resume: bool) -> list[str]:
-    """Makes sure that the folder is this recipe's.
+    """Checks that the folder is new or holds a run of this recipe.
 
-    Returns the keys whose values are others than at the last start.
+    Returns:
+        The keys whose values have changed since the last start.
+
+    Raises:
+        TrainingError: it holds another run.
     """
     kept = folder / RECIPE
     started = bool(checkpoint_folders(folder)) or (folder / "model").exists()
     if started and not resume:
         raise TrainingError(
-            f"{folder} holds a run already; go on with it by --resume, or choose another folder "
+            f"{folder} already holds a run; continue it with --resume, or choose another folder "
             "by --into"
         )
     damaged: list[str] = []
     if started and latest_checkpoint(folder, note=damaged.append) is None:
         raise TrainingError(
-            f"{folder} holds a run, but no whole checkpoint to go on from; remove the folder to "
-            "start anew there, or choose another by --into"
+            f"{folder} holds a run, but no whole checkpoint to resume from; remove the folder to "
+            "start a new run there, or choose another folder with --into"
             + "".join(f"; {what}" for what in damaged)
         )
     before = load_recipe(kept) if started and kept.is_file() else recipe
     if fixed := _differences(_fixed(before), _fixed(recipe)):
         raise TrainingError(
-            f"{folder} was started with other values of {', '.join(fixed)}; a resumed run keeps "
-            "them: set them back, or start anew with another --into"
+            f"{folder} was started with other values of {', '.join(fixed)}, which a resumed run "
+            "must keep; restore them, or start a new run with another --into"
         )
     return _differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
 
@@ -313,7 +326,7 @@ def _keep(recipe: CommonRecipe, folder: Path) -> None:
     except OSError as error:
         raise TrainingError(
             f"{kept} cannot be written: {error.strerror}; free some space, or choose another "
-            "folder by --into"
+            "folder with --into"
         ) from error
 
 
@@ -322,7 +335,7 @@ def _fixed(recipe: CommonRecipe) -> dict[str, Any]:
 
 
 def _differences(one: Any, other: Any, path: str = "") -> list[str]:
-    """The keys, dotted, whose values differ; items of lists of one length by their numbers."""
+    """The dotted keys whose values differ. Items of lists of equal length are named by index."""
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         one, other = dict(enumerate(one)), dict(enumerate(other))
     if isinstance(one, dict) and isinstance(other, dict):

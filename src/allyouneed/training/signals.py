@@ -1,4 +1,4 @@
-"""A clean stop: the first signal lets the step end and a checkpoint be written."""
+"""A clean stop: after the first signal the step ends and a checkpoint is written."""
 
 import signal
 import threading
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# What asks a process to end: a user, a closed terminal, the system going down, a scheduler whose
-# time is over (it sends SIGUSR1 or SIGUSR2 on request, SIGXCPU by itself).
-# Systems without some of them, such as Windows, do without.
+# The signals that ask a process to end. They come from a user, a closed terminal, a system that
+# shuts down, or a scheduler whose time limit is reached (SIGUSR1 or SIGUSR2 on request, SIGXCPU by
+# itself). Some systems, such as Windows, lack some of them.
 INSISTENT = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGQUIT") if hasattr(signal, name)
 )
@@ -20,7 +20,7 @@ REPEATED = tuple(
 
 
 class StopRequest:
-    """`number` is that of the signal that asked for a stop, or 0."""
+    """Whether a signal has asked for a stop: `number` is the signal's number, or 0."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -28,12 +28,12 @@ class StopRequest:
 
 @contextmanager
 def stop_on_signals() -> Iterator[StopRequest]:
-    """Catches these signals while the block runs; a second SIGINT, SIGTERM or SIGQUIT ends the
-    process as usual. The others come again by themselves (SIGHUP from the shell and from the
-    system, SIGXCPU every second), and that means no more than the first time.
+    """Catches these signals while the `with` block runs.
 
-    What is ignored stays so: `nohup` has its way. Only the main thread can catch signals;
-    elsewhere nothing is caught.
+    A second SIGINT, SIGTERM or SIGQUIT ends the process as usual. A repetition of another signal
+    has no effect, because systems repeat these (SIGHUP from both the shell and the system, SIGXCPU
+    every second). Signals that are ignored stay ignored, so `nohup` works. Only the main thread can
+    catch signals; in another thread nothing is caught.
     """
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""Where a run stands, and how a checkpoint keeps it."""
+"""The progress of a run, and its form in a checkpoint."""
 
 import math
 from collections.abc import Mapping
@@ -7,19 +7,19 @@ from typing import Any
 
 from allyouneed.errors import TrainingError
 
-VERSION = 1  # of the record; a record without one was written before there were versions
+VERSION = 1  # of the record; the oldest records have no version
 
 
 @dataclass
 class State:
-    """What a checkpoint holds beside weights and the optimiser's moments.
+    """The content of a checkpoint apart from weights and the optimizer's moments.
 
-    `data` and `valid` are the keys of the token stores of training and validation; a key follows
-    from all that the store's pairs follow from. `config` is the model's configuration. `position`
-    counts updates within the epoch. `threads` (of the CPU) and `workers` are numbers on which the
-    last bit of a loss depends. `launcher` names the `torchrun` that started each worker.
-    `best_loss` is the cost (`Measured.cost`) of the best model so far, which is that of
-    `best_step`. `stopped` says that a signal is why the checkpoint was written, not the recipe.
+    `data` and `valid` are the keys of the token stores for training and validation; a key is a
+    digest of everything that the store's pairs depend on. `config` is the model's configuration.
+    `position` counts updates within the epoch. The last bit of a loss depends on the numbers of
+    `threads` (of the CPU) and `workers`. `launcher` names the `torchrun` that started each worker.
+    `best_loss` is the cost (`Measured.cost`) of the best model so far, and `best_step` its step.
+    `stopped` says that the checkpoint was written because of a signal.
     """
 
     data: str
@@ -40,26 +40,26 @@ class State:
     stopped: bool = False
 
     def record(self) -> dict[str, Any]:
-        """The state by name, as JSON can hold it, with the record's version."""
+        """The state as values that JSON can store, by name, with the record's version."""
         return {"version": VERSION, **asdict(self)}
 
     def updated(self, record: Mapping[str, Any], origin: str) -> "State":
-        """This state with the values of a record of this version or an older one; what an older
-        record lacks stays as it is here. `origin` is how an error names the record.
+        """This state, updated with the values of a record of this or an older version. Values that
+        an older record lacks stay unchanged. `origin` names the record in errors.
 
         Raises:
-            TrainingError: a record of a newer version, or with values that this one does not know.
+            TrainingError: the record has a newer version, or unknown values.
         """
         values = dict(record)
         version = values.pop("version", 0)
         if not isinstance(version, int) or version > VERSION:
             raise TrainingError(
-                f"{origin} has version {version}, and this allyouneed reads up to {VERSION}; go on "
-                "with the version that wrote it"
+                f"{origin} has version {version}, but this allyouneed reads versions up to "
+                f"{VERSION}; use the allyouneed that wrote it"
             )
         if unknown := sorted(values.keys() - {field.name for field in fields(self)}):
             raise TrainingError(
-                f"{origin} holds {', '.join(unknown)}, which version {version} does not have; go "
-                "on with the version that wrote it, or start anew in another folder"
+                f"{origin} holds {', '.join(unknown)}, which version {version} does not have; use "
+                "the allyouneed that wrote it, or start a new run in another folder"
             )
         return replace(self, **values)

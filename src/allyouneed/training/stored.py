@@ -1,12 +1,12 @@
-"""What a checkpoint's folder holds: weights and moments, in whole files or in the workers' parts.
+"""The files of a checkpoint: weights and moments, in whole files or in the workers' parts.
 
-Tensors go by "weights:NAME", "exp_avg:NAME" and so on, NAME being the parameter's.
+Tensors are called "weights:NAME", "exp_avg:NAME" and so on, where NAME is the parameter's name.
 
     model.safetensors, optimizer.safetensors    written by one worker; nothing is pickled
-    __0_0.distcp, __1_0.distcp ..., .metadata   a part from each (torch.distributed.checkpoint)
+    __0_0.distcp, __1_0.distcp ..., .metadata   one part per worker (torch.distributed.checkpoint)
 
-The metadata of parts is a pickle, which could run any code: read such checkpoints from run folders
-of your own only. What is passed on is a model folder.
+The metadata of parts is a pickle, which can run any code. Therefore read such checkpoints only from
+run folders of your own. To give a model to others, give them its model folder.
 """
 
 import pickle
@@ -34,7 +34,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 class Whole:
-    """The content of a folder in two files of whole tensors."""
+    """The content of a checkpoint in two files of whole tensors."""
 
     def __init__(self, folder: Path) -> None:
         self._files = {True: folder / MODEL, False: folder / OPTIMIZER}
@@ -44,13 +44,13 @@ class Whole:
         shapes: Shapes = {}
         for of_weights, path in self._files.items():
             with safe_open(path, "pt") as file:
-                for key in file.keys():  # noqa: SIM118, it is no mapping
+                for key in file.keys():  # noqa: SIM118, `file` is no mapping
                     name = f"{WEIGHTS}:{key}" if of_weights else key
                     shapes[name] = tuple(file.get_slice(key).get_shape())
         return shapes
 
     def fill(self, tensors: Mapping[str, Tensor]) -> None:
-        """Copies what is stored into these tensors, by name."""
+        """Copies the stored values into these tensors, by name."""
         for of_weights, path in self._files.items():
             with safe_open(path, "pt") as file:
                 for name, tensor in tensors.items():
@@ -60,7 +60,7 @@ class Whole:
 
     @staticmethod
     def write(folder: Path, tensors: Mapping[str, Tensor]) -> list[Path]:
-        """Writes the tensors; returns the files, which may not be on the disk yet."""
+        """Writes the tensors. Returns the files, which are not flushed to the disk yet."""
         weights = {
             name.removeprefix(f"{WEIGHTS}:"): tensor
             for name, tensor in tensors.items()
@@ -73,13 +73,17 @@ class Whole:
 
 
 class Parts:
-    """The content of a folder in parts, one from each worker that wrote it."""
+    """The content of a checkpoint in parts, one from each worker that wrote it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def shapes(self) -> Shapes:
-        """The shape of every tensor, by name. Raises OSError or ValueError when damaged."""
+        """The shape of every tensor, by name.
+
+        Raises:
+            OSError, ValueError: a part is damaged.
+        """
         metadata = self._metadata()
         for info in metadata.storage_data.values():
             part = self._folder / info.relative_path
@@ -93,16 +97,18 @@ class Parts:
         }
 
     def fill(self, tensors: Mapping[str, Tensor]) -> None:
-        """Copies what is stored into these tensors, by name; of each only what is held here."""
+        """Copies the stored values into these tensors, by name. Of a sharded tensor only this
+        worker's part is copied."""
         reader = FileSystemReader(self._folder)
-        with warnings.catch_warnings(action="ignore"):  # that no_dist is what it says
+        with warnings.catch_warnings(action="ignore"):  # torch warns about no_dist
             load(dict(tensors), storage_reader=reader, no_dist=True)
 
     @staticmethod
     def write(folder: Path, tensors: Mapping[str, Tensor], group: dist.ProcessGroup | None) -> None:
-        """Writes this worker's parts to the disk; all workers of the group call it together.
+        """Writes this worker's part to the disk. All workers of the group call this together.
 
-        Raises TrainingError in all of them when one of them fails.
+        Raises:
+            TrainingError: a worker failed; all workers raise it.
         """
         try:
             save(dict(tensors), storage_writer=FileSystemWriter(folder), process_group=group)
@@ -118,12 +124,12 @@ class Parts:
 
 
 def stored(folder: Path) -> Whole | Parts:
-    """The content of a checkpoint's folder, whichever way it was written."""
+    """The content of a checkpoint's folder, in whole files or in parts."""
     return Parts(folder) if (folder / METADATA).exists() else Whole(folder)
 
 
 def damage(folder: Path) -> str | None:
-    """What is wrong with the content of a folder, going by its headers and sizes."""
+    """What is wrong with a checkpoint's folder, judged by headers and sizes; None if nothing is."""
     try:
         stored(folder).shapes()
     except (OSError, SafetensorError, ValueError) as error:

@@ -1,5 +1,5 @@
-"""What the corpora of a recipe hold, found by reading them and tokenising a sample: for a plan of a
-run that writes nothing."""
+"""Counts for the plan of a run (`--dry-run`): reads a recipe's corpora and tokenises a sample of
+them. Nothing is written."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,13 @@ from allyouneed.errors import DataError
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.recipe.schema import PairsRecipe
 
-SAMPLE = 50_000  # pairs of a corpus that are tokenised, at most twice as many
-NEWS_EVERY = 8192  # pairs
+SAMPLE = 50_000  # about the number of pairs of a corpus that are tokenised; at most twice as many
+NEWS_EVERY = 8192  # pairs between two reports of progress
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Every so many-th pair of a corpus, evenly over it, how many there are in all, and what is
-    left out."""
+    """Every n-th pair of a corpus, the number of all its pairs, and a report of pairs left out."""
 
     corpus: Corpus
     pairs: Sequence[Pair]
@@ -36,12 +35,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """An epoch, as far as a sample tells: exact for corpora that are smaller than the sample, but
-    for duplicates, which are not searched for here.
+    """Counts of an epoch, estimated from a sample. For corpora smaller than the sample they are
+    exact, except that duplicates are not removed.
 
     `pairs` and `kept` count each copy that noise makes of a pair. `batches` are (pairs, source
-    length, target length) of some of its batches; `epoch_batches` is how many there are in all, and
-    `epoch_tokens` how many target tokens.
+    length, target length) of some batches of the epoch. `epoch_batches` is the number of all its
+    batches, `epoch_tokens` the number of its target tokens.
     """
 
     pairs: int
@@ -52,7 +51,11 @@ class Survey:
 
 
 def sample(corpus: Corpus, progress: Progress) -> Sample:
-    """Reads a whole corpus, malformed lines left out. Raises DataError: see `read_pairs`."""
+    """Reads a whole corpus without its malformed lines, and keeps a sample of it.
+
+    Raises:
+        DataError: see `read_pairs`.
+    """
     pairs: list[Pair] = []
     report = DataReport([corpus.name])
     stride, read = 1, 0
@@ -76,9 +79,11 @@ def texts(samples: Iterable[Sample]) -> Iterable[str]:
 def survey(
     recipe: PairsRecipe, tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
 ) -> Survey:
-    """What an epoch over the sampled corpora is; the samples of a table's shards stand together.
+    """Counts an epoch over the sampled corpora. `tables` holds the samples of each recipe table,
+    one for each of its shards.
 
-    Raises DataError when no pair is left, or one does not fit into a batch.
+    Raises:
+        DataError: no pair is left, or a pair does not fit into a batch.
     """
     noise = recipe.noise.noise(recipe.seed)
     lengths = lengths_of(tables, tokenizer, filters, noise)
@@ -116,9 +121,10 @@ def lengths_of(
     filters: Filters,
     noise: Noise | None = None,
 ) -> list[list[NDArray[np.int32]]]:
-    """(source tokens, target tokens, line) of the pairs in each sample that are fit to learn from.
+    """For each sample, (source tokens, target tokens, line) of the pairs that pass the filters.
 
-    Raises DataError when there is none.
+    Raises:
+        DataError: no pair of a table passes them.
     """
     found = [[_kept(one, tokenizer, filters, noise) for one in table] for table in tables]
     if not any(len(kept) for table in found for kept in table):
@@ -149,7 +155,7 @@ def _kept(
 
 
 class _Lengths:
-    """What a sampler asks of a store, for pairs that are in none."""
+    """Stands for a token store where a sampler only needs lengths and lines."""
 
     def __init__(self, names: Sequence[str], found: Sequence[NDArray[np.int32]]) -> None:
         self._names = names

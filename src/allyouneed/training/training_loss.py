@@ -10,8 +10,8 @@ from allyouneed.model_folder.weights.model import AnyModel
 class TrainingLoss(nn.Module):
     """The training loss of a batch in nats, summed over its target tokens or labels.
 
-    For an empty batch the loss is 0, and so is the gradient of every trained weight. `note` tells
-    the user which implementation computes the loss, where there is something to tell.
+    For an empty batch the loss is 0, and so is the gradient of every trained weight. `note` is a
+    remark for the user on how the loss is computed, or None.
     """
 
     note: str | None = None

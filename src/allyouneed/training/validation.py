@@ -1,4 +1,4 @@
-"""Validation: what held-out data say of a model."""
+"""Validation: measures a model on held-out data."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,18 +12,19 @@ from allyouneed.training.workers import ALONE, Workers
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What held-out data say: `loss`, in nats, unsmoothed, a mean, and what the task makes of it; a
-    task's `samples` are for the log alone, in lists as JSON has them."""
+    """The result of a validation. `loss` is the mean loss in nats, without label smoothing. Tasks
+    add measures of their own; their `samples` are lists of texts for the log only."""
 
     loss: float
 
     @property
     def cost(self) -> float:
-        """What the best model has the least of: the loss, unless the task has another measure."""
+        """The number by which models are compared; the best model has the lowest. It is the loss,
+        unless the task has another measure."""
         return self.loss
 
     def record(self) -> dict[str, Any]:
-        """The values for the log; `measures.py` defines how they are shown."""
+        """The values for the log; report/measures.py defines how they are shown."""
         return asdict(self)
 
     def facts(self) -> dict[str, Any]:
@@ -36,16 +37,16 @@ class Measured:
 
 
 class Measuring(Protocol):
-    """A task, as far as it is asked here."""
+    """The part of a task that validation uses."""
 
     def measure(self, model: Any, device: torch.device, workers: Workers) -> Measured: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Validation(Measured):
-    """Of a model that translates. `loss` is in nats per target token, unsmoothed, the end token
-    counted; `bleu` is cased sacreBLEU with its `signature` (None where nothing was translated);
-    samples are source, reference, hypothesis."""
+    """The result for a model that translates. `loss` is in nats per target token (the end token is
+    counted), without label smoothing. `bleu` is cased sacreBLEU with its `signature`; both are None
+    if nothing was translated. A sample is [source, reference, hypothesis]."""
 
     bleu: float | None
     signature: str | None
@@ -62,9 +63,9 @@ class Validation(Measured):
 
 @dataclass(frozen=True, slots=True)
 class ByErrors(Measured):
-    """Of a model that tells labels or tags. `loss` is in nats per label, `accuracy` the share of
-    right ones, `f1` what the task says it is (None where accuracy is the measure); samples are
-    text, label, what the model says."""
+    """The result for a model that predicts labels or tags. `loss` is in nats per label, `accuracy`
+    the share of correct predictions, `f1` as the task defines it (None if the measure is the
+    accuracy). A sample is [text, label, prediction]."""
 
     accuracy: float
     f1: float | None
@@ -72,7 +73,7 @@ class ByErrors(Measured):
 
     @property
     def cost(self) -> float:
-        """1 - the measure; of models with equal measures, the lower loss costs less."""
+        """1 - measure, with a small share of the loss, which decides between equal measures."""
         measure = self.accuracy if self.f1 is None else self.f1
         return 1 - measure + 1e-9 * self.loss
 
@@ -81,9 +82,9 @@ class ByErrors(Measured):
 def validate(
     model: nn.Module, task: Measuring, device: torch.device, workers: Workers = ALONE
 ) -> Measured:
-    """Measures the model, in eval mode and float32, and leaves it in the mode it was in.
+    """Measures the model in eval mode and float32. Afterwards the model is in its former mode.
 
-    Each worker measures on its share of the pairs; all have the same result.
+    Each worker measures on its share of the pairs; all get the same result.
     """
     was_training = model.training
     model.eval()

@@ -1,4 +1,4 @@
-"""Word dropout: whole tokens of the input are hidden while training. B batch · T length"""
+"""Word dropout: training hides whole tokens of the input. B batch · T length"""
 
 from collections.abc import Sequence
 
@@ -16,12 +16,12 @@ def word_dropout(
     hidden: int = Tokenizer.UNKNOWN,
     special: Sequence[int] = SPECIAL,
 ) -> Tensor:
-    """The ids, each replaced by `hidden` with probability `rate`; the `special` ones stay.
+    """The ids BT, each replaced by `hidden` with probability `rate`; `special` ids are kept.
 
     Sennrich et al. 2016 ("Edinburgh Neural Machine Translation Systems for WMT 16") drop words of
-    both sides so, after Gal & Ghahramani 2016, who set their vectors to zero. No text that was
-    tokenised here has the unknown piece: its vector is free to stand for what is hidden. A model
-    without a decoder has a mask for that.
+    both sides like this, following Gal & Ghahramani 2016, who set the words' vectors to zero. Our
+    tokenizer never produces the unknown piece, so its vector is free to represent a hidden token.
+    Models without a decoder use [MASK] instead.
     """
     if rate == 0.0:
         return ids_BT

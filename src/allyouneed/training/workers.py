@@ -1,8 +1,8 @@
-"""The processes that share a run: what falls to each of them, and what they agree on.
+"""The worker processes of a run: how they share the work and exchange results.
 
-`torchrun` starts them; without it there is one. The recipe alone says what an update is made of
-and the workers share it out, so their number changes the time that a run takes and, but for
-rounding and the draws of dropout, nothing else.
+`torchrun` starts the workers; without it there is one. The recipe alone fixes the batches of an
+update, and the workers share them. The number of workers therefore changes the time of a run, but
+not its losses, except for rounding and the draws of dropout.
 """
 
 import gc
@@ -33,17 +33,18 @@ from allyouneed.training.training_loss import TrainingLoss
 
 T = TypeVar("T")
 
-# The others wait while the first worker reads and tokenises a large corpus. A worker that died is
-# noticed by torchrun, not by this clock.
+# The other workers wait while the first one reads and tokenises a large corpus, which can take
+# hours. torchrun notices a worker that has died; this limit is not needed for that.
 PATIENCE = timedelta(hours=12)
 
 
 class Workers:
-    """The only process of a run: everything falls to it, and it agrees with itself."""
+    """The workers of a run, and the operations between them. This base class is a run of one
+    process; its operations return the process' own values."""
 
     rank = 0
     world = 1
-    can_try_again = True  # a batch, without the others noticing
+    can_try_again = True  # whether a worker can repeat a batch without the other workers
     group: dist.ProcessGroup | None = None
 
     @property
@@ -56,43 +57,44 @@ class Workers:
         return items[self.rank :: self.world]
 
     def together(self, own: Sequence[T]) -> list[T]:
-        """The shares of all workers, in the order of the items that `mine` was given."""
+        """The shares of all workers, joined in the order of the items that `mine` was given."""
         return list(own)
 
     def sum(self, numbers: Sequence[float]) -> list[float]:
-        """The sum over the workers of each number, in float64; NaN where one of them is."""
+        """The sum of each number over the workers, in float64. NaN if one of them is NaN."""
         return list(numbers)
 
     def most(self, *numbers: float) -> list[float]:
-        """The largest of each number over the workers."""
+        """The maximum of each number over the workers."""
         return list(numbers)
 
     def from_first(self, work: Callable[[], T]) -> T:
-        """What `work` gives in the first worker, which alone does it; all raise its errors."""
+        """The result of work(), which only the first worker calls. All workers raise its errors."""
         return work()
 
     def after_first(self, work: Callable[[], T]) -> T:
-        """What `work` gives, done by the first worker before the others: they find on the disk what
-        it has left there."""
+        """The result of work(), which the first worker calls before the others. They then find the
+        files that it wrote."""
         return work()
 
     def join(self, objective: TrainingLoss) -> nn.Module:
-        """The objective, its weights shared with the other workers from now on."""
+        """The objective, with its weights synchronised between the workers from now on."""
         return objective
 
     def apart(self) -> AbstractContextManager[None]:
-        """Inside, a batch goes forward and backward without the others, where that can be."""
+        """In the `with` block, forward and backward passes do not communicate with the other
+        workers, if the kind of workers allows that."""
         return nullcontext()
 
     def add_up(self) -> None:
-        """Makes every gradient the mean over the workers, where that is not done yet."""
+        """Replaces every gradient by its mean over the workers, if it is not that already."""
 
     def whole(self, tensor: Tensor) -> Tensor:
-        """A tensor of which each worker may hold a part, as a whole one in each."""
+        """The whole tensor, in each worker, if every worker holds only a part of it."""
         return tensor
 
     def complete(self, model: AnyModel) -> AnyModel:
-        """The model with whole weights in each worker, as validation and saving need it."""
+        """The model with whole weights in each worker, for validation and saving."""
         return model
 
 
@@ -105,7 +107,7 @@ class Team(Workers):
     def __init__(self, device: torch.device) -> None:
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self.device = device
-        # small numbers and texts, which lie in the CPU's memory
+        # for small numbers and texts in the CPU's memory
         self.group = dist.new_group(backend="gloo", timeout=PATIENCE)
 
     def together(self, own: Sequence[T]) -> list[T]:
@@ -138,9 +140,9 @@ class Team(Workers):
         return done[0] if self.first else work()
 
     def leave(self) -> None:
-        """Ends the group and its threads. One that lived on, and let go of a tensor only while the
-        interpreter shuts down, would abort the process."""
-        gc.collect()  # what still refers to the group, in circles
+        """Ends the group and its threads. A group that frees a tensor only while the interpreter
+        shuts down aborts the process."""
+        gc.collect()  # frees reference cycles that hold the group
         self.group = None
         dist.destroy_process_group()
 
@@ -151,17 +153,18 @@ class Team(Workers):
 
 
 class Replicas(Team):
-    """Each worker holds all weights (DistributedDataParallel, Li et al. 2020).
+    """Workers that hold all weights each (DistributedDataParallel, Li et al. 2020).
 
-    Batches go backward without a word to the others, so one that does not fit into memory can be
-    tried again in parts. The gradients are added up after them, in the backward of no batch.
+    Backward passes of batches do not communicate. A worker can therefore repeat a batch that does
+    not fit into memory in parts. Afterwards the backward pass of an empty batch adds up the
+    gradients of all workers.
     """
 
     _objective: DistributedDataParallel
 
     def join(self, objective: TrainingLoss) -> nn.Module:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            # the name of this option is being changed; the new one is not in every torch
+            # newer versions of torch rename this option, but older ones lack the new name
             self._objective = DistributedDataParallel(objective, broadcast_buffers=False)
         return self._objective
 
@@ -177,10 +180,10 @@ class Replicas(Team):
 
 
 class Shards(Team):
-    """Each worker holds a part of the weights, gradients and moments (FSDP2, Zhao et al. 2023).
+    """Workers that hold a part of weights, gradients and moments each (FSDP2, Zhao et al. 2023).
 
-    A layer's weights are brought together while it computes. The workers go through every batch in
-    step, so that one of them cannot try a batch again by itself.
+    A layer's weights are gathered while it computes. All workers must pass through every batch
+    together, so a single worker cannot repeat a batch.
     """
 
     can_try_again = False
@@ -188,7 +191,7 @@ class Shards(Team):
     def join(self, objective: TrainingLoss) -> nn.Module:
         mesh = init_device_mesh(self.device.type, (self.world,))
         model = objective.model
-        assert isinstance(model, Transformer)  # recipes of others cannot ask for it
+        assert isinstance(model, Transformer)  # other recipes reject training.sharded
         for layer in [*model.encoder.layers, *model.decoder.layers]:
             fully_shard(layer, mesh=mesh)
         fully_shard(objective, mesh=mesh)
@@ -208,8 +211,8 @@ class Shards(Team):
 
 @contextmanager
 def gathered(device: torch.device, sharded: bool) -> Iterator[Workers]:
-    """The workers of this run, as `torchrun` has started them: gloo between CPUs, nccl between
-    GPUs. A process group that the caller has made is used as it is."""
+    """The workers of this run, as started by `torchrun`. They communicate by gloo between CPUs and
+    by nccl between GPUs. If the caller has made a process group, that one is used."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield ALONE
         return
@@ -227,17 +230,18 @@ def gathered(device: torch.device, sharded: bool) -> Iterator[Workers]:
         )
     team = (Shards if sharded else Replicas)(device)
     yield team
-    # not after an error: another worker may be gone, and this would wait for it
+    # not after an error: this would wait for the other workers, and one of them may have ended
     if made:
         team.leave()
 
 
 def of_this_start(store: Any, rank: int, world: int) -> Any:
-    """The store, under a prefix that all workers of this start agree on.
+    """The store with a prefix that all workers of this start share and no earlier start has used.
 
-    `torchrun` may start workers anew on the store of those that died, where the addresses of the
-    dead still stand. It counts restarts by host, not for all; so the first worker gives each
-    other one the number of this start, as an answer to a word that only that one knows.
+    `torchrun` may restart workers with the store of workers that died, which still holds their
+    addresses. It counts restarts separately on each host, so the count cannot be the prefix.
+    Instead each worker writes a random word to the store, and the first worker answers it with the
+    number of this start.
     """
     if rank > 0:
         word = uuid.uuid4().hex
@@ -258,37 +262,39 @@ def of_this_start(store: Any, rank: int, world: int) -> Any:
 
 
 def own_device(device: torch.device) -> torch.device:
-    """The GPU of this worker among those of its machine; other devices stay as they are.
+    """This worker's GPU among those of its machine. Devices other than "cuda" are returned as they
+    are.
 
-    Raises UsageError where a machine has more workers than GPUs, or one GPU is named for all.
+    Raises:
+        UsageError: the machine has more workers than GPUs, or one GPU is named for several workers.
     """
     local = os.environ.get("LOCAL_RANK")
     if device.type != "cuda" or local is None:
         return device
     if device.index is not None and int(os.environ["LOCAL_WORLD_SIZE"]) > 1:
         raise UsageError(
-            f"device={str(device)!r} is one GPU for {os.environ['LOCAL_WORLD_SIZE']} workers; "
-            "say --device cuda, and each takes one of its own"
+            f"device={str(device)!r} names one GPU for {os.environ['LOCAL_WORLD_SIZE']} workers; "
+            "use --device cuda, so that each worker gets its own GPU"
         )
     if device.index is None and int(local) >= torch.cuda.device_count():
         raise UsageError(
-            f"worker {local} of this machine has no GPU: there are {torch.cuda.device_count()}; "
+            f"this machine has {torch.cuda.device_count()} GPUs, and worker {local} gets none; "
             f"start torchrun with --nproc-per-node {torch.cuda.device_count()}"
         )
     return torch.device("cuda", int(local) if device.index is None else device.index)
 
 
 def launcher() -> str:
-    """Names the `torchrun` of this host, which has started this worker and starts it again when one
-    dies; "" without one."""
+    """A name for the `torchrun` process that started this worker (and restarts workers that die);
+    "" if there is none."""
     if "TORCHELASTIC_RESTART_COUNT" not in os.environ:
         return ""
     return f"{socket.gethostname()}:{os.getppid()}:{_start_of(os.getppid())}"
 
 
 def _start_of(process: int) -> str:
-    """When a process began, in ticks since the machine did: numbers of processes come back, in a
-    container the same at every start. "" where the system does not say."""
+    """The time when a process began, in ticks since the machine's start. Process numbers alone are
+    reused; in a container they are the same at every start. "" if the system does not tell."""
     try:
         behind_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
     except OSError:

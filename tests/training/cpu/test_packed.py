@@ -401,7 +401,7 @@ def test_numbers_that_the_kernels_do_not_know(kernels: ctypes.CDLL) -> None:
 
 @pytest.mark.parametrize("label", [-1, 3])
 def test_labels_outside_the_vocabulary(kernels: ctypes.CDLL, label: int) -> None:
-    with pytest.raises(IndexError, match=f"label {label} is no id of a vocabulary of 3"):
+    with pytest.raises(IndexError, match=f"label {label} is not in a vocabulary of 3"):
         smoothed_in_place(kernels, torch.zeros(2, 3), torch.tensor([2, label]), 0.1)
 
 
@@ -419,8 +419,8 @@ def test_what_they_do_not_know_goes_the_plain_road(changes: dict[str, Any], what
     model = loud_model(**changes)
     assert why_not_packed(model) == what
     objective = Objective(model, TrainingSection(steps=1), torch.device("cpu"))
-    assert (
-        objective.note == f"the native kernels of training do not know {what}; slower without them"
+    assert objective.note == (
+        f"training is slower without the native kernels, which do not support {what}"
     )
     loss = objective(made_up_batch(model.config, LENGTHS))
     assert math.isfinite(loss.detach())

@@ -304,10 +304,19 @@ def test_markup_escapes_all_but_markup() -> None:
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        ([], "Training has dropout and smoothed labels; validation has not."),
-        (["model.dropout=0.0"], "Training has smoothed labels; validation has not."),
+        (
+            [],
+            "The training loss includes dropout and smoothed labels; the validation loss does not.",
+        ),
+        (
+            ["model.dropout=0.0"],
+            "The training loss includes smoothed labels; the validation loss does not.",
+        ),
         (["model.dropout=0.0", "training.label_smoothing=0.0"], None),
-        (["training.word_dropout=0.1"], "Training has dropout, hidden words and smoothed labels;"),
+        (
+            ["training.word_dropout=0.1"],
+            "The training loss includes dropout, hidden words and smoothed labels;",
+        ),
     ],
 )
 def test_why_the_losses_differ_follows_from_the_recipe(
@@ -317,4 +326,4 @@ def test_why_the_losses_differ_follows_from_the_recipe(
     changed = ("training.label_smoothing=0.1", "model.dropout=0.1", *always, *overrides)
     (run / "recipe.toml").write_text(to_toml(load_recipe(run / "recipe.toml", changed)))
     text = Outline(write_report(run).read_text(encoding="utf-8")).text
-    assert said in text if said else "Training has" not in text
+    assert said in text if said else "The training loss includes" not in text

@@ -1,1 +1,2 @@
-"""Training on CPUs by native kernels: bfloat16 products, fused passes, batches without padding."""
+"""Training on CPUs with native kernels: bfloat16 products, fused passes, batches without
+padding."""

@@ -1,11 +1,11 @@
-"""Products of matrices in bfloat16 by native kernels: on Intel's matrix unit (AMX), or by AVX-512's
-dot products.
+"""Products of matrices in bfloat16 with native kernels, on Intel's matrix unit (AMX) or with
+AVX-512's dot products.
 
-Factors are packed: cut into blocks that lie in memory as these take them. Sums are in
-float32. torch's own products share their work out in equal parts, and so wait for the slower core;
-these go to whichever is free.
+Factors are packed: cut into blocks in the order in which the kernels read them. Sums are float32.
+torch gives each core an equal part of a product and waits for the slowest core; these kernels give
+the next part to the core that is free.
 
-P positions · D width of what goes in · O width of what comes out
+P positions · D input width · O output width
 """
 
 import ctypes
@@ -18,27 +18,26 @@ from torch import Tensor
 from allyouneed.errors import ShapeError
 from allyouneed.training.cpu.kernels import ProductCall, address, is_bf16, run
 
-BLOCK = 32  # rows and columns of one
+BLOCK = 32  # rows and columns of a block
 
 
 class Unit(IntEnum):
-    """What of a processor multiplies."""
+    """The units of a processor that can multiply bfloat16 matrices."""
 
-    NONE = 0  # none that the kernels know
+    NONE = 0  # the processor has no unit that the kernels support
     VECTORS = 1
     TILES = 2
 
 
 def best_unit(kernels: ctypes.CDLL) -> Unit:
-    """The fastest of this machine."""
+    """The fastest unit of this machine."""
     return Unit(kernels.ayt_best_unit())
 
 
 class BlockWeight:
-    """A weight OD, in float32 or bfloat16, and the products that a training step takes with it, on
-    a machine that has such a `unit`.
+    """A weight OD, in float32 or bfloat16, and its products in a training step, computed on `unit`.
 
-    All of them raise ShapeError where the other factor does not fit, or is not in bfloat16.
+    The methods raise ShapeError if the other factor has the wrong shape or is not bfloat16.
     """
 
     def __init__(self, kernels: ctypes.CDLL, weight_OD: Tensor, unit: Unit) -> None:
@@ -68,7 +67,7 @@ class BlockWeight:
         return self.gradients(grad_PO, x_PD)[0]
 
     def gradients(self, grad_PO: Tensor, x_PD: Tensor) -> tuple[Tensor, Tensor]:
-        """The same, and that of a bias: the sum of g, O in float32."""
+        """The gradient of W, and the gradient of a bias: the sum of g over P, O in float32."""
         outputs, inputs = self._weight_OD.shape
         x_PD = _checked(x_PD, len(x_PD), inputs)
         grad_PO = _checked(grad_PO, len(x_PD), outputs)
@@ -95,7 +94,8 @@ class BlockWeight:
         bias: Tensor | None = None,
         sums: Tensor | None = None,
     ) -> Tensor:
-        """Of a left factor as it is, or `turned`, of its transpose, whose rows have `sums`."""
+        """Multiplies `left`, or its transpose if `turned`, by the packed right factor. `sums`
+        receives the row sums of the transpose."""
         bias = None if bias is None else bias.float()
         call = ProductCall(
             unit=self._unit,
@@ -115,17 +115,18 @@ class BlockWeight:
 
 
 def _checked(factor: Tensor, rows: int, columns: int) -> Tensor:
-    """Without gaps: the kernels read as many numbers as they are told."""
+    """The factor as a contiguous tensor. The shape is checked, because the kernels read `rows` ×
+    `columns` numbers unchecked."""
     if factor.shape != (rows, columns) or factor.dtype != torch.bfloat16:
         raise ShapeError(
-            f"a factor of {tuple(factor.shape)} in {factor.dtype}, not of {(rows, columns)} in "
+            f"a factor is {tuple(factor.shape)} in {factor.dtype} instead of {(rows, columns)} in "
             "bfloat16"
         )
     return factor.contiguous()
 
 
 def _packed(kernels: ctypes.CDLL, matrix: Tensor, turned: bool) -> Tensor:
-    """The blocks of a right factor; `turned`: of the matrix's transpose."""
+    """The blocks of a right factor: the matrix, or its transpose if `turned`."""
     matrix = matrix.contiguous()
     blocks = [-(-size // BLOCK) for size in matrix.shape]
     out = matrix.new_empty(*blocks, BLOCK, BLOCK, dtype=torch.bfloat16)

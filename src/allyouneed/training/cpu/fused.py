@@ -1,7 +1,8 @@
-"""What comes between a training step's products, each in one native pass over memory, with its
-gradient: attention, a residual connection with its dropout and norm, the smoothed loss and R-Drop.
+"""The operations between the matrix products of a training step, with their gradients: attention, a
+residual connection with dropout and norm, the smoothed loss, R-Drop. Each is one native pass over
+memory.
 
-P packed positions: the tokens of all sentences, one behind the other, and rows that fill up
+P packed positions: the tokens of all sentences, one after the other, then padding rows
 D d_model · H heads · K head width · N sentences · V vocabulary · C labels of one pass
 """
 
@@ -26,21 +27,21 @@ from allyouneed.training.cpu.kernels import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
-    """Where the sentences lie among packed positions: `starts` has the first of each, and the one
-    behind the last; positions from there on fill up."""
+    """The places of the sentences among packed positions. `starts` holds the first position of each
+    sentence, and the end of the last one; later positions are padding."""
 
     starts: Tensor  # N + 1, int32
 
     @property
     def positions(self) -> int:
-        """How many hold tokens."""
+        """The number of positions that hold tokens."""
         return int(self.starts[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionShape:
-    """Heads, how wide they are, whether the future is hidden (`causal`), the dropout of weights,
-    and what turns queries and keys by their positions."""
+    """The shape of an attention: heads, width of a head, whether later positions are masked
+    (`causal`), dropout of the weights, and rotary positions if there are any."""
 
     heads: int
     width: int
@@ -57,11 +58,11 @@ def attend(
     keys: Packing,
     shape: AttentionShape,
 ) -> Tensor:
-    """Equation 1 in every head of every sentence: PD, zeros in rows that fill up.
+    """Equation 1 in every head of every sentence: PD, with zeros in padding rows.
 
-    Keys and values lie side by side in `kv_PD`; without it, all three do so in `q_PD`. With
-    `shape.rotary`, queries and keys are turned first: no sentence may be longer than its tables,
-    which a model's embeddings see to.
+    `kv_PD` holds keys and values side by side. If it is None, `q_PD` holds queries, keys and values
+    side by side. With `shape.rotary`, queries and keys are rotated first. No sentence may be longer
+    than the rotary tables; the model's embeddings check that.
     """
     return _Attention.apply(kernels, q_PD, kv_PD, queries, keys, shape)  # type: ignore[no-any-return,no-untyped-call]
 
@@ -74,8 +75,8 @@ def add_norm(
     dropout: float,
     post_norm: bool,
 ) -> tuple[Tensor, Tensor]:
-    """s = x + dropout(y) and n = norm(s): what the next residual connection adds to (n where norms
-    come after the addition, s where they come before it; in float32), and n in the dtype of y."""
+    """Computes s = x + dropout(y) and n = norm(s). Returns the input of the next residual
+    connection in float32 (n with `post_norm`, otherwise s), and n in the dtype of y."""
     weights = (norm.weight, norm.bias)
     stream, narrowed = _AddNorm.apply(kernels, x_PD, y_PD, *weights, norm.eps, dropout, post_norm)  # type: ignore[no-untyped-call]
     return stream, stream if narrowed is None else narrowed
@@ -84,10 +85,10 @@ def add_norm(
 def smoothed_in_place(
     kernels: ctypes.CDLL, logits_PV: Tensor, labels_P: Tensor, smoothing: float
 ) -> Tensor:
-    """The smoothed loss of section 5.4 of each label's logits, which become its gradient by them.
+    """The smoothed loss (section 5.4) of each label, P. Replaces the logits by the gradient.
 
     Raises:
-        IndexError: a label that is no column of the logits.
+        IndexError: a label is not the index of a column of the logits.
     """
     return _loss_in_place(kernels, "ayt_smoothed_loss", logits_PV, labels_P, smoothing)
 
@@ -95,11 +96,11 @@ def smoothed_in_place(
 def r_drop_in_place(
     kernels: ctypes.CDLL, logits_PV: Tensor, labels_C: Tensor, smoothing: float, alpha: float
 ) -> Tensor:
-    """R-Drop's loss of each label's logits in two passes, one after the other, which become its
-    gradient by them.
+    """R-Drop's loss of each label, C. `logits_PV` holds two passes, one after the other, and is
+    replaced by the gradient.
 
     Raises:
-        IndexError: a label that is no column of the logits.
+        IndexError: a label is not the index of a column of the logits.
     """
     return _loss_in_place(kernels, "ayt_r_drop_loss", logits_PV, labels_C, smoothing, alpha)
 
@@ -116,7 +117,7 @@ def _loss_in_place(
     labels_C = labels_C.contiguous()
     wrong_C = labels_C[(labels_C < 0) | (labels_C >= vocabulary)]
     if len(wrong_C):
-        raise IndexError(f"label {int(wrong_C[0])} is no id of a vocabulary of {vocabulary}")
+        raise IndexError(f"label {int(wrong_C[0])} is not in a vocabulary of {vocabulary}")
     losses_C = torch.empty(len(labels_C))
     call = LossCall(
         bf16=is_bf16(logits_PV),
@@ -133,7 +134,7 @@ def _loss_in_place(
 
 
 def _seed(rate: float) -> int:
-    """What a draw follows from: the next number of torch's generator."""
+    """The seed of a dropout draw: the next number of torch's generator, or 0 without dropout."""
     return int(torch.randint(2**63 - 1, ())) if rate else 0
 
 
@@ -250,7 +251,7 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def _call(ctx: Any, q_PD: Tensor, kv_PD: Tensor | None, out_PD: Tensor) -> AttentionCall:
-        """The call for the results `out_PD`, or for the gradients of them."""
+        """The arguments of a kernel for the results `out_PD`, or for their gradients."""
         shape: AttentionShape = ctx.shape
         q, q_stride, k, v, kv_stride = _places(q_PD, kv_PD, out_PD.size(1))
         return AttentionCall(
@@ -276,7 +277,7 @@ class _Attention(torch.autograd.Function):
 
 
 def _places(q_PD: Tensor, kv_PD: Tensor | None, width: int) -> tuple[Any, ...]:
-    """Where queries, keys and values begin, and how far their rows lie apart."""
+    """The addresses of queries, keys and values, and the distances between their rows."""
     if kv_PD is None:
         row = q_PD.stride(0)
         return address(q_PD), row, address(q_PD, width), address(q_PD, 2 * width), row

@@ -1,4 +1,4 @@
-"""The native kernels of training (engine/native/kernels) as ctypes see them."""
+"""The C interface of the native kernels of training (engine/native/kernels) in ctypes."""
 
 import ctypes
 from ctypes import (
@@ -137,19 +137,20 @@ _TAKEN: dict[str, type[Structure]] = {
 
 @cache
 def find_kernels() -> Library:
-    """The kernels for this machine, compiled if need be (some seconds, once).
+    """The kernels for this machine. The first call on a machine may compile them, which takes some
+    seconds.
 
     Raises:
-        NoLibrary: they are not there and cannot be compiled.
+        NoLibrary: there is no library and it cannot be compiled.
     """
     return found(KERNELS, open_kernels)
 
 
 def is_bf16(numbers: Tensor) -> bool:
-    """Which of the two kinds of numbers that the kernels know these are.
+    """Whether the tensor is bfloat16 (otherwise it is float32).
 
     Raises:
-        TypeError: neither.
+        TypeError: it is neither.
     """
     if numbers.dtype not in (torch.float32, torch.bfloat16):
         raise TypeError(f"the kernels compute in float32 or bfloat16, not in {numbers.dtype}")
@@ -157,7 +158,7 @@ def is_bf16(numbers: Tensor) -> bool:
 
 
 def address(numbers: Tensor | None, column: int = 0) -> int | None:
-    """Where a tensor's numbers begin in memory, or those of one of its columns."""
+    """The address of a tensor's numbers from a column on; None for None."""
     if numbers is None:
         return None
     return numbers.data_ptr() + column * numbers.element_size()
@@ -167,17 +168,17 @@ def run(kernels: ctypes.CDLL, name: str, call: Structure) -> None:
     """Calls the kernel of this name.
 
     Raises:
-        MemoryError: there is too little memory for it.
+        MemoryError: there is not enough memory for it.
     """
     if getattr(kernels, name)(byref(call)):
-        raise MemoryError(f"too little memory for the kernel {name}; take smaller batches")
+        raise MemoryError(f"not enough memory for the kernel {name}; use smaller batches")
 
 
 def open_kernels(path: Path) -> ctypes.CDLL:
-    """A library of them, ready to be called.
+    """The compiled library with typed functions.
 
     Raises:
-        OSError: it is none, or of another version.
+        OSError: the file is no library of kernels, or has another interface.
     """
     try:
         library = ctypes.CDLL(str(path))

@@ -1,5 +1,5 @@
-"""Computes the decoder's states of a training batch on a CPU by native kernels, without padding.
-The plain implementation is the model itself.
+"""Computes the decoder's states of a training batch on a CPU with native kernels, without padding.
+The reference implementation is the model itself.
 
 B batch · S source length · T target length · P packed positions · D d_model
 """
@@ -24,11 +24,11 @@ from allyouneed.training.cpu.products import FastProjections, filled
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
 
-LONGEST = 4096  # the most keys of a query for which the kernels can draw dropout
+LONGEST = 4096  # keys of a query: the kernels cannot draw dropout for more
 
 
 def why_not_packed(model: Transformer) -> str | None:
-    """Why the kernels cannot compute this model; None where they can."""
+    """The property of this model that the kernels do not support; None if they support it."""
     config = model.config
     if model.output.weight.dtype != torch.float32:
         return f"weights in {model.output.weight.dtype}"
@@ -42,7 +42,7 @@ def why_not_packed(model: Transformer) -> str | None:
 class PackedTransformer:
     """The model's encoder and decoder over the tokens of all sentences, concatenated.
 
-    Weights are the model's own. Products run in the dtype of autocast, or in float32.
+    The weights are the model's own tensors. Products run in the dtype of autocast, or in float32.
     """
 
     def __init__(self, model: Transformer, kernels: ctypes.CDLL) -> None:
@@ -50,9 +50,9 @@ class PackedTransformer:
         self.kernels = kernels
 
     def states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
-        """States PD of the target positions that are kept, in their order.
+        """States PD of the target positions with tokens, in order.
 
-        `kept_BT` is True where a target has a token; these are the first positions of each.
+        `kept_BT` is True where a target has a token; padding may only follow the tokens.
         """
         unit = best_unit(self.kernels)
         with FastProjections(self.kernels, unit) if unit else nullcontext():
@@ -67,7 +67,8 @@ class PackedTransformer:
         return self._through(sublayers, x_PD, decoder.norm)[: target.positions]
 
     def _through(self, sublayers: Sequence[Sublayer], x_PD: Tensor, last: nn.Module) -> Tensor:
-        """A stack. Norms that come before a sub-layer run behind the sum of the one before it."""
+        """Runs x through a stack of sub-layers. A norm before a sub-layer is computed together with
+        the sum of the preceding one, in one pass."""
         post_norm = self._model.config.residual == "post-norm"
         norms: list[Any] = [wiring.norm for wiring, _ in sublayers]
         if not post_norm:
@@ -105,7 +106,8 @@ class PackedTransformer:
         ]
 
     def _keys_values(self, memory_PD: Tensor) -> Sequence[Tensor]:
-        """Of all decoder layers, by one product: keys and values side by side for each."""
+        """Keys and values of the memory for all decoder layers, by one product. Each item holds one
+        layer's keys and values side by side."""
         layers: Any = self._model.decoder.layers
         attentions = [layer.cross_attention for layer in layers]
         parts = [part for one in attentions for part in (one.W_K, one.W_V)]
@@ -122,7 +124,7 @@ class PackedTransformer:
         return layer.self_attention_residual, sublayer
 
     def _past(self, layer: Any, packing: Packing) -> Sublayer:
-        """What a decoder layer has below: masked self-attention or a recurrence."""
+        """The first sub-layer of a decoder layer: masked self-attention or a recurrence."""
         if self._model.config.decoder == "self-attention":
             return self._self_attention(layer, packing, causal=True)
         unit: SimpleRecurrentUnit = layer.recurrence
@@ -132,7 +134,7 @@ class PackedTransformer:
         def sublayer(n_PD: Tensor) -> Tensor:
             forget_PD, new_PD = unit.gated(n_PD)
             first_P1 = torch.zeros(len(n_PD), 1, dtype=torch.bool)
-            first_P1[starts[starts < len(n_PD)]] = True  # nothing is kept of the sentence before
+            first_P1[starts[starts < len(n_PD)]] = True  # the state is reset at each sentence
             state_1PD = scan(forget_PD.masked_fill(first_P1, 0.0)[None], new_PD[None], longest)
             return state_1PD[0].relu().to(n_PD.dtype)
 
@@ -157,23 +159,23 @@ class PackedTransformer:
 
 
 def _packed(embeddings: Embeddings, ids_BT: Tensor, kept_BT: Tensor) -> tuple[Packing, Tensor]:
-    """Where the kept tokens come to lie, and their vectors PD, filled up."""
+    """The packing of the kept tokens, and their embeddings PD with padding rows."""
     starts = nn.functional.pad(kept_BT.sum(dim=1).cumsum(dim=0), (1, 0)).to(torch.int32)
     kept_P = kept_BT.flatten().nonzero()[:, 0]
     fill = filled(max(1, len(kept_P))) - len(kept_P)
-    kept_P = nn.functional.pad(kept_P, (0, fill))  # with whatever: nothing comes back from there
+    kept_P = nn.functional.pad(kept_P, (0, fill))  # any index: padding rows get no gradient
     return Packing(starts), embeddings(ids_BT).flatten(0, 1).index_select(0, kept_P)
 
 
 def _side_by_side(projections: Sequence[nn.Linear], x_PD: Tensor) -> Tensor:
-    """What several projections of x give, by one product."""
+    """The results of several projections of x side by side, by one product."""
     weight = torch.cat(tuple(projection.weight for projection in projections))
     biases = tuple(projection.bias for projection in projections if projection.bias is not None)
     return nn.functional.linear(x_PD, weight, torch.cat(biases) if biases else None)
 
 
 def _as_inputs(x_PD: Tensor) -> Tensor:
-    """In the dtype of the products."""
+    """x in the dtype of the products."""
     if torch.is_autocast_enabled("cpu"):
         return x_PD.to(torch.get_autocast_dtype("cpu"))
     return x_PD

@@ -1,6 +1,6 @@
-"""Products with weights, and their gradients: by torch, or by native kernels.
+"""Products with weights and their gradients, by torch or by native kernels.
 
-P positions · D width of what goes in · O width of what comes out
+P positions · D input width · O output width
 """
 
 import ctypes
@@ -14,15 +14,15 @@ from torch.overrides import TorchFunctionMode
 
 from allyouneed.training.cpu.blocks import BlockWeight, Unit, best_unit
 
-LEAST = 32  # positions: odd numbers slow products in bfloat16 down
+LEAST = 32  # positions: other numbers make products in bfloat16 slower
 
 
 def filled(positions: int) -> int:
-    """How many there are with those that fill up: at most a sixteenth of them, or whole groups of
-    32.
+    """The number of positions including padding: a multiple of 32, with at most a sixteenth of
+    padding for large numbers.
 
-    Batches have few different sizes so: torch's products are compiled for each one anew, in some
-    milliseconds (and for a thousand sizes of matrices at most).
+    Padding limits the number of different batch sizes. torch compiles a bfloat16 product for each
+    size in some milliseconds, and keeps at most a thousand of these.
     """
     group = LEAST
     while group * 32 <= positions:
@@ -31,7 +31,7 @@ def filled(positions: int) -> int:
 
 
 class TorchWeight:
-    """As `BlockWeight`, by torch's products, in the dtype of the weight OD."""
+    """A weight OD with the methods of `BlockWeight`, computed by torch in the weight's dtype."""
 
     def __init__(self, weight_OD: Tensor) -> None:
         self._weight_OD = weight_OD
@@ -52,14 +52,14 @@ class TorchWeight:
 def prepared(
     kernels: ctypes.CDLL | None, weight_OD: Tensor, dtype: torch.dtype
 ) -> TorchWeight | BlockWeight:
-    """The weight for products in that dtype, by whatever is fastest here."""
+    """The weight for products in this dtype, with the fastest implementation of this machine."""
     if kernels and dtype == torch.bfloat16 and (unit := best_unit(kernels)):
         return BlockWeight(kernels, weight_OD, unit)
     return TorchWeight(weight_OD.to(dtype))
 
 
 class FastProjections(TorchFunctionMode):
-    """Within it, linear layers that get bfloat16 numbers PD run on that unit."""
+    """A context in which linear layers compute bfloat16 inputs PD on the unit."""
 
     def __init__(self, kernels: ctypes.CDLL, unit: Unit) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class FastProjections(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """Calls the function, or what takes its place."""
+        """Calls the function, or for linear layers its replacement."""
         if function is nn.functional.linear:
             function = self._linear
         return function(*args, **(kwargs or {}))

@@ -1,1 +1,1 @@
-"""What a run leaves for people to read: the report page and the model card."""
+"""The documents that a run writes for people: the report page and the model card."""

@@ -1,4 +1,4 @@
-"""The model card: a README for a model folder, written from what the run knows."""
+"""The model card: a README for a model folder, made from the facts of the run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from allyouneed.training.report.measures import measured
 
 
 def model_card(recipe: CommonRecipe, facts: Mapping[str, Any]) -> str:
-    """Markdown. `facts` is the content of training.json."""
+    """The model card in Markdown. `facts` is the content of training.json."""
     languages = " → ".join(filter(None, (recipe.source_language, recipe.target_language)))
     scores = f"- validation loss: {facts['validation_loss']:.3f} nats per {facts['unit']}"
     found = {key.removeprefix("validation_"): value for key, value in facts.items()}

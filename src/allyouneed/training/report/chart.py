@@ -1,4 +1,4 @@
-"""Line charts as inline SVG: axes with units, round ticks, colours from the page's style."""
+"""Line charts as inline SVG, with units on the axes, round ticks and the page's colours."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from allyouneed.training.report.markup import Markup, element
 
 WIDTH, HEIGHT = 480, 300
 LEFT, RIGHT, TOP, BOTTOM = 84, 450, 14, 252
-MOST_POINTS = 400  # a line of more is drawn through the means of its neighbours
+MOST_POINTS = 400  # a longer line is drawn through means of neighbouring points
 MOST_DOTS = 60
 
 Point = tuple[float, float]
@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One curve: its name, which of the page's colours it has (1 or 2), and (step, value)."""
+    """One curve: its name, the number of its colour (1 or 2), and its points (step, value)."""
 
     name: str
     colour: int
@@ -25,7 +25,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Where a range of values lies on the page, and the round values marked on it."""
+    """An axis: a range of values, its place on the page, and the round values marked on it."""
 
     low: float
     high: float
@@ -39,7 +39,7 @@ class Axis:
 
 
 def line_chart(lines: Sequence[Line], unit: str, *, from_zero: bool) -> Markup | None:
-    """A chart over the steps; `unit` is the label of the value axis. None without a point."""
+    """A chart over the steps, or None if there is no point. `unit` labels the value axis."""
     finite = [
         Line(line.name, line.colour, [p for p in line.points if math.isfinite(p[1])])
         for line in lines
@@ -69,7 +69,7 @@ def line_chart(lines: Sequence[Line], unit: str, *, from_zero: bool) -> Markup |
 
 
 def thinned(points: Sequence[Point]) -> list[Point]:
-    """At most MOST_POINTS points, each the mean of as many neighbours."""
+    """At most MOST_POINTS points, each the mean of the same number of neighbours."""
     together = math.ceil(len(points) / MOST_POINTS)
     groups = [points[n : n + together] for n in range(0, len(points), together)]
     return [
@@ -79,7 +79,8 @@ def thinned(points: Sequence[Point]) -> list[Point]:
 
 
 def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten that cover the range, about so many of them."""
+    """About `about` round numbers that cover the range: multiples of 1, 2 or 5 times a power of
+    ten."""
     rough = (high - low) / about
     power = 10.0 ** math.floor(math.log10(rough))
     distance = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
@@ -88,13 +89,14 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def number(value: float) -> str:
-    """Short, with thousands marked: 12,000, 4.31, 0.0015."""
+    """The number as a short text with marked thousands, such as 12,000, 4.31 or 0.0015."""
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.4g}"
 
 
 def _axis(low: float, high: float, start: float, end: float, *, outwards: bool) -> Axis:
-    """`outwards` widens the range to its outer ticks; without it those outside are left out."""
-    if high - low <= max(abs(high) * 1e-9, 1e-300):  # below, floats are too coarse to divide
+    """The axis of a range. With `outwards` the range is widened to the next ticks; otherwise ticks
+    outside the range are left out."""
+    if high - low <= max(abs(high) * 1e-9, 1e-300):  # a narrower range has too few floats in it
         spread = abs(high) / 2 if abs(high) > 1e-290 else 1.0
         low, high = low - spread, high + spread
     ticks = round_ticks(low, high)

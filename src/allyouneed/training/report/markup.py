@@ -1,4 +1,4 @@
-"""HTML and SVG elements; what is not markup already is escaped."""
+"""HTML and SVG elements. Text that is not `Markup` is escaped."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,13 +8,13 @@ Content: TypeAlias = "str | Iterable[Content]"
 
 
 class Markup(str):
-    """Text that is HTML. Made by `element` and `joined` alone, so all else is escaped."""
+    """Text that is HTML. Only `element` and `joined` make it; all other text is escaped."""
 
     __slots__ = ()
 
 
 def element(name: str, *content: Content, **attributes: object) -> Markup:
-    """<name attributes>content</name>; `class_` stands for class, and `_` for `-`."""
+    """The element <name attributes>content</name>. Write `class_` for class, and `_` for `-`."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
@@ -23,7 +23,7 @@ def element(name: str, *content: Content, **attributes: object) -> Markup:
 
 
 def joined(content: Iterable[Content]) -> Markup:
-    """The parts one after the other, texts escaped."""
+    """The parts, one after the other, with texts escaped."""
     parts: list[str] = []
     for part in content:
         if isinstance(part, Markup):

@@ -1,4 +1,4 @@
-"""How what a validation measures is called and written, wherever it is shown."""
+"""The names and number formats of the measures of a validation, for the log, card and report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure beside the loss: `key` in the log's records, its name, and how it is written."""
+    """A measure apart from the loss: its `key` in the log's records, its name and its format."""
 
     key: str
     name: str
     form: str
 
     def written(self, value: float) -> str:
-        """The value as people read it."""
+        """The value in the measure's format."""
         return self.form.format(value)
 
 

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML page that needs nothing but itself, made from the run's folder."""
+"""The report of a run: one HTML page without external parts, made from the run's folder."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from allyouneed.training.report.measures import Measure, measured, measures_of
 
 Records = Sequence[dict[str, Any]]
 
-# No script, and nothing from elsewhere, whatever a sentence may hold.
+# The policy forbids scripts and external content, even if a sentence of the corpus contains HTML.
 HEAD = """<!doctype html>
 <html lang="en">
 <head>
@@ -31,10 +31,13 @@ HEAD = """<!doctype html>
 
 
 def write_report(run: Path) -> Path:
-    """Writes `report.html` from the run's log, recipe and model; returns its path.
+    """Writes `report.html` from the run's log, recipe and model, and returns its path.
 
-    A run that is still going, or was stopped, has what there is so far. Raises TrainingError when
-    the file cannot be written, and RecipeError when the folder holds no run.
+    The report of a run that is not finished shows the results so far.
+
+    Raises:
+        TrainingError: the file cannot be written.
+        RecipeError: the folder holds no run.
     """
     recipe_file = run / "recipe.toml"
     recipe = load_recipe(recipe_file)
@@ -108,7 +111,7 @@ def _facts(run: Path, records: Records) -> Iterable[tuple[str, str]]:
 
 
 def duration(seconds: float) -> str:
-    """As people say it: 45 s, 12 min, 3 h 20 min."""
+    """The duration as a text, such as 45 s, 12 min or 3 h 20 min."""
     if round(seconds) < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -147,7 +150,8 @@ def _curves(recipe: CommonRecipe, run: Path, records: Records) -> Markup:
 
 
 def _why_losses_differ(recipe: CommonRecipe, run: Path) -> str:
-    """What the training loss has that the validation loss has not; empty where it has nothing."""
+    """A sentence on how the training loss is computed otherwise than the validation loss; empty if
+    it is not."""
     config = _shape(recipe, run)
     dropout = any(config[f"{part}dropout"] for part in ("", "attention_", "activation_"))
     training = recipe.training
@@ -160,11 +164,11 @@ def _why_losses_differ(recipe: CommonRecipe, run: Path) -> str:
         return ""
     *most, last = parts
     together = f"{', '.join(most)} and {last}" if most else last
-    return f"Training has {together}; validation has not."
+    return f"The training loss includes {together}; the validation loss does not."
 
 
 def _shape(recipe: CommonRecipe, run: Path) -> dict[str, Any]:
-    """The model's configuration: as a model of the run has it, or else as the recipe says."""
+    """The model's configuration: that of a model of the run, or else that of the recipe."""
     for name in ("model", "best"):
         with suppress(OSError, ValueError, KeyError):
             config = json.loads((run / name / "config.json").read_text(encoding="utf-8"))
@@ -184,7 +188,7 @@ def _signature(records: Records, measure: Measure) -> str:
 
 
 def _unit(steps: Records) -> str:
-    """What the loss is a mean over; logs of older versions do not say."""
+    """The unit that the loss is a mean over; "target token" for logs of older versions."""
     return str(steps[-1].get("unit", "target token")) if steps else "target token"
 
 
@@ -215,7 +219,7 @@ def _validations(records: Records) -> Markup:
 
 
 def _samples(recipe: CommonRecipe, records: Records) -> Markup:
-    """Every sample with its translation at each validation, so that progress is visible."""
+    """Every sample with its translation at each validation, to show the progress."""
     seen: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for record in [*_of(records, "validation"), *_of(records, "final")]:
         label = "final model" if record["event"] == "final" else f"{record['step']:,}"
@@ -241,7 +245,8 @@ def _samples(recipe: CommonRecipe, records: Records) -> Markup:
 
 
 def _runs(translations: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The same translation at several validations in a row is shown once: "1,000 to 3,000"."""
+    """(step, translation) with equal neighbours joined: the same translation at several validations
+    in a row is shown once, as "1,000 to 3,000"."""
     runs: list[tuple[str, str, str]] = []
     for label, text in translations:
         if runs and runs[-1][2] == text:
@@ -285,7 +290,7 @@ def _tally(report: DataReport, what: str, tally: Tally) -> list[str]:
 
 def _recipe(text: str) -> Markup:
     code = element("pre", element("code", text), tabindex=0)
-    return _section("Recipe", element("p", "As it was resolved, every key spelt out."), code)
+    return _section("Recipe", element("p", "The resolved recipe, with every key."), code)
 
 
 def _notes(records: Records) -> Markup:
@@ -299,7 +304,7 @@ def _section(title: str, *content: Content) -> Markup:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """The last column takes long texts; the others keep their words whole."""
+    """A table. Its last column wraps long texts; the other columns do not break words."""
     body = [
         element("tr", [element("td", cell) for cell in cells], element("td", last, class_="text"))
         for *cells, last in rows

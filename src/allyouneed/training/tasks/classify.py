@@ -1,4 +1,4 @@
-"""Classification: a label for a text, or for two (Devlin et al. 2019, 4.1).
+"""Classification: predicts a label for a text or a pair of texts (Devlin et al. 2019, 4.1).
 
 B batch · S length · D d_model · L labels
 """
@@ -53,8 +53,8 @@ class LabelledBatch:
 
 
 class Classify(EncoderTask[ClassifyRecipe]):
-    """Texts with labels, which are those of the training data, by name; in other pieces every epoch
-    where the recipe has BPE dropout, which follows from (seed, epoch, number of the text)."""
+    """Texts with labels. The labels are those of the training data, in alphabetical order. BPE
+    dropout, if the recipe has it, is seeded by (seed, epoch, number of the text)."""
 
     UNIT = "label"
     COUNTED = "texts"
@@ -102,7 +102,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
         return self._batch(self.train, pairs, epoch)
 
     def _batch(self, store: TokenStore, pairs: Indices, epoch: int | None) -> LabelledBatch:
-        """In other pieces, where there is an epoch and BPE dropout."""
+        """The texts as a batch. With an epoch, BPE dropout is applied if the recipe has it."""
         texts: list[Sequence[int]] = []
         labels: list[int] = []
         for number in map(int, pairs):
@@ -131,7 +131,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
         return logits_BL
 
     def _samples(self, model: EncoderOnly, device: torch.device) -> list[list[str]]:
-        """[text, its label, the model's with its probability] of the first ones."""
+        """[text, label, predicted label with its probability] of the first held-out texts."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
             batch = self._batch(self.valid, torch.tensor([number]).numpy(), None)
@@ -145,7 +145,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
 
 
 class ClassifyObjective(EncoderObjective):
-    """Cross-entropy of the labels."""
+    """The cross-entropy of the labels."""
 
     def loss(self, states_BSD: Tensor, batch: LabelledBatch) -> Tensor:
         logits_BL = self.model.heads["labels"](states_BSD)
@@ -158,7 +158,7 @@ class ClassifyObjective(EncoderObjective):
 
 @dataclass(frozen=True, slots=True)
 class _Examples:
-    """[CLS] text [SEP], or [CLS] one [SEP] other [SEP], and the number of its label."""
+    """Makes examples: [CLS] text [SEP], or [CLS] one [SEP] other [SEP], and the label's number."""
 
     corpora: Sequence[LabelledCorpus]
     shape: Shape
@@ -191,7 +191,7 @@ def _corpus(recipe: ClassifyRecipe, section: LabelledSection) -> LabelledCorpus:
 
 def _read(corpora: Sequence[LabelledCorpus]) -> Iterator[LabelledText]:
     for corpus in corpora:
-        yield from read_labelled(corpus, DataReport([corpus.name]))  # the store's report tells
+        yield from read_labelled(corpus, DataReport([corpus.name]))  # the store reports problems
 
 
 def _bpe_dropout(recipe: ClassifyRecipe, shape: Shape) -> BpeDropout | None:
@@ -200,6 +200,6 @@ def _bpe_dropout(recipe: ClassifyRecipe, shape: Shape) -> BpeDropout | None:
     if not isinstance(shape.tokenizer, Tokenizer):
         raise RecipeError(
             f"vocabulary.dropout = {recipe.vocabulary.dropout} needs this project's own tokenizer, "
-            "and that of training.init was imported; leave it out"
+            "but the tokenizer of training.init was imported; leave the key out"
         )
     return BpeDropout(shape.tokenizer, recipe.vocabulary.dropout, shape.config.max_positions)

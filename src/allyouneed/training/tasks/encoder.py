@@ -1,4 +1,5 @@
-"""What the tasks of models without a decoder share: vocabulary, shape, first weights, batches.
+"""The parts that tasks of models without a decoder share: vocabulary, shape, first weights,
+batches.
 
 B batch · S length · D d_model
 """
@@ -48,15 +49,16 @@ from allyouneed.training.workers import ALONE
 
 E = TypeVar("E", bound=EncoderRecipe)
 F = TypeVar("F", bound=Files)
-SURVEYED = 50  # batches of which a plan counts the labels
-# A file is known by its contents, and by its suffixes, which say how it is read.
+SURVEYED = 50  # batches whose labels are counted for a plan
+# The recipe's paths are left out of keys: files are identified by their contents and suffixes.
 PLACES: dict[str, Any] = {part: {"__all__": {"source"}} for part in ("train", "valid")}
 KEPT_HEADS = ("pooler.", "heads.masked_words.", "heads.next_sentence.")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A vocabulary with [CLS], [SEP] and [MASK], the model's shape, and where it starts from."""
+    """A vocabulary with [CLS], [SEP] and [MASK], the model's shape, and the model that training
+    starts from, if any."""
 
     tokenizer: AnyEncoderTokenizer
     config: TransformerConfig
@@ -71,15 +73,15 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class TextBatch:
-    """Texts BS as a model without a decoder takes them, padded on the right; `segments_BS` is 1 in
-    the second of two texts."""
+    """Texts BS for a model without a decoder, padded on the right. `segments_BS` is 1 in the second
+    of two texts, otherwise 0."""
 
     ids_BS: Tensor
     segments_BS: Tensor
 
     @property
     def segments(self) -> Tensor | None:
-        """None where no text has two segments."""
+        """The segments, or None if no text has two."""
         return self.segments_BS if self.segments_BS.any() else None
 
 
@@ -89,7 +91,8 @@ def shape_of(
     corpora: Sequence[Files],
     texts: Callable[[], Iterable[str]],
 ) -> Shape:
-    """The vocabulary is `init`'s, the recipe's file, or learnt from the texts of the corpora."""
+    """The vocabulary and shape of a model. The vocabulary is that of `init`, or the recipe's file,
+    or it is learnt from the texts of the corpora."""
     init = open_model_folder(recipe.training.init) if recipe.training.init else None
     tokenizer: AnyEncoderTokenizer
     if init is not None:
@@ -118,7 +121,9 @@ def shape_of(
     )
     if init is not None:
         check_same_model(init, config)
-        start.note(f"encoder and vocabulary ({len(tokenizer):,} entries) are those of {init.path}")
+        start.note(
+            f"training starts from the encoder and vocabulary ({len(tokenizer):,}) of {init.path}"
+        )
     return Shape(tokenizer, config, init)
 
 
@@ -132,8 +137,9 @@ def stores_of(
     unit: str,
     names: Sequence[str] = (),
 ) -> tuple[TokenStore, TokenStore]:
-    """The stores of both parts. `settings` are what decides about a corpus' examples beside its
-    files, the shape and the `names` of labels; `unit` is what the reports count."""
+    """The token stores for training and validation. `settings` returns the settings that a corpus'
+    examples depend on, apart from its files, the shape and the `names` of labels. `unit` names the
+    items that the reports count."""
     made = []
     for part, corpora in (("train", train), ("valid", valid)):
         what = {
@@ -151,36 +157,41 @@ def stores_of(
 
 
 def names_in(counts: Counter[str], corpora: Sequence[Files], kind: str, note: Note) -> list[str]:
-    """The labels (or tags, by `kind`) of training data, by name; `note` hears how often each is
-    there.
+    """The labels (or tags, as `kind` says) of training data, in alphabetical order. `note` receives
+    the number of examples of each.
 
-    Raises DataError where there are fewer than two.
+    Raises:
+        DataError: there are fewer than two labels.
     """
     names = sorted(counts)
     if len(names) < 2:
         raise DataError(
             f"{', '.join(corpus.name for corpus in corpora)}: the only {kind} is "
-            f"{names[0] if names else 'none'!r}, and a model can only learn to tell two or more "
-            "apart; look at what data.train says of its columns"
+            f"{names[0] if names else 'none'!r}, but a model needs at least two to learn from; "
+            "check the columns that data.train names"
         )
     note(f"{kind}s: " + ", ".join(f"{name} {counts[name]:,}" for name in names))
     return names
 
 
 def number_of(name: str, names: Sequence[str], corpus: str, line: int, kind: str) -> int:
-    """The number of a label or tag. Raises DataError, with the place, for one that is new."""
+    """The number of a label or tag.
+
+    Raises:
+        DataError: the training data do not have it; the message names corpus and line.
+    """
     if name in names:
         return names.index(name)
     close = nearest(name, names)
     raise DataError(
         f"{corpus}:{line}: the {kind} {name!r} is not one of the training data's, "
         f"{', '.join(map(repr, names[:8]))}{' and more' if len(names) > 8 else ''}; "
-        + (f"did you mean {close!r}?" if close else "take the line out, or learn from some too")
+        + (f"did you mean {close!r}?" if close else "remove the line, or train on such lines too")
     )
 
 
 class EncoderTask(Task[E]):
-    """A task whose model has no decoder. A store's source is a text with [CLS] and [SEP]."""
+    """A task whose model has no decoder. A source in a store is a text with [CLS] and [SEP]."""
 
     shape: Shape
     heads: Heads
@@ -195,8 +206,9 @@ class EncoderTask(Task[E]):
     def _prepared(cls, recipe: E, start: Start) -> Self: ...
 
     def new_model(self, seed: int) -> EncoderOnly:
-        """From `init` are the encoder, the pooler, and the heads that any text can train. A pooler
-        that no head looks through is not learnt: weight decay leaves it as it was."""
+        """The model at its first step. The encoder, the pooler and the heads for pretraining come
+        from `init`. A pooler that no head reads is not trained, so weight decay does not change
+        it."""
         torch.manual_seed(seed)
         model = build_encoder_only(self.shape.config, **self.heads.parts())
         if self.shape.init is not None:
@@ -231,12 +243,13 @@ class EncoderTask(Task[E]):
         )
 
     def _longest(self) -> int:
-        """Tokens of the longest training text: a longer one is read in parts."""
+        """The number of tokens of the longest training text. The model reads longer texts in
+        parts."""
         source, target = self.train.lengths()
         return int((source + target).max() if self.heads.next_sentence else source.max())
 
     def collated(self, texts: Sequence[Sequence[int] | NDArray[Any]]) -> TextBatch:
-        """Ids with [CLS] and [SEP] as a padded batch; of no text, that of [SEP] alone."""
+        """Ids with [CLS] and [SEP] as a padded batch. Without a text it is a batch of one [SEP]."""
         pad, end = self.shape.config.pad, self.shape.config.end
         ids_BS = padded(texts or [[end]], pad)
         ends_BS = (ids_BS == end).long()
@@ -244,7 +257,7 @@ class EncoderTask(Task[E]):
         return TextBatch(ids_BS, (past_first_BS & (ids_BS != pad)).long())
 
     def valid_batches(self) -> Sequence[Indices]:
-        """All held-out examples."""
+        """Batches of all held-out examples."""
         longest = max(4096, int(max(side.max() for side in self.valid.lengths())))
         return BatchSampler(self.valid, longest, seed=0).epoch_batches(0)
 
@@ -253,7 +266,7 @@ class EncoderTask(Task[E]):
 
     @classmethod
     def outlook(cls, recipe: E, progress: Progress) -> Outlook:
-        """The data are prepared, in a folder that is thrown away."""
+        """The outlook of a run. Prepares the data in a temporary folder."""
         with TemporaryDirectory() as folder:
             start = Start(Path(folder), torch.device("cpu"), ALONE, lambda text: None, progress)
             task = cls.prepared(recipe, start)
@@ -273,7 +286,7 @@ class EncoderTask(Task[E]):
             )
 
     def epoch_survey(self) -> Survey:
-        """An epoch as it is."""
+        """Exact counts of an epoch."""
         budget, seed = self.recipe.training.batch_tokens, self.recipe.seed
         batches = BatchSampler(self.train, budget, seed, self.weights).epoch_batches(0)
         some = batches[:SURVEYED]
@@ -288,7 +301,7 @@ class EncoderTask(Task[E]):
         )
 
     def of_length(self, rows: int, source: int, target: int) -> Batch:
-        """So many examples that are about as long as this."""
+        """A batch of `rows` examples with lengths near `source`."""
         own = self.train.lengths()
         far = np.abs(own[0] - source) + np.abs(own[1] - target)
         nearest = np.argsort(far, kind="stable")[:rows]
@@ -296,8 +309,8 @@ class EncoderTask(Task[E]):
 
 
 class EncoderObjective(TrainingLoss):
-    """The smoothed loss of a model without a decoder. With R-Drop the batch goes through twice,
-    side by side; word dropout puts masks in the place of tokens."""
+    """The smoothed loss of a model without a decoder. With R-Drop the batch passes through the
+    model twice, as one batch of double size. Word dropout replaces tokens by [MASK]."""
 
     def __init__(
         self,
@@ -318,7 +331,7 @@ class EncoderObjective(TrainingLoss):
         self._special = (tokenizer.PAD, tokenizer.START, tokenizer.END, tokenizer.UNKNOWN)
 
     def forward(self, batch: Any) -> Tensor:
-        """The loss of a batch, or of none."""
+        """The loss of a batch; 0 for None."""
         if batch is None or not batch.target_tokens:
             return self.nothing()
         ids_BS = batch.text.ids_BS.to(self._device).repeat(self.passes, 1)
@@ -331,7 +344,8 @@ class EncoderObjective(TrainingLoss):
 
     @abstractmethod
     def loss(self, states_BSD: Tensor, batch: Any) -> Tensor:
-        """Nats, summed over the labels; the states are of all passes, one after the other."""
+        """The loss in nats, summed over the labels. The states are those of all passes, one after
+        the other."""
 
 
 def encoded(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor:
@@ -341,7 +355,7 @@ def encoded(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor
 
 
 def _segments(model: EncoderOnly, text: TextBatch, device: torch.device) -> Tensor | None:
-    """The segments, for a model that tells them apart."""
+    """The segments, or None if the model has no embeddings for segments."""
     if not model.config.segments or text.segments is None:
         return None
     return text.segments.to(device)

@@ -1,5 +1,5 @@
-"""The masked language model (Devlin et al. 2019, 3.1): words hidden in running text, and whether
-one segment follows another.
+"""The masked language model (Devlin et al. 2019, 3.1): predicts hidden words of running text, and
+whether one segment follows another.
 
 B batch · S length · P hidden places · D d_model · V vocabulary · R passes
 """
@@ -40,13 +40,13 @@ from allyouneed.training.tasks.task import Start
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
 
-VALIDATION = ("held out",)  # what its masks follow from
+VALIDATION = ("held out",)  # the seed of the masks in validation
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedBatch:
-    """Texts with hidden words: the places P of these in the flattened texts, what was there, and,
-    with next sentences, whether the second segment is another's."""
+    """Texts with hidden words: the places P of these words in the flattened texts, the words
+    themselves, and, with next sentences, whether the second segment comes from elsewhere."""
 
     text: TextBatch
     places_P: Tensor
@@ -55,15 +55,16 @@ class MaskedBatch:
 
     @property
     def target_tokens(self) -> int:
-        """The hidden words."""
+        """The number of hidden words."""
         return len(self.labels_P)
 
 
 @dataclass(frozen=True, slots=True)
 class MaskedValidation(Measured):
-    """`loss` is in nats per hidden word and `accuracy` the share of these guessed; `unigram` is
-    what the same words cost by their frequency in the training text alone (each counted once more
-    than it is there), `of_unigram` loss / unigram; `next_sentence` the share of right answers."""
+    """The result for a masked language model. `loss` is in nats per hidden word; `accuracy` is the
+    share of hidden words predicted correctly. `unigram` is the loss of predicting the same words by
+    their frequency in the training text (with 1 added to each count), and `of_unigram` is loss /
+    unigram. `next_sentence` is the share of correct answers."""
 
     accuracy: float
     unigram: float
@@ -73,8 +74,8 @@ class MaskedValidation(Measured):
 
 
 class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
-    """Running text in examples of so many tokens. What is hidden, and which second segments are
-    others', follows from (seed, epoch, number of the example)."""
+    """Running text, cut into examples of a maximum length. The hidden words and the exchanged
+    second segments are drawn with the seed (seed, epoch, number of the example)."""
 
     UNIT = "masked word"
     COUNTED = "examples"
@@ -101,11 +102,12 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             valid = [replace(corpus, part="end", held_out=share) for corpus in train]
             train = [replace(corpus, part="beginning", held_out=share) for corpus in train]
             percent = f"{100 * share:.3g}%"
-            start.note(f"held out: the last {percent} of the lines of each file")
+            start.note(f"validation data: the last {percent} of the lines of each file")
             if next(_texts(valid), None) is None:
                 raise DataError(
-                    f"no paragraph begins in the last {percent} of the lines, which are held "
-                    "out; put empty lines between paragraphs, or name texts under data.valid"
+                    f"no paragraph begins in the last {percent} of the lines, which are the "
+                    "validation data; put empty lines between paragraphs, or name texts in "
+                    "data.valid"
                 )
         shape = shape_of(recipe, start, train, lambda: _texts(train))
         length = recipe.masking.length
@@ -133,7 +135,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         return self.masked(self.train, pairs, (self.recipe.seed, "masks", epoch))
 
     def masked(self, store: TokenStore, pairs: Indices, chance: tuple[object, ...]) -> MaskedBatch:
-        """With masks that follow from `chance` and the numbers of the examples."""
+        """These examples with masks drawn with the seed (`chance`, number of the example)."""
         told = self.recipe.masking.next_sentence
         texts: list[Masked] = []
         elsewhere: list[int] = []
@@ -162,7 +164,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
     def measure(
         self, model: EncoderOnly, device: torch.device, workers: Workers
     ) -> MaskedValidation:
-        """With the same masks every time."""
+        """The result on held-out data, with the same masks every time."""
         sums = np.zeros(6)
         for pairs in workers.mine(self.valid_batches()):
             batch = self.masked(self.valid, pairs, VALIDATION)
@@ -188,8 +190,8 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
 
     @cached_property
     def _log_frequencies(self) -> Any:
-        """The logarithm of how frequent each piece V is in the training text, each counted once
-        more than it is there."""
+        """The logarithm V of each piece's frequency in the training text, with 1 added to each
+        count."""
         counts = np.ones(self.shape.config.vocabulary)
         for number in range(len(self.train)):
             for ids in self.train.pair(number):
@@ -200,7 +202,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
             return np.log(counts / counts.sum())
 
     def _samples(self, model: EncoderOnly, device: torch.device) -> list[list[str]]:
-        """[text with masks, what they hide, what the model says] of the first examples."""
+        """[text with masks, hidden words, predicted words] of the first examples."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
             batch = self.masked(self.valid, torch.tensor([number]).numpy(), VALIDATION)
@@ -221,9 +223,11 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
 
 
 class MaskedObjective(EncoderObjective):
-    """Cross-entropy of the hidden words. With next sentences, that of each example is added for
-    each of its hidden words, so that it is the same however the examples are shared out. Devlin et
-    al. 2019, A.2, add both means; here longer examples count for more in the second."""
+    """The cross-entropy of the hidden words.
+
+    With next sentences, the cross-entropy of an example's next sentence is added once for each of
+    its hidden words. The sum is then the same for every division into batches. Devlin et al. 2019,
+    A.2, add the two means instead; here longer examples have more weight in the second term."""
 
     def loss(self, states_BSD: Tensor, batch: MaskedBatch) -> Tensor:
         head: Any = self.model.heads["masked_words"]
@@ -257,8 +261,8 @@ def _logits(model: EncoderOnly, states_BSD: Tensor, batch: MaskedBatch) -> Tenso
 
 @dataclass(frozen=True, slots=True)
 class _Examples:
-    """Sentences one after the other, as many as fit: [CLS] sentences [SEP], or two such segments of
-    half the length, [CLS] sentences [SEP] and sentences [SEP]. What alone does not fit is cut."""
+    """Makes examples of as many sentences as fit: [CLS] sentences [SEP], or two segments of half
+    the length, [CLS] sentences [SEP] sentences [SEP]. A sentence that alone does not fit is cut."""
 
     corpora: Sequence[TextCorpus]
     shape: Shape
@@ -280,7 +284,8 @@ class _Examples:
             yield Example(first, [*second, tokenizer.END], line)
 
     def _segments(self, index: int, report: DataReport) -> Iterator[tuple[list[int], int]]:
-        """Ids without marks, and the line where their first paragraph begins."""
+        """Segments: ids without [CLS] and [SEP], and the line where their first paragraph
+        begins."""
         room = (self.length - 3) // 2 if self.two else self.length - 2
         held: list[int] = []
         begin = 0

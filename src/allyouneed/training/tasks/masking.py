@@ -1,4 +1,4 @@
-"""Masks over words (Devlin et al. 2019, 3.1), anew each time a text is seen."""
+"""Masks over words (Devlin et al. 2019, 3.1), drawn again each time a text is seen."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer
 
-MASKED, REPLACED = 0.8, 0.1  # the rest of the chosen tokens stay as they are
+MASKED, REPLACED = 0.8, 0.1  # shares of the chosen tokens; the others are not changed
 
 Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """Ids of which some are hidden, the places of these, rising, and what was there."""
+    """Ids with some tokens hidden, the ascending places of these, and the original tokens there."""
 
     ids: Ids
     places: Ids
@@ -23,11 +23,12 @@ class Masked:
 
 
 class Masking:
-    """Chooses `share` of a text's tokens, and hides them: of those chosen, 80 % by [MASK] and 10 %
-    by any piece, while 10 % stay; each in its turn by chance.
+    """Chooses a `share` of a text's tokens at random. Of the chosen tokens 80 % become [MASK], 10 %
+    become a random piece, and 10 % are not changed.
 
-    [CLS], [SEP] and what else is no text are never chosen. Of n tokens, share · n are, rounded, at
-    least one; with `whole_words`, as many whole words as fit into that, at least one word.
+    [CLS], [SEP] and other special tokens are never chosen. Of n tokens share · n are chosen,
+    rounded, at least one. With `whole_words`, as many whole words are chosen as fit into that
+    number, at least one word.
     """
 
     def __init__(self, tokenizer: AnyEncoderTokenizer, share: float, whole_words: bool) -> None:
@@ -41,7 +42,7 @@ class Masking:
             self._groups = WholeWords(tokenizer)
 
     def __call__(self, ids: Ids, rng: np.random.Generator) -> Masked:
-        """Hides tokens of one text; what is drawn is drawn from `rng`."""
+        """Hides tokens of one text. All random numbers come from `rng`."""
         candidates = np.flatnonzero(~self._special[ids])
         count = max(1, round(self._share * len(candidates)))
         if self._groups is None:
@@ -61,18 +62,19 @@ class Masking:
 
 
 class WholeWords:
-    """The places of a text's words: a piece begins one where it begins with a space or a sign, or
-    follows a sign."""
+    """Groups the places of a text's pieces by word. A piece begins a word if it begins with a space
+    or a sign, or if it follows a sign."""
 
     def __init__(self, tokenizer: AnyEncoderTokenizer) -> None:
         spellings = [tokenizer.spelling(i) for i in range(len(tokenizer))]
         self._begins = np.array([not _is_letter(spelling[:1]) for spelling in spellings])
-        self._ends = np.array(  # a space alone goes with what follows it
+        self._ends = np.array(  # a piece that is a space belongs to the word after it
             [not _is_letter(spelling[-1:]) and spelling != b" " for spelling in spellings]
         )
 
     def __call__(self, ids: Ids, places: Ids) -> Sequence[Ids]:
-        """`places` in groups, one for each word; what lies apart is not one word."""
+        """The `places` in groups, one for each word. Places with a gap between them are not of one
+        word."""
         before = places - 1
         begins = self._begins[ids[places]] | self._ends[ids[before]]
         begins[1:] |= before[1:] != places[:-1]
@@ -80,7 +82,8 @@ class WholeWords:
 
 
 def _is_letter(byte: bytes) -> bool:
-    """Letters, digits, and all that is not ASCII, of which one byte says nothing."""
+    """Whether the byte is a letter or a digit. All bytes beyond ASCII count as letters, because one
+    byte of UTF-8 does not tell."""
     return byte.isalnum() or byte >= b"\x80"
 
 

@@ -1,4 +1,4 @@
-"""Replies: what was said in a conversation in; a Transformer that writes the next turn out."""
+"""Replies: trains a Transformer to write the next turn of a conversation from the turns before."""
 
 import math
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from allyouneed.training.workers import Workers
 
 @dataclass(frozen=True, slots=True)
 class RepliesValidation(Measured):
-    """Of a model that replies. There is no BLEU: the reply that somebody gave is one of many good
-    ones. `distinct_1` and `distinct_2` say how varied the replies are (None where there are none);
-    samples are what was said, somebody's reply, the model's."""
+    """The result for a model that replies. There is no BLEU, because a person's reply is only one
+    of many good ones. `distinct_1` and `distinct_2` measure how varied the replies are (None if
+    there are none). A sample is [turns before, a person's reply, the model's reply]."""
 
     distinct_1: float | None
     distinct_2: float | None
@@ -34,13 +34,13 @@ class RepliesValidation(Measured):
 
 
 class Reply(Translate):
-    """Pairs of what was said, as `History.source` writes it, and the next turn: learnt as
-    translations are."""
+    """Pairs of the turns before, as `History.source` writes them, and the next turn. They are
+    learnt like translations."""
 
     def measure(
         self, model: Transformer, device: torch.device, workers: Workers
     ) -> RepliesValidation:
-        """The loss over all held-out replies; variety and samples over the first of them."""
+        """The loss over all held-out replies, and variety and samples from the first of them."""
         loss = self._held_out_loss(model, device, workers)
         if not math.isfinite(loss):
             return RepliesValidation(loss, None, None, [])

@@ -1,4 +1,4 @@
-"""The tasks by the name that a recipe's `task` has."""
+"""The tasks by their names in a recipe's `task`."""
 
 from typing import Any
 
@@ -20,5 +20,5 @@ TASKS: dict[str, type[Task[Any]]] = {
 
 
 def task_of(recipe: CommonRecipe) -> type[Task[Any]]:
-    """The task of a recipe that has been checked."""
+    """The task of a checked recipe."""
     return TASKS[recipe.task]

@@ -1,4 +1,4 @@
-"""Tagging: a label for each word, on its first piece (Devlin et al. 2019, 5.3).
+"""Tagging: predicts a tag for each word from its first piece (Devlin et al. 2019, 5.3).
 
 B batch · S length · X places of the flattened texts · P first pieces of words · D d_model · L tags
 R passes
@@ -43,8 +43,8 @@ NO_TAG = -1
 
 @dataclass(frozen=True, slots=True)
 class TaggedBatch:
-    """Texts, the places P of their words' first pieces in the flattened texts, and the tags there;
-    `words_B` are how many words each text has."""
+    """Texts, the places P of their words' first pieces in the flattened texts, and the tags there.
+    `words_B` is the number of words of each text."""
 
     text: TextBatch
     places_P: Tensor
@@ -53,12 +53,13 @@ class TaggedBatch:
 
     @property
     def target_tokens(self) -> int:
-        """The words."""
+        """The number of words."""
         return len(self.tags_P)
 
 
 class Tag(EncoderTask[TagRecipe]):
-    """Sentences with a tag for each word; the tags are those of the training data, by name."""
+    """Sentences with a tag for each word. The tags are those of the training data, in alphabetical
+    order."""
 
     UNIT = "tag"
     COUNTED = "sentences"
@@ -109,7 +110,7 @@ class Tag(EncoderTask[TagRecipe]):
         text = self.collated([source for source, _ in found])
         width = text.ids_BS.size(1)
         rows = [torch.from_numpy(target.astype("int64")) for _, target in found]
-        places = [row.nonzero()[:, 0] for row in rows]  # 0 is where no word begins
+        places = [row.nonzero()[:, 0] for row in rows]  # a row is 0 where no word begins
         none = torch.zeros(0, dtype=torch.int64)
         return TaggedBatch(
             text,
@@ -119,8 +120,8 @@ class Tag(EncoderTask[TagRecipe]):
         )
 
     def measure(self, model: EncoderOnly, device: torch.device, workers: Workers) -> ByErrors:
-        """F1 is that of spans where tags begin with B- and I-, as CoNLL's; otherwise there is
-        accuracy alone."""
+        """The result on held-out data. With tags that begin with B- and I-, as in CoNLL's data, f1
+        is the F1 of spans; with other tags it is None."""
         loss = 0.0
         told: list[tuple[list[str], list[str]]] = []
         for pairs in workers.mine(self.valid_batches()):
@@ -149,7 +150,7 @@ class Tag(EncoderTask[TagRecipe]):
         return [self.heads.tags[number] for number in tags.tolist()]
 
     def _samples(self, model: EncoderOnly, device: torch.device) -> list[list[str]]:
-        """[text, its tags, the model's] of the first ones."""
+        """[text, tags, predicted tags] of the first held-out sentences."""
         samples = []
         for number in range(min(self.recipe.validation.samples, len(self.valid))):
             batch = self._batch(self.valid, torch.tensor([number]).numpy())
@@ -160,7 +161,7 @@ class Tag(EncoderTask[TagRecipe]):
 
 
 class TagObjective(EncoderObjective):
-    """Cross-entropy of the tags."""
+    """The cross-entropy of the tags."""
 
     def loss(self, states_BSD: Tensor, batch: TaggedBatch) -> Tensor:
         states_RXD = states_BSD.reshape(self.passes, -1, states_BSD.size(-1))
@@ -174,8 +175,8 @@ class TagObjective(EncoderObjective):
 
 @dataclass(frozen=True, slots=True)
 class _Examples:
-    """[CLS] words [SEP], and for every piece 0, or 1 + the number of the tag of the word that
-    begins with it."""
+    """Makes examples: [CLS] words [SEP], and a number for each piece. The number is 1 + the tag's
+    number for a word's first piece, otherwise 0."""
 
     corpora: Sequence[TaggedCorpus]
     shape: Shape
@@ -204,4 +205,4 @@ def _corpus(recipe: TagRecipe, section: TaggedSection) -> TaggedCorpus:
 
 def _read(corpora: Sequence[TaggedCorpus]) -> Iterator[TaggedText]:
     for corpus in corpora:
-        yield from read_tagged(corpus, DataReport([corpus.name]))  # the store's report tells
+        yield from read_tagged(corpus, DataReport([corpus.name]))  # the store reports problems

@@ -1,4 +1,4 @@
-"""What training asks of a task."""
+"""The interface of a task for the training loop."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ R = TypeVar("R", bound=CommonRecipe)
 
 
 class Batch(Protocol):
-    """What the objective takes: its loss is a sum over so many target tokens (or labels)."""
+    """The input of the objective, whose loss is a sum over `target_tokens` tokens or labels."""
 
     @property
     def target_tokens(self) -> int: ...
@@ -31,7 +31,8 @@ class Batch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a run begins with: its folder and device, who takes part, and whom to tell."""
+    """The circumstances of a run: its folder and device, its workers, and the receivers of notes
+    and progress."""
 
     folder: Path
     device: torch.device
@@ -42,9 +43,10 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a run would be, for a plan of it: its files by part and corpus, what its data are
-    counted in, a model of its size, an epoch over its data, the objective, made-up
-    batches of given (pairs, source, target), and the models that translate data beforehand."""
+    """Facts about a run for its plan (`--dry-run`): the files as (part, corpus, paths), the name of
+    the items that are counted, a model of the run's size, an epoch over the data, the objective,
+    a maker of random batches of a given size (pairs, source length, target length), and the models
+    that translate data beforehand."""
 
     files: Sequence[tuple[str, str, Sequence[Path]]]
     counted: str
@@ -56,45 +58,52 @@ class Outlook:
 
 
 class Task(ABC, Generic[R]):
-    """A task with its data prepared: `train` to learn from, `valid` to measure on.
+    """A task with its prepared data: `train` to learn from, `valid` to measure on.
 
-    `weights` are how often an epoch sees the pairs of each corpus of `train`.
+    `weights` says how often an epoch sees the pairs of each corpus of `train`.
     """
 
     recipe: R
     train: TokenStore
     valid: TokenStore
     weights: Sequence[float]
-    UNIT: ClassVar[str] = "target token"  # what the loss is a mean over, and steps count
+    UNIT: ClassVar[str] = "target token"  # the loss is a mean over these; the log counts them
 
     @classmethod
     @abstractmethod
     def prepared(cls, recipe: R, start: Start) -> Self:
-        """Reads and tokenises the data of a recipe, or finds them in the cache of the run's folder.
+        """Reads and tokenises the data of a recipe, or loads them from the cache in the run's
+        folder.
 
-        Raises DataError, RecipeError or ModelFolderError for what cannot be used.
+        Raises:
+            DataError, RecipeError, ModelFolderError: data, recipe or a model cannot be used.
         """
 
     @classmethod
     @abstractmethod
     def outlook(cls, recipe: R, progress: Progress) -> Outlook:
-        """What a run would be; writes nothing that stays. Raises the errors of `prepared`."""
+        """Facts about the run for its plan. Leaves no files.
+
+        Raises:
+            DataError, RecipeError, ModelFolderError: as `prepared`.
+        """
 
     @abstractmethod
     def new_model(self, seed: int) -> AnyModel:
-        """The model at its first step."""
+        """The model at its first step; the seed decides its random weights."""
 
     @abstractmethod
     def objective(self, model: Any, device: torch.device) -> TrainingLoss:
-        """The model with its training loss."""
+        """The training loss of the model."""
 
     @abstractmethod
     def batch(self, pairs: Indices, epoch: int) -> Batch:
-        """These pairs of `train` as this epoch sees them; of none, a batch of no target token."""
+        """These pairs of `train` in the form for this epoch. Without pairs it is a batch without
+        target tokens."""
 
     @abstractmethod
     def measure(self, model: Any, device: torch.device, workers: Workers) -> Measured:
-        """What the held-out data say of a model in eval mode, the same in each worker."""
+        """The result of a model in eval mode on the held-out data, the same in each worker."""
 
     @abstractmethod
     def save(
@@ -105,7 +114,8 @@ class Task(ABC, Generic[R]):
         facts: Mapping[str, Any],
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Writes the model folder; `facts` go into training.json.
+        """Writes the model folder, with `facts` in training.json.
 
-        Raises ModelFolderError when it cannot be written.
+        Raises:
+            ModelFolderError: the folder cannot be written.
         """
