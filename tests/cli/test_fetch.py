@@ -86,7 +86,7 @@ def test_a_spoilt_file(call, toy: DataSet, file_server, home: Path) -> None:
     file_server.files["/toy/valid.tsv"] = b"spoilt"
     ended = call("fetch", "toy")
     assert (ended.code, ended.out) == (1, "")
-    assert "valid.tsv: what came has the checksum sha256:" in ended.err
+    assert "valid.tsv: the downloaded file has the checksum sha256:" in ended.err
     assert [path.name for path in (home / "toy").glob("[!.]*")] == ["train.tsv"]
 
 
@@ -95,9 +95,9 @@ def test_a_spoilt_file(call, toy: DataSet, file_server, home: Path) -> None:
     [
         (["multi30"], "did you mean multi30k?"),
         (["?"], "known: multi30k"),
-        (["multi30k", "--from", "here"], "here is no address to fetch from"),
-        (["multi30k", "--from", "http://127.0.0.1/ä"], "is no address"),
-        (["multi30k", "--from", "http://127.0.0.1:x/m"], "is no address"),
+        (["multi30k", "--from", "here"], "here is not a web address"),
+        (["multi30k", "--from", "http://127.0.0.1/ä"], "is not a valid address"),
+        (["multi30k", "--from", "http://127.0.0.1:x/m"], "is not a valid address"),
     ],
 )
 def test_what_cannot_be_fetched(call, arguments: list[str], said: str) -> None:

@@ -55,7 +55,7 @@ def test_bytes_that_are_no_utf8_are_replaced_and_noted() -> None:
 def test_a_byte_order_mark_is_taken_off_the_first_line_alone() -> None:
     found, notes = read(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n")
     assert found == ["a", "\ufeffb"]
-    assert notes == ["line 1: byte order mark taken off"]
+    assert notes == ["line 1: byte order mark removed"]
 
 
 def test_a_line_is_given_out_before_the_next_one_comes() -> None:

@@ -92,7 +92,7 @@ def test_made_pairs_are_turns_and_replies_too() -> None:
     [
         ("t.tsv", {"turn_fields": ("id", "who", "text")}, 'counted from "1"'),
         ("t.tsv", {"turn_fields": ("1", "2", "3"), "one_conversation": True}, "leave target"),
-        ("t.jsonl", {"turn_fields": ("1", "2", "3")}, "for TSV and CSV"),
+        ("t.jsonl", {"turn_fields": ("1", "2", "3")}, "needs TSV or CSV"),
     ],
 )
 def test_columns_that_do_not_fit(name: str, wrong: dict[str, object], said: str) -> None:

@@ -51,9 +51,9 @@ def test_what_is_not_there_may_be_a_folder_by_any_name_but_a_files(name):
         ({"source": Path("a.tsv"), "format": "xls"}, ["xls", "tsv, csv"]),
         ({"source": Path("a.tsv"), "source_field": "en"}, ["a.tsv", "'en'", 'counted from "1"']),
         ({"source": Path("a.tsv"), "source_field": "0", "target_field": "1"}, ["'0'"]),
-        ({"made": "sort"}, ["sort", "copy and reverse"]),
+        ({"made": "sort"}, ["sort", "is not one of copy, reverse"]),
         ({"made": "copy", "pairs": 0}, ["pairs=0"]),
-        ({"made": "copy", "format": "tsv"}, ["neither target nor format"]),
+        ({"made": "copy", "format": "tsv"}, ["need no target and no format"]),
     ],
 )
 def test_what_does_not_fit_is_named(arguments, words):

@@ -114,7 +114,7 @@ def test_a_second_process_waits_and_shares_the_work(file_server, url, tmp_path):
         assert file_server.asked == []
         (tmp_path / "a.gz.partial").rename(path)
     other.join()
-    assert told == ["a.gz (another process is at it)"]
+    assert told == ["a.gz (another process is downloading it)"]
     assert file_server.asked == []
 
 
@@ -126,7 +126,7 @@ def test_md5_is_known_too(url, tmp_path):
 
 def test_another_file_of_that_name_is_left_alone(file_server, url, tmp_path):
     (tmp_path / "a.gz").write_text("mine")
-    with pytest.raises(DataError, match=r"a\.gz is another file than .*move it away"):
+    with pytest.raises(DataError, match=r"a\.gz is not the file of .*move it away"):
         download(url, tmp_path / "a.gz", CHECKSUM, nobody)
     assert (tmp_path / "a.gz").read_text() == "mine"
     assert file_server.asked == []
@@ -174,7 +174,7 @@ def test_a_disk_that_is_full(url, tmp_path):
     command = [sys.executable, "-c", script, url, str(tmp_path / "a.gz"), CHECKSUM]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "DataError" in done.stderr
-    assert "a.gz: cannot be kept there: File too large; free some space" in done.stderr
+    assert "a.gz cannot be written: File too large; free some space" in done.stderr
 
 
 def test_a_data_set_from_a_mirror(file_server, tmp_path):
@@ -188,7 +188,7 @@ def test_a_data_set_from_a_mirror(file_server, tmp_path):
     assert paths == [tmp_path / "toy" / "one.gz", tmp_path / "toy" / "two.gz"]
     assert [path.read_bytes() for path in paths] == [b"1", b"2"]
     for address in ("file:///etc", "ftp://a/b", "mirror"):
-        with pytest.raises(UsageError, match="is no address to fetch from"):
+        with pytest.raises(UsageError, match="is not a web address"):
             fetch(data_set, tmp_path, address, nobody)
 
 

@@ -40,7 +40,7 @@ def test_what_is_no_example_is_counted_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "keys", "what"),
     [
-        ("", {}, "is empty; its first line names its columns"),
+        ("", {}, "is empty; its first line must name"),
         ("sentence\tlable\n", {}, r":1: no column is called 'label'; .* mean 'lable'\?"),
         ("a\tlabel\n", {"texts": ("b",)}, ":1: no column is called 'b'"),
         ("a\tb\tc\tlabel\n", {}, ":1: there are 3 columns beside 'label'"),

@@ -167,8 +167,8 @@ def test_marks_and_carriage_returns_are_noted(tmp_path):
     assert list(read_pairs(corpus, report)) == [Pair("a", "d", 1), Pair("b\rc\r", "\ufeff", 2)]
     counts = {what: tally.count for what, tally in report.notes.items()}
     assert counts == {
-        "byte order mark taken off": 2,
-        "carriage return before the line end taken off": 3,
+        "byte order mark removed": 2,
+        "carriage return before the line end removed": 3,
     }
     assert "text.de" in str(report)
 
@@ -249,7 +249,7 @@ def test_parquet(tmp_path):
     report = report_for(corpus)
     assert list(read_pairs(corpus, report)) == [Pair("a\nb", "c", 1)]
     assert report.left_out["malformed"].count == 1
-    with pytest.raises(DataError, match=r'no column "source"; there are en, x, de'):
+    with pytest.raises(DataError, match=r'no column "source"; it has en, x, de'):
         list(read_pairs(Corpus(path)))
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match=r"a\.parquet: cannot be read as Parquet after row 0"):
@@ -296,11 +296,11 @@ def test_csv_is_read_by_the_names_of_its_first_line(tmp_path):
 def test_csv_without_the_column_says_which_there_are(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("in,out\nhi,hello\n", encoding="utf-8")
-    with pytest.raises(DataError, match='no column "source"; there are in, out'):
+    with pytest.raises(DataError, match='no column "source"; it has in, out'):
         list(read_pairs(Corpus(path)))
     path.write_text("source;target\na;b\n")
     with pytest.raises(
-        DataError, match='no column "source"; its columns are divided by semicolons'
+        DataError, match='no column "source"; its columns are separated by semicolons'
     ):
         list(read_pairs(Corpus(path)))
 

@@ -54,7 +54,7 @@ def test_files_with_both_sides_go_by_their_suffix_or_the_format(tmp_path):
     (tmp_path / "b.jsonl").rename(tmp_path / "b")
     (tmp_path / "b").write_text("e\tf\n")
     assert read(Corpus(tmp_path, format="tsv")) == [("a", "b"), ("e", "f")]
-    with pytest.raises(DataError, match=r"/b: nothing says where the target sentences are"):
+    with pytest.raises(DataError, match=r"/b: the target sentences are missing"):
         shards(Corpus(tmp_path))
 
 
@@ -98,7 +98,7 @@ def test_what_is_called_like_a_folder_and_is_not_there(tmp_path):
     with pytest.raises(DataError, match=r"shards: no such file"):
         read(Corpus(tmp_path / "shards"))
     (tmp_path / "words").write_text("a\n")
-    with pytest.raises(DataError, match=r"words: nothing says where the target"):
+    with pytest.raises(DataError, match=r"words: the target sentences are missing"):
         Corpus(tmp_path / "words")
 
 

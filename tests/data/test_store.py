@@ -233,7 +233,7 @@ def test_a_damaged_store_is_made_anew_with_a_remark(tmp_path, tokenizer, name, m
     store = build_store(corpora, tokenizer, Filters(), tmp_path)
     assert [side.tolist() for side in store.pair(7)] == wanted
     [remark] = store.report.remarks
-    assert "made anew" in remark
+    assert "made again" in remark
     assert name in remark
     assert build_store(corpora, tokenizer, Filters(), tmp_path).report.remarks == []
 
@@ -279,7 +279,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, tokenizer, change):
 
 def test_a_cache_folder_that_cannot_be_written(tmp_path, tokenizer):
     (tmp_path / "cache").write_text("a file")
-    with pytest.raises(DataError, match="cache: cannot keep the token store there"):
+    with pytest.raises(DataError, match="cache: the token store cannot be written there"):
         build_store([Corpus(made="copy")], tokenizer, Filters(), tmp_path / "cache")
 
 
@@ -322,7 +322,7 @@ def test_progress_is_told(tmp_path, tokenizer, monkeypatch):
 def test_a_full_disk_leaves_nothing_half_there(tmp_path):
     process = another_process(tmp_path, "full")
     out, err = process.communicate(timeout=60)
-    assert "cannot keep the token store there" in out, err
+    assert "the token store cannot be written there" in out, err
     assert "free some space" in out
     assert folders(tmp_path) == []
 

@@ -158,7 +158,7 @@ def test_a_folder_of_shards_whose_name_has_a_dot_is_found_in_the_data_folder(
     with pytest.raises(DataError, match=r"absent\.de-en: no such file"):
         prepared('data.train=[{source = "absent.de-en"}]')
     (data / "europarl.en").write_text("a\n")
-    with pytest.raises(DataError, match=r"europarl\.en: nothing says where the target"):
+    with pytest.raises(DataError, match=r"europarl\.en: the target sentences are missing"):
         prepared('data.train=[{source = "europarl.en"}]')
 
 

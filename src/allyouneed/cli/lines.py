@@ -91,7 +91,7 @@ def _portion(stream: BinaryIO) -> bytes:
 
 def _text(line: bytes, number: int, note: Callable[[str], None]) -> str:
     if number == 1 and line.startswith(BOM):
-        note("line 1: byte order mark taken off")
+        note("line 1: byte order mark removed")
         line = line.removeprefix(BOM)
     try:
         return line.decode()

@@ -1,7 +1,7 @@
-"""Batches by token budget: pairs of like length together, in an order that (seed, epoch) fixes.
+"""Batches of pairs of similar length within a token budget, in an order that (seed, epoch) fixes.
 
-Memory for a corpus of n pairs, in 16-bit lengths and 32-bit numbers: 8 n bytes while training,
-12 n while an epoch is planned; everything else goes chunk by chunk.
+A corpus of n pairs takes 8 n bytes while training and 12 n while an epoch is planned (16-bit
+lengths, 32-bit numbers). All other work is done chunk by chunk.
 """
 
 import math
@@ -18,12 +18,13 @@ Indices = NDArray[np.unsignedinteger[Any]]
 # Target lengths share a bucket until it fills this many batches: then the spread of targets in
 # a bucket costs about as much padding as the spread of sources in one of its batches.
 BATCHES_PER_BUCKET = 3
-CHUNK = 1 << 15  # pairs looked at together
-SORTED = 1 << 18  # pairs of a bucket sorted together: how they are sorted takes 10 bytes for each
+CHUNK = 1 << 15  # pairs read together
+SORTED = 1 << 18  # pairs of a bucket that are sorted together: sorting takes 10 bytes for each
 
 
 class Lengths(Protocol):
-    """What a sampler asks of a `TokenStore`: how long its pairs are, and where they came from."""
+    """The part of a `TokenStore` that a sampler uses: the lengths of its pairs, and their
+    origin."""
 
     corpus_bounds: NDArray[np.int64]
 
@@ -37,9 +38,10 @@ class Lengths(Protocol):
 
 
 class Batches(Sequence[Indices]):
-    """The batches of an epoch: arrays of pair numbers, cut out of one array when asked for.
+    """The batches of an epoch: arrays of pair numbers, cut out of one array on demand.
 
-    `bounds[n]` to `bounds[n + 1]` of `order` is a batch; `turns` is when which of them comes.
+    Batch n is `order[bounds[n] : bounds[n + 1]]`. `turns` holds the numbers of the batches in the
+    order of the epoch.
     """
 
     def __init__(self, order: Indices, bounds: NDArray[np.int64], turns: NDArray[np.int64]) -> None:
@@ -60,17 +62,17 @@ class Batches(Sequence[Indices]):
 
 
 class BatchSampler:
-    """Section 5.1: pairs batched together by approximate length, about `batch_tokens` a side.
+    """Batches pairs of similar length (section 5.1), with at most `batch_tokens` tokens per side.
 
-    A batch of B pairs holds B × (its longest source) source positions and B × (its longest
-    target) target positions, padding and end tokens counted; each is at most `batch_tokens`.
-    `weights[c]` is how often an epoch sees the pairs of corpus c: 1 is every pair once, 0.5 a
-    random half of them, 2.5 every pair twice and a random half a third time (in whole pairs,
-    at least one).
+    A batch of B pairs has B × (its longest source) source positions and B × (its longest target)
+    target positions, including padding and end tokens. Each product is at most `batch_tokens`.
 
-    Pairs of equal lengths fall into batches by chance, anew in every epoch.
+    `weights[c]` is the number of times that an epoch sees the pairs of corpus c: with 1 every pair
+    once, with 0.5 a random half of the pairs, with 2.5 every pair twice and a random half a third
+    time (in whole pairs, at least one). Pairs of equal lengths are shuffled in every epoch.
 
-    Raises DataError at once when a pair alone is over the budget.
+    Raises:
+        DataError: a single pair exceeds the budget.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class BatchSampler:
         self._weights = [1.0] * store.corpora if weights is None else list(weights)
         if len(self._weights) != store.corpora or not all(0 < w < math.inf for w in self._weights):
             raise UsageError(
-                f"weights={self._weights}: needs {store.corpora} numbers above 0, one per corpus"
+                f"weights={self._weights} must be {store.corpora} numbers above 0, one per corpus"
             )
         self._source, self._target = _lengths(store)
         self._budget = batch_tokens
@@ -94,19 +96,19 @@ class BatchSampler:
             name, line = store.line_of(worst)
             raise DataError(
                 f"{name}:{line}: a pair of {self._source[worst]} and {self._target[worst]} tokens "
-                f"does not fit batch_tokens={batch_tokens}; raise batch_tokens to "
-                f"{tokens}, or leave out what is longer (pairs: by data.filters.max_tokens)"
+                f"does not fit into batch_tokens={batch_tokens}; raise batch_tokens to {tokens}, "
+                "or leave out longer examples (for pairs, with data.filters.max_tokens)"
             )
 
     def epoch_batches(self, epoch: int) -> Batches:
-        """The batches of one epoch. The same for the same (seed, epoch)."""
+        """The batches of one epoch. The same (seed, epoch) gives the same batches."""
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, epoch])))
         order = self._by_length(self._drawn(rng), rng)
         bounds = self._cut(order)
         return Batches(order, bounds, rng.permutation(len(bounds) - 1))
 
     def _longest_pair(self) -> tuple[int, int]:
-        """(number, tokens of its longer side) of the first pair that none is longer than."""
+        """(number, tokens of its longer side) of the longest pair; of several, the first."""
         worst, most = 0, 0
         for first in range(0, len(self._source), CHUNK):
             chunk = slice(first, first + CHUNK)
@@ -116,7 +118,7 @@ class BatchSampler:
         return worst, most
 
     def _drawn(self, rng: np.random.Generator) -> Indices:
-        """The pairs that this epoch sees, each as often as it is seen."""
+        """The pairs of this epoch; a pair that is seen n times occurs n times."""
         counts = np.diff(self._bounds).tolist()
         seen = [
             max(1, round(weight * count)) if count else 0
@@ -138,8 +140,9 @@ class BatchSampler:
         return drawn
 
     def _by_length(self, drawn: Indices, rng: np.random.Generator) -> Indices:
-        """Bucket after bucket of like target lengths; inside, sorted by source length, up and down
-        in turn so that neighbours stay alike. Pairs of equal lengths are in random order."""
+        """The pairs in buckets of similar target length, one after the other. Within a bucket they
+        are sorted by source length, alternately ascending and descending, so that neighbours are
+        similar. Pairs of equal lengths are in random order."""
         order, sizes = self._by_bucket(drawn)
         falls = False
         for bucket in np.split(order, np.cumsum(sizes)[:-1]):
@@ -152,7 +155,7 @@ class BatchSampler:
         return order
 
     def _by_bucket(self, drawn: Indices) -> tuple[Indices, NDArray[np.int64]]:
-        """(the pairs bucket after bucket, how many each bucket has): a counting sort."""
+        """(the pairs, bucket after bucket; the size of each bucket), by a counting sort."""
         bucket_of, sizes = self._buckets(drawn)
         order = np.empty_like(drawn)
         place = np.cumsum(sizes) - sizes  # where the next pair of each bucket belongs
@@ -166,7 +169,7 @@ class BatchSampler:
         return order, sizes
 
     def _buckets(self, drawn: Indices) -> tuple[Indices, NDArray[np.int64]]:
-        """(the bucket of each target length, how many pairs each bucket has)."""
+        """(the bucket of each target length, the number of pairs in each bucket)."""
         pairs = np.zeros(int(self._target.max()) + 1, dtype=np.int64)
         tokens = np.zeros(len(pairs))
         for chunk in _chunks(drawn):
@@ -183,16 +186,16 @@ class BatchSampler:
         return bucket_of, np.bincount(bucket_of, pairs).astype(np.int64)
 
     def _cut(self, order: Indices) -> NDArray[np.int64]:
-        """As many pairs to each batch as the budget allows, in this order: where each begins, and
-        the end."""
+        """Cuts the order into batches as large as the budget allows. Returns the start of each
+        batch, and the end of the last one."""
         bounds = [0]
-        rows = longest = 0  # of the batch under way
+        rows = longest = 0  # of the present batch
         for chunk in _chunks(order):
             for side, count in _runs(np.maximum(self._source[chunk], self._target[chunk])):
                 longest = max(longest, side)
                 fit = min(count, max(0, self._budget // longest - rows))
                 rows, left = rows + fit, count - fit
-                if left:  # full: so is each batch of this run alone, but for the last
+                if left:  # the batch is full; the rest of the run gives full batches and a last one
                     end, size = bounds[-1] + rows, self._budget // side
                     full = (left - 1) // size
                     bounds.extend(range(end, end + full * size + 1, size))
@@ -201,7 +204,7 @@ class BatchSampler:
 
 
 def _lengths(store: Lengths) -> tuple[Indices, Indices]:
-    """(source, target) lengths of all pairs, in 16 bits where they fit."""
+    """(source, target) lengths of all pairs, as 16-bit numbers if they fit."""
     sides: list[Indices] = [np.empty(len(store), dtype=np.uint16) for _ in range(2)]
     for first in range(0, len(store), CHUNK):
         for n, lengths in enumerate(store.lengths(first, first + CHUNK)):
@@ -212,7 +215,7 @@ def _lengths(store: Lengths) -> tuple[Indices, Indices]:
 
 
 def _fill(numbers: Indices, first: int) -> None:
-    """first, first + 1, ..."""
+    """Writes first, first + 1, ... to the array."""
     for start in range(0, len(numbers), CHUNK):
         part = numbers[start : start + CHUNK]
         part[:] = np.arange(first + start, first + start + len(part))
@@ -223,7 +226,7 @@ def _chunks(order: Indices) -> Iterator[Indices]:
 
 
 def _runs(numbers: Indices) -> Iterator[tuple[int, int]]:
-    """(number, how often it stands there in a row)."""
+    """(number, times that it is repeated) for each run of equal numbers."""
     starts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] ^ 1))
     counts = np.diff(starts, append=len(numbers))
     return zip(numbers[starts].tolist(), counts.tolist(), strict=True)

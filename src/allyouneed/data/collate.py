@@ -1,4 +1,4 @@
-"""Token ids of a batch as padded tensors. B batch · S source length · T target length."""
+"""Makes padded tensors of token ids. B batch · S source length · T target length."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ Augment = Callable[[Sequence[int], Side, int, int], Sequence[int]]
 
 @dataclass(frozen=True)
 class Batch:
-    """What a training step takes: int64 tensors, and how many label positions are not padding.
+    """The input of a training step: int64 tensors, and the number of labels that are not padding.
 
-    `target_in_BT` is `labels_BT` moved one to the right behind the start token (section 3.1: the
-    output embeddings are offset by one position).
+    `target_in_BT` is the start token followed by `labels_BT` without its last position (section
+    3.1: the output embeddings are offset by one position).
     """
 
     source_BS: Tensor
@@ -40,8 +40,8 @@ def collate(
 ) -> Batch:
     """The pairs with these numbers as one batch, padded on the right.
 
-    `augment` may write a sentence in other tokens (BPE dropout); where that makes it longer, the
-    batch goes over the token budget by as much.
+    `augment` may replace a sentence's tokens by others (BPE dropout). If that makes a sentence
+    longer, the batch may exceed the token budget.
     """
     sources: list[Sequence[int]] = []
     targets: list[Sequence[int]] = []
@@ -61,7 +61,7 @@ def collate(
 
 
 def padded(sentences: Sequence[Sequence[int] | NDArray[Any]], pad: int) -> Tensor:
-    """Ids as the rows of one tensor, filled up on the right."""
+    """The sentences' ids as the rows of one tensor, padded on the right."""
     rows = np.full((len(sentences), max(map(len, sentences))), pad, dtype=np.int64)
     for row, ids in zip(rows, sentences, strict=True):
         row[: len(ids)] = ids

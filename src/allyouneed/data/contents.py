@@ -1,4 +1,4 @@
-"""Files known by their contents: a sha256 that is computed once per state of a file."""
+"""Identifies files by the sha256 of their contents, computed once per state of a file."""
 
 import hashlib
 import json
@@ -13,13 +13,17 @@ from allyouneed.data.lines import missing
 from allyouneed.errors import DataError
 from allyouneed.files import write_whole
 
-# A file changed within this many nanoseconds of being read could change again within the same
-# clock tick and look the same; its hash is not kept.
+# A file that was changed less than this many nanoseconds before it was read may change again within
+# the same clock tick and keep its time; its hash is not remembered.
 SETTLED_NS = 2_000_000_000
 
 
 def file_state(path: Path) -> tuple[int, int]:
-    """(size in bytes, time of the last change in ns). Raises DataError if there is no such file."""
+    """(size in bytes, time of the last change in ns).
+
+    Raises:
+        DataError: there is no such file, or it is no plain file.
+    """
     try:
         status = path.stat()
     except FileNotFoundError as error:
@@ -27,7 +31,9 @@ def file_state(path: Path) -> tuple[int, int]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if not stat.S_ISREG(status.st_mode):
-        raise DataError(f"{path}: is a folder or a pipe; a corpus is read twice, from plain files")
+        raise DataError(
+            f"{path} is a folder or a pipe; name a plain file, because a corpus is read twice"
+        )
     return status.st_size, status.st_mtime_ns
 
 
@@ -39,7 +45,11 @@ class ContentHashes:
         self._known = _load(memory)
 
     def __call__(self, path: Path) -> str:
-        """The sha256 of a file's bytes, in hex. Raises DataError when it cannot be read."""
+        """The sha256 of a file's bytes, in hex.
+
+        Raises:
+            DataError: the file cannot be read.
+        """
         size, changed = file_state(path)
         name = str(path.resolve())
         known = self._known.get(name)
@@ -56,22 +66,23 @@ class ContentHashes:
         return digest
 
     def _save(self) -> None:
-        with suppress(OSError):  # the memory only saves time
+        with suppress(OSError):  # remembering hashes only saves time
             write_whole(self._memory, json.dumps(self._known, indent=1))
 
 
 def content_key(cache: Path, what: Callable[[ContentHashes], Any]) -> str:
-    """The sha256, in hex, over all that something in the folder `cache` follows from, as JSON can
-    hold it; what files hold is known by their hashes, remembered there.
+    """The sha256, in hex, of a description of something in the folder `cache`. `what` returns the
+    description as JSON values; the hashes of files in it are remembered in that folder.
 
-    Raises DataError when a file cannot be read.
+    Raises:
+        DataError: a file cannot be read.
     """
     described = what(ContentHashes(cache / "hashes.json"))
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
 def _load(memory: Path) -> dict[str, list[int | str]]:
-    """What was remembered; nothing when the file is absent or spoilt."""
+    """The remembered hashes; empty if the file is missing or damaged."""
     try:
         known = json.loads(memory.read_text())
     except (OSError, ValueError):

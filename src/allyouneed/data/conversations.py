@@ -1,4 +1,4 @@
-"""Conversations as pairs to learn from: the history up to a turn, and the reply to it."""
+"""Turns conversations into pairs to learn from: the turns so far, and the reply to them."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ class _Talk:
             self._turns.append((speaker, text))
 
     def source_for(self, speaker: str) -> str:
-        """What this speaker replies to; empty where nobody has said anything."""
+        """The turns that this speaker replies to, as one text; empty if there are none."""
         return self._history.source([Turn(text, said == speaker) for said, text in self._turns])
 
 
@@ -44,11 +44,11 @@ def replies_in_pairs(
 ) -> Iterator[Pair]:
     """(history, reply) for each (turn, reply).
 
-    A pair whose turn is the reply of the pair before goes on with that conversation, the speakers'
-    parts changed; so does, where the pairs are `one_conversation`, every pair, the speakers' parts
-    as they were. Any other pair begins anew. `tidy` is done to every text.
+    A pair whose turn is the reply of the preceding pair continues that conversation with exchanged
+    speakers. With `one_conversation`, every other pair continues it too, with the same speakers.
+    Otherwise a pair begins a new conversation. `tidy` is applied to every text.
     """
-    talk, last = _Talk(history), ("", "")  # the last reply, and who gave it
+    talk, last = _Talk(history), ("", "")  # the last reply and its speaker
     for pair in pairs:
         turn, reply = tidy(pair.source), tidy(pair.target)
         speaker, said = last
@@ -66,10 +66,10 @@ def replies_in_pairs(
 def replies_in_turns(
     lines: Iterable[SpokenLine], history: History, tidy: Callable[[str], str] = one_line
 ) -> Iterator[Pair]:
-    """(history, reply) for each turn but the first of every conversation.
+    """(history, reply) for every turn except the first of a conversation.
 
-    What somebody says in several lines, nobody else between them, is one turn. Lines of one
-    dialogue stand together; a pair has the line at which its reply begins.
+    Consecutive lines of one speaker are one turn. The lines of a dialogue must follow one another.
+    The line of a pair is the line at which its reply begins.
     """
     for _, dialogue in groupby(lines, key=attrgetter("dialogue")):
         talk = _Talk(history)

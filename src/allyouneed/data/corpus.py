@@ -1,4 +1,4 @@
-"""A corpus: where pairs of sentences come from, and how often an epoch sees them."""
+"""A corpus: the origin of pairs of sentences, and how often an epoch sees them."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ FORMAT_OF: dict[str, Format] = {
 
 
 class Pair(NamedTuple):
-    """One source sentence and its target, from line (or row) `line`, counted from 1."""
+    """A source sentence and its target. `line` is the line (or row) in the file, from 1."""
 
     source: str
     target: str
@@ -32,23 +32,31 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs in files, or made from a seed.
+    """Pairs in files, or pairs made from a seed.
 
-    Files: `source` and `target` hold one sentence a line each; or `source` alone holds both
-    sides as TSV, CSV, JSON lines or Parquet. `format=None` goes by the suffix, under .gz, .xz or
-    .zst. `source_field` and `target_field` name the fields of JSON lines and the columns of Parquet
-    and CSV (its first line); in TSV they are column numbers, from "1", and only needed where there
-    are more than the two columns or these stand the other way round. A path may be a folder of such
-    files: `shards.py`.
-    Made: `made` names a task of `synthetic.py`, `pairs` and `seed` say how many and which.
-    `weight` is how often an epoch sees each pair, on average: 0.5 is a random half of them.
-    Conversations: with a `history`, sources are what was said before a reply, see
-    `conversations.py`. The files hold turns and replies as they do sources and targets, each pair
-    by itself or all `one_conversation`; or, where `turn_fields` names the columns of dialogue,
-    speaker and text (TSV, CSV), one turn a line. `spaced` text is joined (`text/unspaced.py`).
-    `normaliser` names how both sides are written once they are read; None: as the files have them.
+    Files: `source` and `target` are files with one sentence per line. Or `source` alone holds both
+    sides as TSV, CSV, JSON lines or Parquet. With `format=None` the suffix decides; .gz, .xz and
+    .zst may follow it. `source_field` and `target_field` name the fields of JSON lines, or the
+    columns of Parquet and of CSV (by its first line). In TSV they are column numbers from "1", and
+    are only needed if there are more than two columns or the target comes first. A path may be a
+    folder of such files, see `shards.py`.
 
-    Raises DataError when these do not fit together.
+    Made pairs: `made` names a task of `synthetic.py`, `pairs` is the number of pairs, and `seed`
+    the seed of the random choices.
+
+    `weight` is the mean number of times that an epoch sees each pair; 0.5 means a random half of
+    them.
+
+    Conversations: with a `history`, the source is the text of the turns before a reply, see
+    `conversations.py`. The files hold turns and replies as other corpora hold sources and targets;
+    each pair stands alone unless they are `one_conversation`. Or `turn_fields` names the columns of
+    dialogue, speaker and text (TSV, CSV) of a file with one turn per line. The words of `spaced`
+    text are joined (`text/unspaced.py`).
+
+    `normaliser` names the normaliser for both sides; with None the texts are not changed.
+
+    Raises:
+        DataError: the fields contradict each other.
     """
 
     source: Path | None = None
@@ -69,11 +77,11 @@ class Corpus:
     def __post_init__(self) -> None:
         if (self.source is None) == (self.made is None):
             raise DataError(
-                "a corpus names no source: name the file with the sentences to translate, or, "
-                "where there are targets alone, the model that writes it (back_translate)"
+                "a corpus has no source; name the file with the sentences to translate, or, if "
+                "there are only targets, the model that translates them back (back_translate)"
                 if self.made is None
-                else f"a corpus has a source file or is made; here are both, source={self.source} "
-                f"and made={self.made}"
+                else f"a corpus has either a source file or made pairs, not both: "
+                f"source={self.source} and made={self.made}; leave one out"
             )
         if not (math.isfinite(self.weight) and self.weight > 0):
             raise DataError(
@@ -84,7 +92,7 @@ class Corpus:
             self._check_made()
         elif self.format not in (None, *get_args(Format)):
             raise DataError(
-                f"{self.name}: format={self.format!r} is none of {', '.join(get_args(Format))}"
+                f"{self.name}: format={self.format!r} is not one of {', '.join(get_args(Format))}"
             )
         elif self.turn_fields is None:
             self._check_sides(self.resolved_format)
@@ -93,27 +101,27 @@ class Corpus:
 
     def _check_made(self) -> None:
         if self.made not in ("copy", "reverse"):
-            raise DataError(f"made={self.made!r} is no task; there are copy and reverse")
+            raise DataError(f"made={self.made!r} is not one of copy, reverse")
         if self.target is not None or self.format is not None:
-            raise DataError(f"{self.name}: a made corpus has neither target nor format")
+            raise DataError(f"{self.name}: made pairs need no target and no format; leave them out")
         if self.pairs < 1:
             raise DataError(f"{self.name}: pairs={self.pairs} must be at least 1")
 
     def _check_sides(self, format: Format) -> None:
         if format == "text" and self.target is None and not self._may_be_folder:
             raise DataError(
-                f"{self.source}: nothing says where the target sentences are; name a target file, "
-                'or set format to "tsv", "csv", "jsonl" or "parquet" if the file holds both sides'
+                f"{self.source}: the target sentences are missing; name a target file, or, if the "
+                'file holds both sides, set format to "tsv", "csv", "jsonl" or "parquet"'
             )
         if format != "text" and self.target is not None:
             if self.target == self.source:
                 raise DataError(
-                    f"{self.source} is read as {format}, by columns: name it as source alone, with "
-                    "source_field and target_field (both the same, where one column is all)"
+                    f"{self.source} is read as {format}, by columns; name it as source only, with "
+                    "source_field and target_field (the same column twice is allowed)"
                 )
             raise DataError(
-                f"{self.source} is read as {format} and holds both sides, yet target="
-                f'{self.target} is given; leave target out, or set format="text"'
+                f"{self.source} is read as {format}, which holds both sides, but target="
+                f'{self.target} is given too; leave target out, or set format="text"'
             )
         fields = self.source_field, self.target_field
         if format == "tsv" and fields != FIELDS and not all(map(_is_column, fields)):
@@ -125,23 +133,23 @@ class Corpus:
     def _check_turns(self, fields: tuple[str, str, str], format: Format) -> None:
         if self.one_conversation or self.target is not None:
             raise DataError(
-                f"{self.name}: turn_fields={list(fields)} says that each line is one turn of its "
-                "dialogue; leave target and one_conversation out"
+                f"{self.name}: with turn_fields={list(fields)} each line is a turn of a dialogue, "
+                "so leave target and one_conversation out"
             )
         if format not in ("tsv", "csv"):
             raise DataError(
-                f"{self.name} is read as {format}, and turn_fields is for TSV and CSV; convert the "
+                f"{self.name} is read as {format}, but turn_fields needs TSV or CSV; convert the "
                 "file, or set format"
             )
         if format == "tsv" and not all(map(_is_column, fields)):
             raise DataError(
-                f"{self.name}: turn_fields={list(fields)} must be columns of a TSV file, counted "
-                'from "1": those of dialogue, speaker and text'
+                f"{self.name}: turn_fields={list(fields)} must be the columns of dialogue, speaker "
+                'and text in a TSV file, counted from "1"'
             )
 
     @property
     def resolved_format(self) -> Format:
-        """The format of the files, by the suffix where none is given."""
+        """The format of the files; if none is given, it follows from the suffix."""
         if self.format is not None:
             return self.format
         if self.source is None:
@@ -152,7 +160,7 @@ class Corpus:
 
     @property
     def _may_be_folder(self) -> bool:
-        """Whether `source` is a folder, or is not there (yet) and not called like a file."""
+        """Whether `source` is a folder, or does not exist and has no file's suffix."""
         if self.source is None:
             return False
         is_called_a_file = self.source.suffix.lower() in (".txt", *COMPRESSED, *FORMAT_OF)
@@ -160,19 +168,19 @@ class Corpus:
 
     @property
     def columns(self) -> tuple[int, int] | None:
-        """The TSV columns of source and target, counted from 0; None for a file of just the two."""
+        """The TSV columns of source and target, counted from 0; None for a file of two columns."""
         if (self.source_field, self.target_field) == FIELDS:
             return None
         return int(self.source_field) - 1, int(self.target_field) - 1
 
     @property
     def files(self) -> list[Path]:
-        """The files it is read from: none when made."""
+        """The files of the corpus; none for made pairs."""
         return [path for path in (self.source, self.target) if path is not None]
 
     @property
     def name(self) -> str:
-        """What messages and reports call it: the source path, or the task and its seed."""
+        """The name in messages and reports: the source path, or the task and its seed."""
         return f"made:{self.made}:{self.seed}" if self.source is None else str(self.source)
 
 

@@ -1,4 +1,4 @@
-"""Files fetched over HTTP: checked by their checksum, and gone on with where they broke off."""
+"""Downloads files over HTTP, resumes broken downloads, and checks checksums."""
 
 import hashlib
 import time
@@ -15,32 +15,34 @@ from allyouneed.data.published import DataSet
 from allyouneed.errors import DataError, UsageError
 
 TRIES = 5
-WAIT_S = 1.0  # before the second try; twice as long before each further one
-TIMEOUT_S = 30.0  # without a byte
+WAIT_S = 1.0  # seconds before the second try; doubled before each further one
+TIMEOUT_S = 30.0  # seconds without a byte
 BLOCK = 1 << 16
 PARTIAL = ".partial"
-LOCK = ".lock"  # beside the files
+LOCK = ".lock"  # a file in the folder of the downloads
 
-# (name of the file, bytes that are there, bytes of the whole or None while unknown)
+# (name of the file, bytes received, bytes of the whole file or None while unknown)
 Progress = Callable[[str, int, int | None], None]
 
 
 class BrokenTransferError(Exception):
-    """A transfer that may well succeed when it is tried again."""
+    """A transfer failed for a reason that may be temporary."""
 
 
 def fetch(data_set: DataSet, folder: Path, address: str | None, progress: Progress) -> list[Path]:
-    """Brings the files of a data set into `folder`/NAME; those that are there stay. All paths.
+    """Downloads the files of a data set to `folder`/NAME and returns their paths. Files that exist
+    are not downloaded again.
 
-    `address` is a mirror's in place of the publisher's.
+    `address` is the address of a mirror to use instead of the publisher's.
 
     Raises:
-        UsageError: an address that is not http:// or https://.
-        DataError: a file that cannot be had, is another than the published one, or cannot be kept.
+        UsageError: the address does not begin with http:// or https://.
+        DataError: a file cannot be downloaded or written, or has another checksum than the
+            published file.
     """
     address = (address or data_set.address).rstrip("/")
     if not address.startswith(("http://", "https://")):
-        raise UsageError(f"{address} is no address to fetch from; give http://... or https://...")
+        raise UsageError(f"{address} is not a web address; give http://... or https://...")
     paths = []
     for file in data_set.files:
         path = folder / data_set.name / file.name
@@ -50,27 +52,27 @@ def fetch(data_set: DataSet, folder: Path, address: str | None, progress: Progre
 
 
 def download(url: str, path: Path, checksum: str, progress: Progress) -> None:
-    """Fetches one file, unless it is there. `checksum` is `algorithm:hex`.
+    """Downloads one file, unless it exists. `checksum` is `algorithm:hex`.
 
-    What has come lies beside it as .partial until it is whole; a later call goes on from there
-    where the server knows how (HTTP ranges), and starts anew where it does not. A second process
-    waits for the first and shares its work.
+    An incomplete file is called .partial. A later call resumes it if the server supports HTTP
+    ranges, and otherwise starts again. A second process waits for the first and uses its file.
 
-    Raises DataError: see `fetch`.
+    Raises:
+        DataError: see `fetch`.
     """
     try:
         if path.exists():
             _check_same(path, url, checksum)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        waiting = f"{path.name} (another process is at it)"
+        waiting = f"{path.name} (another process is downloading it)"
         with locked(path.parent / LOCK, lambda: progress(waiting, 0, None)):
             if not path.exists():
                 _bring(url, path, checksum, progress)
     except OSError as error:
         raise DataError(
-            f"{path}: cannot be kept there: {error.strerror}; free some space, or choose another "
-            "folder by --into"
+            f"{path} cannot be written: {error.strerror}; free some space, or choose another "
+            "folder with --into"
         ) from error
 
 
@@ -79,14 +81,14 @@ def _bring(url: str, path: Path, checksum: str, progress: Progress) -> None:
     if partial.exists():
         _transfer(url, partial, progress)
         if _digest(partial, checksum) != checksum:
-            partial.unlink()  # the rest of another file: once more from its beginning
+            partial.unlink()  # the partial file belonged to another version: start again
     if not partial.exists():
         _transfer(url, partial, progress)
     if (found := _digest(partial, checksum)) != checksum:
         partial.unlink()
         raise DataError(
-            f"{url}: what came has the checksum {found}, not {checksum}: it was spoilt on its "
-            "way, or the file was changed; try again, or name a mirror by --from"
+            f"{url}: the downloaded file has the checksum {found}, not {checksum}: it was damaged "
+            "in transfer, or the publisher changed it; try again, or name a mirror with --from"
         )
     partial.replace(path)
 
@@ -95,13 +97,13 @@ def _check_same(path: Path, url: str, checksum: str) -> None:
     found = _digest(path, checksum)
     if found != checksum:
         raise DataError(
-            f"{path} is another file than {url}: its checksum is {found}, not {checksum}; move it "
-            "away to fetch the published one, or choose another folder by --into"
+            f"{path} is not the file of {url}: its checksum is {found}, not {checksum}; move it "
+            "away to download the published file, or choose another folder with --into"
         )
 
 
 def _digest(path: Path, checksum: str) -> str:
-    """The checksum of a file by the same algorithm."""
+    """The checksum of a file, by the algorithm that `checksum` names."""
     algorithm = checksum.partition(":")[0]
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False))
@@ -109,7 +111,11 @@ def _digest(path: Path, checksum: str) -> str:
 
 
 def _transfer(url: str, partial: Path, progress: Progress) -> None:
-    """Goes on with a file until it is whole, in several tries. Raises DataError after the last."""
+    """Downloads the missing part of a file, in several tries.
+
+    Raises:
+        DataError: the last try failed.
+    """
     for attempt in range(TRIES):
         if attempt:
             time.sleep(WAIT_S * 2 ** (attempt - 1))
@@ -119,13 +125,17 @@ def _transfer(url: str, partial: Path, progress: Progress) -> None:
             problem = error
     held = partial.stat().st_size if partial.exists() else 0
     raise DataError(
-        f"{url}: {problem}, {TRIES} times; {held:,} bytes are kept: the same command goes on from "
+        f"{url}: {problem}, {TRIES} times; {held:,} bytes are kept, and the same command resumes "
         "there"
     )
 
 
 def _request(url: str, partial: Path, progress: Progress) -> None:
-    """One request for what is missing. Raises BrokenTransferError when less came."""
+    """Requests the missing part of a file once.
+
+    Raises:
+        BrokenTransferError: the transfer ended early.
+    """
     held = partial.stat().st_size if partial.exists() else 0
     headers = {"User-Agent": "allyouneed", **({"Range": f"bytes={held}-"} if held else {})}
     try:
@@ -141,11 +151,11 @@ def _request(url: str, partial: Path, progress: Progress) -> None:
     except HTTPError as error:
         error.close()
         if error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and held:
-            return  # nothing is missing, as far as the server knows; the checksum decides
+            return  # the server says that nothing is missing; the checksum decides
         if error.code == HTTPStatus.TOO_MANY_REQUESTS or error.code >= 500:
             raise BrokenTransferError(f"the server answers {error.code} {error.reason}") from error
         raise DataError(
-            f"{url}: the server answers {error.code} {error.reason}; name a mirror by --from"
+            f"{url}: the server answers {error.code} {error.reason}; name a mirror with --from"
         ) from error
 
 
@@ -154,8 +164,10 @@ def _opened(request: Request) -> HTTPResponse:
         response: HTTPResponse = urlopen(request, timeout=TIMEOUT_S)
     except HTTPError:
         raise
-    except (ValueError, InvalidURL) as error:  # before any connection: the address is none
-        raise UsageError(f"{request.full_url!r} is no address ({error}); correct --from") from error
+    except (ValueError, InvalidURL) as error:  # raised before a connection: the address is invalid
+        raise UsageError(
+            f"{request.full_url!r} is not a valid address ({error}); correct --from"
+        ) from error
     except (URLError, HTTPException, ConnectionError, TimeoutError) as error:
         reason = getattr(error, "reason", None) or error
         raise BrokenTransferError(f"no connection ({reason})") from error
@@ -163,7 +175,8 @@ def _opened(request: Request) -> HTTPResponse:
 
 
 def _copy(response: HTTPResponse, file: IO[bytes], done: Callable[[int], None]) -> None:
-    """What comes, until it ends; errors of the connection are told from those of the disk."""
+    """Copies the response to the file. Errors of the connection become BrokenTransferError; errors
+    of the disk remain OSError."""
     count = 0
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Exact duplicates among any number of texts, in little memory."""
+"""Finds exact duplicates among any number of texts, with little memory."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -16,7 +16,8 @@ RECORD = np.dtype([("high", "<u8"), ("low", "<u8"), ("position", "<i8")])
 
 
 def pair_key(source: str, target: str) -> bytes:
-    """128 bits of a pair. That two of a billion different ones are equal has a chance of 1e-21."""
+    """A hash of a pair, 128 bits. Among a billion different pairs, two have the same hash with a
+    probability of 1e-21."""
     left = source.encode()
     return blake2b(
         len(left).to_bytes(8, "little") + left + target.encode(), digest_size=16
@@ -24,10 +25,10 @@ def pair_key(source: str, target: str) -> bytes:
 
 
 def mark_repeats(keys: Iterable[bytes], folder: Path) -> NDArray[np.bool_]:
-    """For each key, whether an earlier one equals it.
+    """For each key, whether an earlier key is equal.
 
-    Equal keys meet in one of 64 part files in `folder`; only one of these is in memory at a time,
-    beside one byte for each key.
+    The keys are divided into 64 files in `folder`, so that equal keys are in the same file. Memory
+    holds one of these files at a time, and one byte for each key.
     """
     repeats = np.zeros(_spread(keys, folder), dtype=np.bool_)
     for part in range(PARTS):

@@ -1,5 +1,4 @@
-"""Stores of examples that are no pairs of sentences: ids to look at, and what is to be told of
-them."""
+"""Stores of examples that are not pairs of sentences: input ids, and the labels to predict."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ AT_ONCE = 8192  # examples written together
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What stands in a store as a pair's source and target, and the line where it begins."""
+    """An example: the ids stored as a pair's source and target, and the line where it begins."""
 
     source: list[int]
     target: list[int]
@@ -27,7 +26,7 @@ class Example:
 
 
 class Files(Protocol):
-    """A corpus, as far as its store asks."""
+    """The part of a corpus that its store uses."""
 
     @property
     def name(self) -> str: ...
@@ -35,7 +34,7 @@ class Files(Protocol):
     def files(self) -> list[Path]: ...
 
 
-# (number of the corpus, the report to tell what is left out) → its examples
+# (number of the corpus, report for lines that are left out) → the corpus' examples
 Examples = Callable[[int, DataReport], Iterator[Example]]
 
 
@@ -48,13 +47,13 @@ def example_store(
     progress: Progress,
     unit: str,
 ) -> TokenStore:
-    """The store of these examples, out of `cache_dir` if it is there, made and kept there if not.
+    """The store of these examples. It is opened if it is in `cache_dir`, otherwise made there.
 
-    `settings` are all that decides about the examples beside the contents of the files, as JSON can
-    hold it; ids are below `vocabulary`; `unit` is what the report counts.
+    `settings` are all settings that the examples depend on, apart from the files' contents, as JSON
+    values. Ids are below `vocabulary`. `unit` names the items that the report counts.
 
-    Raises DataError when a corpus cannot be read, no example is left, or `cache_dir` cannot be
-    written.
+    Raises:
+        DataError: a corpus cannot be read, no example is left, or `cache_dir` cannot be written.
     """
     names = [corpus.name for corpus in corpora]
 

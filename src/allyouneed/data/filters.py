@@ -1,4 +1,4 @@
-"""Which pairs are fit to learn from."""
+"""Filters that decide which pairs training uses."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from allyouneed.errors import UsageError
 
 @dataclass(frozen=True)
 class Filters:
-    """Limits on pairs. Lengths are tokens of one side, the end token counted.
+    """Limits on pairs. Lengths are in tokens of one side, including the end token.
 
-    `max_ratio` compares the longer side with the shorter: a pair is left out when
-    longer > max_ratio * shorter + ratio_slack, so short sentences may differ freely.
-    Duplicates are pairs whose two texts both equal those of an earlier pair, in any corpus.
-    Empty means nothing but white space.
+    `max_ratio` compares the longer side with the shorter one. A pair is left out if
+    longer > max_ratio * shorter + ratio_slack; the slack lets short sentences differ freely.
+    A duplicate is a pair whose two texts both equal those of an earlier pair of any corpus.
+    A text is empty if it has nothing but white space.
     """
 
     min_tokens: int = 1
@@ -26,8 +26,8 @@ class Filters:
     def __post_init__(self) -> None:
         if not 1 <= self.min_tokens <= self.max_tokens:
             raise UsageError(
-                f"min_tokens={self.min_tokens} and max_tokens={self.max_tokens}: "
-                "needs 1 <= min_tokens <= max_tokens"
+                f"min_tokens={self.min_tokens} and max_tokens={self.max_tokens} must satisfy "
+                "1 <= min_tokens <= max_tokens"
             )
         if not (self.max_ratio >= 1 and self.ratio_slack >= 0):
             raise UsageError(
@@ -36,7 +36,7 @@ class Filters:
             )
 
     def judge_text(self, pair: Pair) -> tuple[str, str] | None:
-        """(reason, detail) when the texts say that the pair is to be left out."""
+        """(reason, detail) if the pair is left out because of its texts; otherwise None."""
         if self.drop_empty:
             if not pair.source.strip():
                 return "empty source", f"target: {_short(pair.target)}"
@@ -45,7 +45,8 @@ class Filters:
         return None
 
     def judge_lengths(self, source: int, target: int) -> tuple[str, str] | None:
-        """(reason, detail) when the lengths in tokens say so."""
+        """(reason, detail) if the pair is left out because of its lengths in tokens; otherwise
+        None."""
         shorter, longer = (source, target) if source < target else (target, source)
         if longer > self.max_tokens:
             reason, limit = "too long", f"max_tokens={self.max_tokens}"

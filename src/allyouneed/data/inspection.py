@@ -1,4 +1,4 @@
-"""Corpora looked over before anything is learnt from them: are they whole, and do they fit?"""
+"""Checks corpora before training: are the files complete, and do their sides match?"""
 
 from collections.abc import Callable, Sequence
 
@@ -12,10 +12,11 @@ from allyouneed.errors import DataError
 def inspect_corpora(corpora: Sequence[Corpus], note: Callable[[str], None]) -> None:
     """Reads every file of the corpora once, without tokenising it.
 
-    `note` hears of a corpus whose two sides are one file.
+    `note` receives a line about a corpus whose two sides are the same file.
 
-    Raises DataError for a file that is missing, damaged, cut short or empty, and for two sides of
-    different numbers of lines.
+    Raises:
+        DataError: a file is missing, damaged, cut short or empty, or the two sides have different
+            numbers of lines.
     """
     for corpus in corpora:
         if corpus.made is not None:
@@ -28,7 +29,7 @@ def inspect_corpora(corpora: Sequence[Corpus], note: Callable[[str], None]) -> N
             for file in corpus.files:
                 count_lines(file)
         if next(read_pairs(corpus, DataReport([corpus.name])), None) is None:
-            raise DataError(f"{corpus.name} holds no pair of sentences; take the corpus out")
+            raise DataError(f"{corpus.name} holds no pair of sentences; remove the corpus")
 
 
 def _check_sides(corpus: Corpus) -> None:

@@ -1,4 +1,4 @@
-"""Texts with a label: TSV whose first line names its columns."""
+"""Reads texts with a label from TSV files whose first line names the columns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from allyouneed.errors import DataError, nearest
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """One text, or two whose relation has the label, from line `line`, counted from 1."""
+    """A text, or a pair of texts, with a label. `line` is the line in the file, from 1."""
 
     texts: tuple[str, ...]
     label: str
@@ -22,8 +22,8 @@ class LabelledText:
 class LabelledCorpus:
     """A TSV file, plain or compressed, with a header line.
 
-    `label` names the column of the labels, `texts` one or two columns of text; without `texts` they
-    are all columns but that of the label.
+    `label` names the column of the labels, `texts` one or two columns of text. If `texts` is empty,
+    all columns except the label's are texts.
     """
 
     source: Path
@@ -32,27 +32,30 @@ class LabelledCorpus:
 
     @property
     def files(self) -> list[Path]:
-        """The file it is read from."""
+        """The file of the corpus."""
         return [self.source]
 
     @property
     def name(self) -> str:
-        """What messages and reports call it."""
+        """The name in messages and reports."""
         return str(self.source)
 
 
 def read_labelled(
     corpus: LabelledCorpus, report: DataReport, index: int = 0
 ) -> Iterator[LabelledText]:
-    """The texts of a corpus in file order. Lines with another number of columns than the header's,
-    an empty text or no label are left out and counted in the report, under corpus `index`.
+    """The texts of a corpus in file order.
 
-    Raises DataError for a file that cannot be read, or whose header lacks a column.
+    Lines with another number of columns than the header, with an empty text or without a label are
+    left out. The report counts them under corpus `index`.
+
+    Raises:
+        DataError: the file cannot be read, or its header lacks a column.
     """
     lines = read_lines(corpus.source, lambda what, line: report.note(what, index, line, ""))
     header = next(lines, None)
     if header is None:
-        raise DataError(f"{corpus.source}: is empty; its first line names its columns")
+        raise DataError(f"{corpus.source} is empty; its first line must name the columns")
     names = header.split("\t")
     label, texts = _columns(corpus, names)
     for number, line in enumerate(lines, start=2):
@@ -70,7 +73,7 @@ def read_labelled(
 
 
 def _columns(corpus: LabelledCorpus, names: Sequence[str]) -> tuple[int, list[int]]:
-    """The number of the label's column, and those of the texts'."""
+    """The number of the label's column, and the numbers of the texts' columns."""
     for wanted in (corpus.label, *corpus.texts):
         if wanted not in names:
             close = nearest(wanted, names)
@@ -84,7 +87,7 @@ def _columns(corpus: LabelledCorpus, names: Sequence[str]) -> tuple[int, list[in
     texts = texts or [number for number in range(len(names)) if number != label]
     if len(texts) not in (1, 2):
         raise DataError(
-            f"{corpus.source}:1: there are {len(texts)} columns beside {corpus.label!r}, and a "
-            'label is that of one text or two; name their columns by texts = ["..."]'
+            f"{corpus.source}:1: there are {len(texts)} columns beside {corpus.label!r}, but a "
+            'label belongs to one or two texts; name their columns with texts = ["..."]'
         )
     return label, texts

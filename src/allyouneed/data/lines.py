@@ -1,4 +1,4 @@
-"""Lines of a file, plain or compressed: they end at `\\n` alone and are UTF-8."""
+"""Reads the lines of plain or compressed files. Lines are UTF-8 and end at `\\n` only."""
 
 import io
 import lzma
@@ -16,15 +16,15 @@ else:
     from backports import zstd
 
 BOM = b"\xef\xbb\xbf"
-COMPRESSED_BYTES = 1 << 14  # taken at a time: monotonous text may swell ten thousandfold
-# What a damaged file raises, as far as it is not any OSError.
+COMPRESSED_BYTES = 1 << 14  # read at a time; repetitive text may expand ten thousandfold
+# The errors, apart from OSError, that reading a damaged file raises.
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
 Note = Callable[[str, int], None]  # (what, line)
 
 
 class Decompressor(Protocol):
-    """What takes the compressed bytes of one frame (or member) of a file."""
+    """Decompresses one frame (or member) of a file."""
 
     @property
     def eof(self) -> bool: ...
@@ -34,10 +34,13 @@ class Decompressor(Protocol):
 
 
 class Decompressed(io.RawIOBase):
-    """The content of a compressed file. All of it that can be read is read before a damage is told,
-    so that the number of the line is right; the libraries' readers drop what they have buffered.
+    """The content of a compressed file.
 
-    Raises EOFError for a file that is cut short.
+    All readable content is returned before the error of a damaged file is raised, so that the
+    error's line number is right. The libraries' own readers drop buffered content instead.
+
+    Raises:
+        EOFError: while reading, if the file is cut short.
     """
 
     def __init__(self, file: IO[bytes], begin: Callable[[], Decompressor]) -> None:
@@ -83,25 +86,27 @@ DECOMPRESSORS: dict[str, Callable[[], Decompressor]] = {
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The content of a file, decompressed by its suffix (.gz, .xz, .zst, or none of them)."""
+    """The content of a file, decompressed if its suffix is .gz, .xz or .zst."""
     begin = DECOMPRESSORS.get(path.suffix.lower())
     file = path.open("rb")
     return file if begin is None else io.BufferedReader(Decompressed(file, begin), 1 << 17)
 
 
 def missing(path: Path) -> DataError:
-    """The error for a file that is not there."""
+    """The error for a file that does not exist."""
     return DataError(
         f"{path}: no such file; check the path, or set ALLYOUNEED_DATA to the folder of the data"
     )
 
 
 def read_lines(path: Path, note: Note) -> Iterator[str]:
-    """The lines of a UTF-8 file without their ends, one at a time.
+    """The lines of a UTF-8 file without their line ends, one at a time.
 
-    A byte order mark at the start and one `\\r` before each `\\n` are taken off and noted.
+    A byte order mark at the start, and one `\\r` before each `\\n`, are removed; `note` counts
+    them.
 
-    Raises DataError with the place when the file is missing, damaged or not UTF-8.
+    Raises:
+        DataError: the file is missing, damaged or not UTF-8; the message names the place.
     """
     for number, line in enumerate(_raw_lines(path), start=1):
         yield _text(line, path, number, note)
@@ -111,7 +116,7 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
     number = 0
     try:
         with open_bytes(path) as file:
-            for number, line in enumerate(file, start=1):  # noqa: B007, the errors name it
+            for number, line in enumerate(file, start=1):  # noqa: B007, errors name the number
                 yield line
     except FileNotFoundError as error:
         raise missing(path) from error
@@ -119,16 +124,18 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
         raise DataError(f"{path} is a folder; name a file in it") from error
     except DAMAGE as error:
         raise DataError(
-            f"{path}: damaged or cut short after line {number} ({error}); fetch or compress it anew"
+            f"{path} is damaged or cut short after line {number} ({error}); download or compress "
+            "it again"
         ) from error
     except OSError as error:
-        raise DataError(f"{path}: cannot be read after line {number}: {error}") from error
+        raise DataError(f"{path} cannot be read after line {number}: {error}") from error
 
 
 def count_lines(path: Path) -> int:
-    """How many lines a file has; the last one may have no end.
+    """The number of lines of a file; the last line may lack its line end.
 
-    Raises DataError when the file is missing or damaged.
+    Raises:
+        DataError: the file is missing or damaged.
     """
     return sum(1 for _ in _raw_lines(path))
 
@@ -137,10 +144,10 @@ def _text(line: bytes, path: Path, number: int, note: Note) -> str:
     line = line.removesuffix(b"\n")
     skipped = 0
     if number == 1 and line.startswith(BOM):
-        note("byte order mark taken off", number)
+        note("byte order mark removed", number)
         line, skipped = line[len(BOM) :], len(BOM)
     if line.endswith(b"\r"):
-        note("carriage return before the line end taken off", number)
+        note("carriage return before the line end removed", number)
         line = line[:-1]
     try:
         return line.decode("utf-8")

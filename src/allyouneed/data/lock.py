@@ -1,4 +1,4 @@
-"""A lock between processes that the death of its holder releases."""
+"""A lock between processes that is released when its holder ends."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,9 +9,10 @@ from filelock import FileLock, Timeout
 
 @contextmanager
 def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Holds the lock file `path`; `waiting` is called once when another process has it.
+    """Locks the file `path` while the `with` block runs. `waiting` is called once if another
+    process holds the lock.
 
-    The system drops the lock with the process, so the file itself may stay for ever.
+    The system releases the lock when the process ends, so the file is never removed.
     """
     lock = FileLock(path)
     try:

@@ -1,4 +1,4 @@
-"""How often an epoch sees the pairs of each corpus: temperature sampling."""
+"""Temperature sampling: decides how often an epoch sees the pairs of each corpus."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 def mixed_weights(
     pairs: Sequence[int], weights: Sequence[float], temperature: float
 ) -> list[float]:
-    """How often an epoch sees each pair of a corpus, on average, for corpora of so many `pairs`.
+    """The mean number of times that an epoch sees each pair of a corpus, for each corpus. `pairs`
+    holds the sizes of the corpora.
 
-    Corpus i is drawn with a probability proportional to its size to the power of 1/T (Arivazhagan
-    et al. 2019, "Massively Multilingual Neural Machine Translation in the Wild"): at T = 1 every
-    pair is seen once; the higher T, the more often those of small corpora, until all corpora are
-    drawn alike. An epoch is as long as it is at T = 1. The corpora's own weights multiply the
-    result.
+    A corpus is drawn with a probability proportional to its size to the power of 1/T (Arivazhagan
+    et al. 2019, "Massively Multilingual Neural Machine Translation in the Wild"). At T = 1 every
+    pair is seen once. The higher T is, the more often pairs of small corpora are seen; in the limit
+    all corpora are drawn equally often. The length of an epoch does not depend on T. The corpora's
+    own weights multiply the result.
     """
     if temperature == 1:
         return list(weights)

@@ -1,11 +1,11 @@
-"""Data sets that others publish: where their files are, and how a whole file is known."""
+"""Published data sets: the addresses and checksums of their files."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """A file's name under the data set's address, and its checksum as `algorithm:hex`."""
+    """A file: its name below the data set's address, and its checksum as `algorithm:hex`."""
 
     name: str
     checksum: str
@@ -13,7 +13,7 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Files below one address; they are kept in a folder of the data set's name."""
+    """Files below one address. They are stored in a folder with the data set's name."""
 
     name: str
     address: str
@@ -24,9 +24,9 @@ class DataSet:
 def _multi30k() -> DataSet:
     """Elliott et al. 2016 and later: image captions in English, German and French.
 
-    The publishers state no checksums. These are the MD5 sums that torchtext 0.9 (for test_2018
-    in German and French, sacrebleu 2.4) keeps of the same files: they find a broken transfer, they
-    are no protection against somebody who means harm.
+    The publishers state no checksums. These are the MD5 sums of the same files in torchtext 0.9
+    (for test_2018 in German and French: in sacrebleu 2.4). They detect a damaged transfer, but not
+    a malicious change.
     """
     md5 = {
         "train.en": "0065d13af80720a55ca8153d126e6627",

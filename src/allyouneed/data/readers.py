@@ -1,4 +1,4 @@
-"""Pairs of sentences out of files: two texts side by side, TSV, CSV, JSON lines, Parquet."""
+"""Reads pairs of sentences from files: two parallel text files, TSV, CSV, JSON lines, Parquet."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ from allyouneed.text.unspaced import unspaced
 
 @dataclass(frozen=True)
 class Reading:
-    """One corpus being read, and where to tell what was found on the way."""
+    """A corpus that is being read, and the report for problems in it."""
 
     corpus: Corpus
     index: int
@@ -36,7 +36,11 @@ class Reading:
         return read_lines(path, note)
 
     def malformed(self, line: int, detail: str) -> None:
-        """Leaves a line out; where no report keeps count, that is an error."""
+        """Leaves a line out and reports it.
+
+        Raises:
+            DataError: there is no report.
+        """
         if self.report is None:
             raise DataError(f"{self.corpus.name}:{line}: {detail}")
         self.report.leave_out("malformed", self.index, line, detail)
@@ -45,12 +49,12 @@ class Reading:
 def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0) -> Iterator[Pair]:
     """The pairs of a corpus in file order, one at a time.
 
-    With a report, malformed lines are left out and counted there under corpus `index`, and what
-    reading took off (byte order marks, carriage returns) is noted. Without one, the first
-    malformed line is an error.
+    With a report, malformed lines are left out and counted under corpus `index`; removed byte order
+    marks and carriage returns are counted too. Without a report, a malformed line is an error.
 
-    Raises DataError with file, line and byte for text that is not UTF-8; with both counts for
-    files of different length; with a remedy for missing and damaged files.
+    Raises:
+        DataError: text is not UTF-8 (the message names file, line and byte), the two files have
+            different numbers of lines, or a file is missing or damaged.
     """
     reading = Reading(corpus, index, report)
     pairs = (
@@ -74,7 +78,7 @@ def _as_they_are(reading: Reading) -> Iterator[Pair]:
 
 
 def read_replies(reading: Reading, history: History) -> Iterator[Pair]:
-    """What was said before each reply, and the reply."""
+    """Pairs of the turns before a reply, and the reply."""
     corpus = reading.corpus
     tidy = (lambda text: one_line(unspaced(text))) if corpus.spaced else one_line
     if corpus.turn_fields is not None:
@@ -84,9 +88,11 @@ def read_replies(reading: Reading, history: History) -> Iterator[Pair]:
 
 
 def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[SpokenLine]:
-    """The lines of a file with one turn each; `fields` are the columns of dialogue, speaker, text.
+    """The lines of a file with one turn per line. `fields` are the columns of dialogue, speaker and
+    text.
 
-    Raises DataError for a CSV file without such a column.
+    Raises:
+        DataError: a CSV file lacks one of the columns.
     """
     if reading.corpus.resolved_format == "csv":
         for number, record in _csv_records(reading, fields):
@@ -106,7 +112,7 @@ def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[Spoke
 def read_text(reading: Reading) -> Iterator[Pair]:
     source, target = reading.corpus.source, reading.corpus.target
     assert source is not None
-    if target is None:  # what might have been a folder is not there
+    if target is None:  # the path without a suffix, taken for a folder of shards, does not exist
         raise missing(source)
     sides = zip_longest(reading.lines(source), reading.lines(target))
     for number, (left, right) in enumerate(sides, start=1):
@@ -117,11 +123,11 @@ def read_text(reading: Reading) -> Iterator[Pair]:
 
 
 def out_of_step(*counted: tuple[Path, int]) -> DataError:
-    """The error for two files, each with its number of lines, which differ."""
+    """The error for two files with different numbers of lines."""
     (shorter, few), (longer, many) = sorted(counted, key=lambda one: one[1])
     return DataError(
         f"{longer} has {many:,} lines, {shorter} has {few:,}: line {few + 1:,} is the first "
-        "without a partner; both files need one sentence a line, in step"
+        "without a partner; both files need one sentence per line, and the same number of lines"
     )
 
 
@@ -148,27 +154,27 @@ def read_csv(reading: Reading) -> Iterator[Pair]:
 
 
 def _csv_records(reading: Reading, fields: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line, what stands below each name of the first line) of all rows."""
+    """(line, values by the column names of the first line) of all rows."""
     path = reading.corpus.files[0]
     rows = csv.reader((f"{line}\n" for line in reading.lines(path)), strict=True)
     names: list[str] = []
     while True:
-        begin = rows.line_num + 1  # a record may go over many lines, by mistake too
+        begin = rows.line_num + 1  # a record may span many lines, intended or not
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
             reading.malformed(begin, f"to line {rows.line_num} is not CSV: {error}")
-            for line in range(begin + 1, rows.line_num + 1):  # each of them counts as left out
-                reading.malformed(line, f"belongs to what begins on line {begin} and is not CSV")
+            for line in range(begin + 1, rows.line_num + 1):  # each line is counted as left out
+                reading.malformed(line, f"belongs to the malformed record from line {begin}")
             continue
         if not names:
             names = row
             for field in fields:
                 if field not in names:
                     divided = len(names) == 1 and ";" in names[0]
-                    hint = "; its columns are divided by semicolons: write commas"
+                    hint = "; its columns are separated by semicolons; use commas"
                     raise DataError(
                         f'{path}: has no column "{field}"{hint if divided else _hint(field, names)}'
                     )
@@ -198,7 +204,7 @@ def _fields(reading: Reading, record: dict[str, Any], number: int) -> Pair | Non
     for name in (reading.corpus.source_field, reading.corpus.target_field):
         text = record.get(name)
         if not isinstance(text, str):
-            there = f"holds {type(text).__name__}" if name in record else "is not there"
+            there = f"holds {type(text).__name__}" if name in record else "is missing"
             reading.malformed(number, f'field "{name}" {there}, not text{_hint(name, record)}')
             return None
         cleaned, notes = clean(text)
@@ -213,7 +219,7 @@ def _hint(name: str, known: Any) -> str:
     close = nearest(name, names)
     if close:
         return f'; did you mean "{close}"?'
-    return f"; there are {', '.join(names[:8])}: name two of them by source_field and target_field"
+    return f"; it has {', '.join(names[:8])}; name two of these in source_field and target_field"
 
 
 def read_parquet(reading: Reading) -> Iterator[Pair]:
@@ -243,7 +249,7 @@ def read_parquet(reading: Reading) -> Iterator[Pair]:
                     if pair is not None:
                         yield pair
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet after row {number}: {error}") from error
+        raise DataError(f"{path} cannot be read as Parquet after row {number}: {error}") from error
 
 
 READERS = {

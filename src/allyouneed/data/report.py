@@ -1,16 +1,16 @@
-"""What was read, kept and left out, by count and example: nothing goes missing silently."""
+"""The report of reading corpora: counts and examples of the pairs that were kept and left out."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 EXAMPLES = 3
-CORPORA = 20  # of more, a report shows half as many
+CORPORA = 20  # with more corpora, a report shows only half this number
 
 
 @dataclass
 class Tally:
-    """How often something was seen, and the first places: (corpus, line, detail)."""
+    """A count, and the first places where it occurred: (corpus, line, detail)."""
 
     count: int = 0
     examples: list[tuple[int, int, str]] = field(default_factory=list)
@@ -23,10 +23,8 @@ class Tally:
 
 @dataclass
 class DataReport:
-    """Pairs kept per corpus; pairs left out by reason; notes on what was changed in reading.
-
-    `unit` is what the corpora are counted in, where that is not pairs.
-    """
+    """The pairs kept of each corpus, the pairs left out by reason, and notes on changes made while
+    reading. `unit` names the items that are counted, if they are not pairs."""
 
     corpora: list[str]
     kept_by_corpus: list[int] = field(default_factory=list)
@@ -41,7 +39,7 @@ class DataReport:
 
     @property
     def read(self) -> int:
-        """Pairs kept and left out together."""
+        """The number of pairs read: those kept and those left out."""
         return self.kept + sum(tally.count for tally in self.left_out.values())
 
     def leave_out(self, reason: str, corpus: int, line: int, detail: str) -> None:
@@ -51,7 +49,7 @@ class DataReport:
         self.notes.setdefault(what, Tally()).add(corpus, line, detail)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `from_dict` is the way back."""
+        """The report as JSON values; `from_dict` is the inverse."""
         return {"read": self.read, "kept": self.kept, **asdict(self)}
 
     @classmethod
@@ -66,7 +64,7 @@ class DataReport:
         )
 
     def summary(self) -> str:
-        """What was left out, on one line, with the first place for each reason."""
+        """The pairs left out, on one line, with the first place for each reason."""
         reasons = [
             f"{reason}: {tally.count:,} ({' '.join(self._places(tally)[:1])})"
             for reason, tally in sorted(self.left_out.items())

@@ -17,14 +17,14 @@ def data_root() -> Path | None:
     named = os.environ.get(VARIABLE)
     if named:
         if not Path(named).is_dir():
-            raise DataError(f"{VARIABLE}={named} is no folder; correct it or unset it")
+            raise DataError(f"{VARIABLE}={named} is not a folder; correct it or unset it")
         return Path(named)
     beside = Path.cwd().parent / "shared" / "data"
     return beside if beside.is_dir() else None
 
 
 def data_home() -> Path:
-    """Where fetched data is kept: $ALLYOUNEED_DATA, else the user's own folder for data,
+    """The folder of downloaded data: $ALLYOUNEED_DATA, or else the user's data folder
     $XDG_DATA_HOME/allyouneed (~/.local/share/allyouneed)."""
     named = os.environ.get(VARIABLE)
     if named:
@@ -34,7 +34,7 @@ def data_home() -> Path:
 
 
 def is_looked_into(folder: Path) -> bool:
-    """Whether the recipes' files are looked for in this folder."""
+    """Whether recipes look for their files in this folder."""
     return any(folder.resolve() == place.resolve() for place in _places(None))
 
 
@@ -43,11 +43,13 @@ def _places(base: Path | None) -> list[Path]:
 
 
 def resolve(path: Path, base: Path | None) -> Path:
-    """The file meant by a path: absolute as it stands; relative in the folder `base`, then in the
-    data root and in the folder of fetched data.
+    """The existing file that a path means. An absolute path is taken as it is. A relative path is
+    looked for in the folder `base`, then in the data root, then in the folder of downloaded data.
 
-    Without `base` the file is a recipe's, and `load_recipe` has looked beside the recipe. Raises
-    DataError that lists where it looked.
+    `base` is None for a recipe's file, because `load_recipe` has already looked beside the recipe.
+
+    Raises:
+        DataError: the file does not exist; the message lists the places.
     """
     path = path.expanduser()
     if path.is_absolute():
@@ -58,7 +60,7 @@ def resolve(path: Path, base: Path | None) -> Path:
         if candidate.exists():
             return candidate
     name = path.parts[0] if path.parts else ""
-    fetched = f"`allyouneed fetch {name}` brings it, or " if name in DATA_SETS else ""
+    fetched = f"`allyouneed fetch {name}` downloads it; or " if name in DATA_SETS else ""
     raise DataError(
         f"{path}: no such file; looked at {', '.join(map(str, candidates))}; {fetched}"
         f"correct its name, or set {VARIABLE} to the folder that holds it"

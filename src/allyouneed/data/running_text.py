@@ -1,4 +1,5 @@
-"""Running text, such as books: hard-wrapped lines become paragraphs, and these sentences."""
+"""Reads running text, such as books: joins its lines to paragraphs and splits these into
+sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,10 +16,10 @@ Part = Literal["all", "beginning", "end"]
 
 @dataclass(frozen=True, slots=True)
 class TextCorpus:
-    """A text file, plain or compressed: one text that runs on, such as a book.
+    """A text file, plain or compressed, with one long text such as a book.
 
-    `part` is what of it is read: of "beginning" and "end", the end is the last `held_out` of its
-    lines, from the first paragraph on that begins among them.
+    `part` says which part of the file is read. The "end" begins with the first paragraph in the
+    last share `held_out` of the lines; the "beginning" is the text before it.
     """
 
     source: Path
@@ -27,28 +28,29 @@ class TextCorpus:
 
     @property
     def files(self) -> list[Path]:
-        """The file it is read from."""
+        """The file of the corpus."""
         return [self.source]
 
     @property
     def name(self) -> str:
-        """What messages and reports call it."""
+        """The name in messages and reports."""
         return str(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """The sentences of a paragraph, which begins on line `line`, counted from 1."""
+    """The sentences of a paragraph. `line` is the line on which it begins, from 1."""
 
     sentences: tuple[str, ...]
     line: int
 
 
 def text_files(corpus: TextCorpus) -> list[TextCorpus]:
-    """The corpus itself, or one for every file when its source is a folder, by name; files whose
-    names begin with "." or "_" are passed over.
+    """The corpus itself, or, if its source is a folder, one corpus for every file, ordered by name.
+    Files whose names begin with "." or "_" are skipped.
 
-    Raises DataError for a folder without a file.
+    Raises:
+        DataError: the folder has no file.
     """
     if not corpus.source.is_dir():
         return [corpus]
@@ -59,16 +61,18 @@ def text_files(corpus: TextCorpus) -> list[TextCorpus]:
         if not any(name.startswith((".", "_")) for name in path.relative_to(corpus.source).parts)
     ]
     if not files:
-        raise DataError(f"{corpus.source} holds no file; put the texts there, or leave it out")
+        raise DataError(f"{corpus.source} has no files; put the texts there, or leave it out")
     return [replace(corpus, source=path) for path in files]
 
 
 def read_paragraphs(corpus: TextCorpus, report: DataReport, index: int = 0) -> Iterator[Paragraph]:
-    """The paragraphs of a text in order: empty lines divide them, and their lines are joined, so
-    that where lines were broken does not matter.
+    """The paragraphs of a text in order. Empty lines separate paragraphs; the lines of a paragraph
+    are joined, so that line breaks do not matter.
 
-    What was taken off in reading is noted in the report, under corpus `index`. Raises DataError for
-    a file that cannot be read.
+    The report counts removed byte order marks and carriage returns under corpus `index`.
+
+    Raises:
+        DataError: the file cannot be read.
     """
     first_held_out = _first_held_out(corpus)
     for lines, begin in _blocks(corpus, report, index):
@@ -78,7 +82,7 @@ def read_paragraphs(corpus: TextCorpus, report: DataReport, index: int = 0) -> I
 
 
 def _first_held_out(corpus: TextCorpus) -> float:
-    """The line from which on paragraphs are held out."""
+    """The first line of the part that is held out."""
     if corpus.part == "all":
         return 0
     count = sum(1 for _ in read_lines(corpus.source, lambda what, line: None))

@@ -1,4 +1,4 @@
-"""A corpus in many files: folders of shards, taken in the order of their names."""
+"""A corpus in many files: folders of shards, read in the order of their names."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,15 +9,16 @@ from allyouneed.errors import DataError
 
 
 def shards(corpus: Corpus) -> list[Corpus]:
-    """The corpus itself, or one for every shard when its files are folders.
+    """The corpus itself, or, if its paths are folders, one corpus for every shard.
 
-    Where both sides have a folder, the first file of one belongs to the first of the other, and
-    so on; where `source` holds both sides, each file is read by the corpus' format or its own
-    suffix. Files whose names begin with "." or "_" are no shards: that is how programs name what
-    they put beside them. The weight is that of the whole.
+    If both sides are folders, the first file of one belongs to the first file of the other, and so
+    on. If `source` holds both sides, each file is read in the corpus' format or by its own suffix.
+    Files whose names begin with "." or "_" are skipped, because programs give such names to files
+    of their own. Each shard has the weight of the corpus.
 
-    Raises DataError for folders of different numbers of files, or without any, and for what is no
-    file.
+    Raises:
+        DataError: a folder has no file or contains a folder, or the two folders have different
+            numbers of files.
     """
     folders = [path for path in corpus.files if path.is_dir()]
     if not folders:
@@ -39,16 +40,16 @@ def shards(corpus: Corpus) -> list[Corpus]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """What is in the folder, by name."""
+    """The files of the folder, ordered by name."""
     found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
     for path in found:
         if not path.is_file():
             raise DataError(
-                f"{path} is no file: a folder of shards holds files alone; name {path} as a corpus "
-                "of its own, or move it away"
+                f"{path} is not a file, but a folder of shards must hold files only; name {path} "
+                "as a corpus of its own, or move it away"
             )
     if not found:
-        raise DataError(f"{folder} holds no file; put the shards there, or take the corpus out")
+        raise DataError(f"{folder} has no files; put the shards there, or remove the corpus")
     return found
 
 
@@ -59,5 +60,5 @@ def _check_as_many(folders: Sequence[Path], sides: Sequence[Sequence[Path]]) -> 
     raise DataError(
         f"{folders[many]} has {len(sides[many]):,} files, {folders[few]} has {len(sides[few]):,}: "
         f"{sides[many][len(sides[few])].name} is the first without a partner; both folders need "
-        "one file for each of the other's, in the same order of names"
+        "the same number of files, in the same order of names"
     )

@@ -1,4 +1,5 @@
-"""Pairs as token ids in memory-mapped files, made once per content, tokenizer and filters."""
+"""Token stores: pairs as token ids in memory-mapped files, made once per content, tokenizer and
+filters."""
 
 import json
 import shutil
@@ -21,7 +22,7 @@ from allyouneed.data.store_writer import Encoder, Progress, write_store
 from allyouneed.errors import DataError
 from allyouneed.files import whole_folder
 
-# Part of every key: a change of layout, filters or made corpora raises it.
+# Part of every key. Raise it with every change of layout, filters or made corpora.
 VERSION = 1
 
 Ids = NDArray[np.unsignedinteger[Any]]
@@ -30,10 +31,11 @@ Ids = NDArray[np.unsignedinteger[Any]]
 class TokenStore:
     """The pairs of a store folder, numbered from 0 in reading order.
 
-    `corpus_bounds[c]` to `corpus_bounds[c + 1]` are the pairs of corpus c. `names` are what to
-    call the corpora, in place of what they were called when the store was made.
+    The pairs of corpus c have the numbers `corpus_bounds[c]` to `corpus_bounds[c + 1]` - 1. `names`
+    replace the corpora's names at the time when the store was made.
 
-    Raises DataError when the folder is damaged.
+    Raises:
+        DataError: the folder is damaged.
     """
 
     def __init__(self, folder: Path, names: Sequence[str] | None = None) -> None:
@@ -47,7 +49,7 @@ class TokenStore:
             self._lines = arrays["lines"]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(
-                f"{folder}: the token store is damaged ({error}); it is made anew from the corpora"
+                f"{folder}: the token store is damaged ({error}); it is made again from the corpora"
             ) from error
         if names is not None:
             self.report.corpora = list(names)
@@ -58,11 +60,11 @@ class TokenStore:
 
     @property
     def corpora(self) -> int:
-        """How many corpora it was made from."""
+        """The number of corpora in the store."""
         return len(self.corpus_bounds) - 1
 
     def pair(self, index: int) -> tuple[Ids, Ids]:
-        """(source ids, target ids) of a pair, each ending in the end token; read-only views."""
+        """(source ids, target ids) of a pair, each with the end token, as read-only views."""
         if not 0 <= index < len(self):
             raise IndexError(f"pair {index} of a store of {len(self)}")
         return self._sentence("source", index), self._sentence("target", index)
@@ -75,8 +77,8 @@ class TokenStore:
     def lengths(
         self, first: int = 0, end: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(source, target) lengths in tokens, end tokens counted, of the pairs first to end - 1;
-        of all without `end`."""
+        """(source, target) lengths in tokens, including end tokens, of the pairs first to end - 1.
+        Without `end` they go to the last pair."""
         last = len(self) if end is None else min(end, len(self))
         source, target = (
             np.diff(self._offsets[side][first : last + 1]).astype(np.int32)
@@ -85,7 +87,7 @@ class TokenStore:
         return source, target
 
     def corpus_of(self, index: int) -> int:
-        """The number of the corpus a pair came from."""
+        """The number of the corpus that a pair comes from."""
         return int(np.searchsorted(self.corpus_bounds, index, side="right")) - 1
 
     def line_of(self, index: int) -> tuple[str, int]:
@@ -107,7 +109,7 @@ def _mapped(folder: Path, sizes: dict[str, int], dtype: np.dtype[Any]) -> dict[s
         if path.stat().st_size != size:
             raise ValueError(f"{name} holds {path.stat().st_size} bytes of {size}")
         mapped = np.memmap(path, dtype=dtype if name.endswith("_ids") else "<i8", mode="r")
-        arrays[name] = mapped.view(np.ndarray)  # slices of a plain array are made faster
+        arrays[name] = mapped.view(np.ndarray)  # slicing a plain array is faster
     return arrays
 
 
@@ -119,15 +121,15 @@ def build_store(
     progress: Progress | None = None,
     noise: Noise | None = None,
 ) -> TokenStore:
-    """The store of these corpora, out of `cache_dir` if it is there, made and kept there if not.
+    """The store of these corpora. It is opened if it is in `cache_dir`, otherwise made there.
 
-    Its folder is named by the sha256 over file contents, tokenizer, filters, noise and version. It
-    is written beside under a lock and renamed into place, so a store is whole or absent; a second
-    process waits for the first and shares its work. A damaged store is made anew, with a remark
-    in the report.
+    The store's folder is named after the sha256 of file contents, tokenizer, filters, noise and
+    version. It is written under another name, with a lock, and then renamed, so a store is whole or
+    absent. A second process waits for the first and uses its store. A damaged store is made again,
+    with a remark in the report.
 
-    Raises DataError when a corpus cannot be read, no pair is left, or `cache_dir` cannot be
-    written (no space, no permission).
+    Raises:
+        DataError: a corpus cannot be read, no pair is left, or `cache_dir` cannot be written.
     """
     if not corpora:
         raise DataError("no corpus is named; name at least one")
@@ -143,8 +145,8 @@ def build_store(
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a store is made from: corpora by name, their files, these and all else that decides
-    what it holds, as JSON can hold it, and what fills an empty folder."""
+    """The origin of a store: the names of its corpora, their files, a description of everything
+    that its content depends on (as JSON values), and a function that writes it to a folder."""
 
     names: Sequence[str]
     files: Sequence[Path]
@@ -153,15 +155,16 @@ class Content:
 
 
 def keep_store(what: Content, cache_dir: Path, progress: Progress | None = None) -> TokenStore:
-    """The store with this content: kept in `cache_dir` and made there once, as `build_store` says.
+    """The store with this content, opened from `cache_dir` or made there, as by `build_store`.
 
-    Raises DataError when `cache_dir` cannot be written, and the errors of `what`.
+    Raises:
+        DataError: `cache_dir` cannot be written, or a function of `what` raised it.
     """
     try:
         return _open_or_build(what, cache_dir, progress if progress is not None else _silent)
     except OSError as error:
         raise DataError(
-            f"{cache_dir}: cannot keep the token store there: {error}; "
+            f"{cache_dir}: the token store cannot be written there: {error}; "
             "free some space or choose another folder"
         ) from error
 
@@ -175,7 +178,7 @@ def _open_or_build(what: Content, cache_dir: Path, progress: Progress) -> TokenS
     states = {path: file_state(path) for path in what.files}
     folder = cache_dir / content_key(cache_dir, what.described)
     if folder.exists():
-        with suppress(DataError):  # damaged: looked at again under the lock
+        with suppress(DataError):  # a damaged store is opened again under the lock
             return TokenStore(folder, what.names)
     remarks = []
     with locked(cache_dir / "lock", lambda: progress("waiting for another process", 0, None)):
@@ -186,7 +189,7 @@ def _open_or_build(what: Content, cache_dir: Path, progress: Progress) -> TokenS
                 remarks.append(str(error))
                 shutil.rmtree(folder)
         for leftover in cache_dir.glob(".*.partial"):
-            shutil.rmtree(leftover)  # its process is dead: the lock is ours
+            shutil.rmtree(leftover)  # its process has ended, because we hold the lock
         with whole_folder(folder) as beside:
             what.write(beside, progress)
             _check_unchanged(states)
@@ -208,7 +211,7 @@ def _described(
     noise: Noise | None,
     content: ContentHashes,
 ) -> dict[str, Any]:
-    """Everything that decides what a store holds. Weights and paths do not."""
+    """Everything that a store's content depends on. It does not depend on weights and paths."""
     return {
         "version": VERSION,
         "tokenizer": tokenizer.fingerprint(),
@@ -219,13 +222,13 @@ def _described(
 
 
 def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[str, Any]]:
-    """All that decides which pairs are read from these corpora, as JSON can hold it."""
+    """Everything that the pairs read from these corpora depend on, as JSON values."""
     return [
         {"made": [corpus.made, corpus.pairs, corpus.seed], **_read_as(corpus)}
         if corpus.made is not None
         else {
             "files": [content(path) for path in corpus.files],
-            # the same bytes are read differently under another format or compression
+            # another format or compression reads other pairs from the same bytes
             "suffixes": [path.suffix for path in corpus.files],
             "format": corpus.resolved_format,
             "fields": [corpus.source_field, corpus.target_field],
@@ -236,7 +239,8 @@ def described(corpora: Sequence[Corpus], content: ContentHashes) -> list[dict[st
 
 
 def _read_as(corpus: Corpus) -> dict[str, Any]:
-    """What is made of the pairs in its files; nothing where they are read as they are."""
+    """The settings that change the pairs of the corpus' files; empty if the pairs are not
+    changed."""
     read_as: dict[str, Any] = {}
     if corpus.normaliser is not None:
         read_as["normaliser"] = corpus.normaliser

@@ -1,7 +1,7 @@
-"""Writing a token store: pairs are read twice, first for duplicates and errors, then for tokens.
+"""Writes a token store. Pairs are read twice: first for duplicates and errors, then for tokens.
 
-The second time reading, tokenising and writing overlap, each in a thread of its own: where the
-tokenizer's library works, outside the interpreter's lock, its cores need not wait for the others.
+The second time, reading, tokenising and writing run in three threads. The tokenizer's library works
+outside the interpreter's lock, so its cores do not wait for reading and writing.
 """
 
 import json
@@ -28,12 +28,12 @@ from allyouneed.pipeline import ahead
 CHUNK_PAIRS = 8192
 CHUNK_CHARACTERS = 4_000_000
 
-# (name of the stage, pairs done, pairs in all or None while unknown)
+# (name of the stage, pairs done, number of all pairs or None while unknown)
 Progress = Callable[[str, int, int | None], None]
 
 
 class Encoder(Protocol):
-    """What a store asks of a tokenizer: ids ending in the end token, and a name for its state."""
+    """The part of a tokenizer that a store uses: ids with the end token, and a fingerprint."""
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]: ...
     def fingerprint(self) -> str: ...
@@ -48,10 +48,12 @@ def write_store(
     progress: Progress,
     noise: Noise | None = None,
 ) -> None:
-    """Fills an empty folder with a store. In memory: one chunk of text, and a byte for each pair.
-    Noise comes to pairs after duplicates are left out: the copies of a pair are none.
+    """Writes a store to an empty folder. Memory holds a chunk of text, and a byte for each pair.
+    Noise is added after duplicates are removed, so copies of a pair are not duplicates.
 
-    Raises DataError when a corpus cannot be read or no pair is left; OSError when the disk is full.
+    Raises:
+        DataError: a corpus cannot be read, or no pair is left.
+        OSError: the disk is full.
     """
     repeats = mark_repeats(_keys(corpora, progress), folder)
     report = DataReport([corpus.name for corpus in corpora], [0] * len(corpora))
@@ -72,7 +74,8 @@ def write_store(
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Wanted pairs of corpus `index`; `done` pairs of all corpora have been read with them."""
+    """Some wanted pairs of corpus `index`. `done` is the number of pairs read so far, including
+    these."""
 
     index: int
     pairs: list[Pair]
@@ -80,7 +83,7 @@ class Chunk:
 
 
 def _keys(corpora: Sequence[Corpus], progress: Progress) -> Iterator[bytes]:
-    """A key per pair in reading order. Malformed lines are counted in the second reading."""
+    """A key for each pair in reading order. Malformed lines are counted in the second reading."""
     uncounted = DataReport([corpus.name for corpus in corpora])
     done = 0
     for index, corpus in enumerate(corpora):
@@ -166,7 +169,7 @@ def _append(
     filters: Filters,
     report: DataReport,
 ) -> int:
-    """Writes the pairs whose lengths fit; how many these are."""
+    """Writes the pairs whose lengths pass the filters. Returns their number."""
     kept = []
     for position, pair in enumerate(chunk.pairs):
         verdict = filters.judge_lengths(len(sources[position]), len(targets[position]))
@@ -222,6 +225,6 @@ class StoreFiles:
         self._files[name].write(np.asarray(values, dtype=dtype).tobytes())
 
     def description(self) -> dict[str, Any]:
-        """What `store.json` holds: the type of the ids, and each file's size in bytes."""
+        """The content of `store.json`: the type of the ids, and each file's size in bytes."""
         sizes = {name: (self._folder / name).stat().st_size for name in self._files}
         return {"dtype": self._dtype.str, "bytes": sizes}

@@ -1,4 +1,4 @@
-"""Pairs made from a seed: tasks that a Transformer must learn, with no file needed."""
+"""Pairs made from a seed: small tasks for a Transformer that need no files."""
 
 import random
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from allyouneed.data.corpus import MadeTask, Pair
 
 LETTERS = "abcdefghijklmnop"
-SHORTEST, LONGEST = 4, 8  # letters; shorter ones would soon repeat
+SHORTEST, LONGEST = 4, 8  # letters; shorter sequences would soon be repeated
 
 
 def made_pairs(task: MadeTask, pairs: int, seed: int) -> Iterator[Pair]:
-    """Letters with spaces between; the target is the source copied or reversed.
+    """Pairs of letters separated by spaces. The target is the source, copied or reversed.
 
-    The same (task, pairs, seed) gives the same pairs everywhere; `pairs` only says where to stop.
+    The same task and seed give the same pairs on every machine; `pairs` is the number of pairs.
     """
     rng = random.Random(seed)
     for line in range(1, pairs + 1):

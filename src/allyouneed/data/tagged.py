@@ -1,4 +1,4 @@
-"""Sentences with a tag for each word: one sentence a line, or one word a line as in CoNLL."""
+"""Reads sentences with a tag for each word: one sentence per line, or one word per line (CoNLL)."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ NEW_DOCUMENT = "-DOCSTART-"
 
 @dataclass(frozen=True, slots=True)
 class TaggedText:
-    """Words and their tags, as many; the sentence begins on line `line`, counted from 1."""
+    """The words of a sentence and a tag for each. `line` is the line on which it begins, from 1."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -28,11 +28,12 @@ class TaggedText:
 class TaggedCorpus:
     """A file of tagged sentences, plain or compressed.
 
-    "lines": `words<TAB>tags`, both divided by spaces. "columns": a word a line with its tag in the
-    last column, divided by spaces or a TAB; an empty line ends a sentence, and "-DOCSTART-" in the
-    place of a word is passed over. Without `format`, a file called .tsv has lines, others columns;
-    one called .tsv whose lines hold one word and its tag each could be either, and is refused.
-    A word with other white space in it, such as a no-break space, is none.
+    Format "lines": a line is `words<TAB>tags`, each separated by spaces. Format "columns": a line
+    is one word with its tag in the last column, separated by spaces or a TAB; an empty line ends a
+    sentence, and lines with "-DOCSTART-" as their word are skipped. Without `format`, .tsv files
+    have lines and others columns. A .tsv file with one word and its tag on each line could have
+    either format and is an error. A word must not contain other white space, such as a no-break
+    space.
     """
 
     source: Path
@@ -40,30 +41,32 @@ class TaggedCorpus:
 
     @property
     def resolved_format(self) -> TagFormat:
-        """The format, by the suffix where none is given."""
+        """The format; if none is given, it follows from the suffix."""
         return self.format or ("lines" if ".tsv" in self.source.suffixes else "columns")
 
     @property
     def files(self) -> list[Path]:
-        """The file it is read from."""
+        """The file of the corpus."""
         return [self.source]
 
     @property
     def name(self) -> str:
-        """What messages and reports call it."""
+        """The name in messages and reports."""
         return str(self.source)
 
 
 def read_tagged(corpus: TaggedCorpus, report: DataReport, index: int = 0) -> Iterator[TaggedText]:
-    """The sentences of a corpus in file order. What has not as many tags as words, or a word
-    that is none, is left out and counted in the report, under corpus `index`.
+    """The sentences of a corpus in file order.
 
-    Raises DataError for a file that cannot be read, and at the end of one that could be of either
-    format.
+    Sentences with different numbers of words and tags, or with white space within a word, are left
+    out. The report counts them under corpus `index`.
+
+    Raises:
+        DataError: the file cannot be read, or could have either format (raised at its end).
     """
     lines = read_lines(corpus.source, lambda what, line: report.note(what, index, line, ""))
     found = _by_line(lines) if corpus.resolved_format == "lines" else _by_column(lines)
-    lengths: Counter[int] = Counter()  # in words; 0 for a sentence with other than as many tags
+    lengths: Counter[int] = Counter()  # in words; 0 if the numbers of words and tags differ
     for text in found:
         fits = len(text.words) == len(text.tags)
         lengths[len(text.words) if fits else 0] += 1
@@ -78,8 +81,8 @@ def read_tagged(corpus: TaggedCorpus, report: DataReport, index: int = 0) -> Ite
     guessed = corpus.format is None and corpus.resolved_format == "lines"
     if guessed and max(lengths, default=0) == 1 and lengths[1] > lengths[0]:
         raise DataError(
-            f'{corpus.name}: its lines hold one word and its tag each; set format to "columns" if '
-            'an empty line ends a sentence, or to "lines" if each word is a sentence of its own'
+            f"{corpus.name}: each line holds one word and its tag; set format to "
+            '"columns" if an empty line ends a sentence, or to "lines" if each word is a sentence'
         )
 
 
@@ -109,5 +112,5 @@ def _by_column(lines: Iterator[str]) -> Iterator[TaggedText]:
 
 
 def _divided(line: str) -> tuple[str, ...]:
-    """What spaces and TABs divide: `split()` would divide at a no-break space too."""
+    """The parts of a line between spaces and TABs. `split()` also splits at no-break spaces."""
     return tuple(re.findall(r"[^ \t]+", line))

@@ -186,10 +186,10 @@ def test_overrides_are_toml_or_bare_words(tmp_path: Path) -> None:
         ),
         ("data.train.0.distill=[]", ["data.train.0.distill = []: should be: model folder"]),
         ("data.train.0.back_translate=''", ["data.train.0.back_translate = ''"]),
-        ("data.train=[{target='a.de'}]", ["names no source: name the file", "(back_translate)"]),
+        ("data.train=[{target='a.de'}]", ["has no source; name the file", "(back_translate)"]),
         (
             "data.train=[{target='a.jsonl', back_translate='de-en'}]",
-            ["a.jsonl is read as jsonl, by columns: name it as source alone"],
+            ["a.jsonl is read as jsonl, by columns; name it as source only"],
         ),
         ("schedule.name=cosin", ["schedule.name = 'cosin'", "cosine"]),
         ("schedule.name=cosine", ["schedule.learning_rate is missing", "peak"]),

@@ -1,1 +1,1 @@
-"""Noise: pairs as people type them, made from pairs as corpora have them."""
+"""Noise: turns clean pairs of a corpus into pairs as people type them."""

@@ -1,7 +1,6 @@
-"""What both sides of a pair have in common and a translation leaves as it is, put in or exchanged.
+"""Noise that adds or exchanges spans which a translation copies unchanged.
 
-Each function takes both texts of a pair, and what its random choices come from, and gives both
-back.
+Each function takes both texts of a pair and a source of random numbers, and returns both texts.
 """
 
 import re
@@ -29,18 +28,19 @@ EMOJI = (
     ":-)",
     "<3",
 )
-LONGEST_JOINED = 400  # characters of both sentences; the model learns no longer lines by this
+LONGEST_JOINED = 400  # characters of both sentences together; longer ones are not joined
 
 _NAME = re.compile(r"(?<![\w'-])[A-Z][a-z]{2,}(?![\w'-])")
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,}(?![\w.,:/-]*\w)")
 
 
 def copied(texts: Texts, chance: Random) -> Texts:
-    """A name that both sides have becomes another name, a number another number; where there is
-    neither, both sides get something to copy: an address, a number, a placeholder, code, a name."""
+    """Replaces a name that both sides contain by another name, or a number by another number. If
+    there is neither, both sides get a span to copy: an address, number, placeholder, code or
+    name."""
     source, target = texts
     for common, other in ((_NAME, name), (_NUMBER, number)):
-        # the first word of a sentence has a capital for that reason alone
+        # the first word is skipped: its capital does not mean that it is a name
         shared = [
             found[0]
             for found in common.finditer(source)
@@ -54,7 +54,7 @@ def copied(texts: Texts, chance: Random) -> Texts:
 
 
 def with_span(texts: Texts, put_in: str, chance: Random) -> Texts:
-    """Both sides with the same words before them, behind them, or in brackets before the end."""
+    """Adds the same words to both sides: before, after, or in brackets before the end mark."""
     source, target = texts
     match chance.randrange(4):
         case 0:
@@ -71,13 +71,13 @@ def with_span(texts: Texts, put_in: str, chance: Random) -> Texts:
 
 
 def emoji(texts: Texts, chance: Random) -> Texts:
-    """Both sides with the same emoji at the end."""
+    """Adds the same emoji to the end of both sides."""
     sign = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
     return f"{texts[0]} {sign}", f"{texts[1]} {sign}"
 
 
 def joined(texts: Texts, other: Texts) -> Texts:
-    """Two sentences in one line, where both end in a mark and are not too long together."""
+    """Joins two pairs into one line, if all texts end in a mark and are not too long together."""
     ends = set(".!?\"'")
     if any(text[-1:] not in ends for text in texts):
         return texts
@@ -87,7 +87,7 @@ def joined(texts: Texts, other: Texts) -> Texts:
 
 
 def foreign(texts: Texts, other: Texts, chance: Random) -> Texts:
-    """Both sides with a few words of the other pair's target in quotes, which stay as they are."""
+    """Adds a few words of the other pair's target, in quotes, to both sides."""
     words = other[1].split()
     begin = chance.randrange(max(1, len(words) - 2))
     piece = " ".join(words[begin : begin + chance.randint(2, 5)]).strip(" .,;:!?\"'")

@@ -1,6 +1,7 @@
-"""Capitals, title case and small letters. Words that are copied (addresses, code) stay as they are.
+"""Noise in capitals: all capitals, title case, small letters. Words that a translation copies
+(addresses, code) are not changed.
 
-Each function takes both texts of a pair and gives both back.
+Each function takes both texts of a pair and returns both.
 """
 
 from collections.abc import Callable
@@ -11,19 +12,19 @@ Texts = tuple[str, str]
 
 
 def capitals(texts: Texts) -> Texts:
-    """Both sides in capitals."""
+    """Writes both sides in capitals."""
     source, target = texts
     return _each_word(source, str.upper), _each_word(target, str.upper)
 
 
 def title_case(texts: Texts) -> Texts:
-    """A capital at the beginning of each word of the source, as English headlines have it."""
+    """Writes each word of the source with a capital, like an English headline."""
     source, target = texts
     return _each_word(source, lambda word: word[:1].upper() + word[1:]), target
 
 
 def small_letters(texts: Texts) -> Texts:
-    """The source in small letters, as people type in a hurry."""
+    """Writes the source in small letters."""
     source, target = texts
     return _each_word(source, str.lower), target
 

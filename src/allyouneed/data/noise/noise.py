@@ -1,4 +1,4 @@
-"""Which noise a corpus gets, how often, and by which chance."""
+"""The kinds of noise that a corpus gets, their shares, and their random choices."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -19,14 +19,15 @@ CASES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """The share of pairs that get each kind of noise, from 0 to 1, and how many `copies` of each
-    pair there are, every one with noise of its own.
+    """The share of pairs, from 0 to 1, that get each kind of noise, and the number of `copies` of
+    each pair. Every copy gets its own noise.
 
-    What is drawn follows from the seed, the copy and the pair's line, whatever else is read. It is
-    drawn once, when the pairs are tokenised, and kept with them: training goes at the speed of
-    pairs without noise, batches know the lengths of what they hold, and every worker sees the same.
+    The random choices depend on the seed, the copy and the pair's line only. They are made once,
+    when the pairs are tokenised, and stored with them. Training is therefore as fast as without
+    noise, batches know the real lengths, and all workers see the same pairs.
 
-    Raises DataError for a share that is none, and for cases whose shares pass 1 together.
+    Raises:
+        DataError: a share is not between 0 and 1, or the shares of the cases add up to more than 1.
     """
 
     seed: int = 0
@@ -46,11 +47,11 @@ class Noise:
     def __post_init__(self) -> None:
         for name, share in self.shares().items():
             if not 0 <= share <= 1:
-                raise DataError(f"noise.{name}={share} is no share; give a number from 0 to 1")
+                raise DataError(f"noise.{name}={share} must be a number from 0 to 1")
         if (together := sum(getattr(self, name) for name in CASES)) > 1:
             raise DataError(
-                f"noise: {', '.join(CASES)} are {together:g} together, and no line can have two of "
-                "them; lower them to 1 in all"
+                f"noise: {', '.join(CASES)} add up to {together:g}, but a line can have one of "
+                "them only; lower them to 1 in all"
             )
         if self.copies < 1:
             raise DataError(f"noise.copies={self.copies} must be at least 1")
@@ -61,7 +62,7 @@ class Noise:
         return {name: getattr(self, name) for name in kinds}
 
     def of(self, pairs: Sequence[Pair], tell: Tell = lambda kind, pair: None) -> list[Pair]:
-        """All copies of these pairs, with their noise; `tell` hears of every one that got some."""
+        """All copies of these pairs with their noise. `tell` is called for each noise added."""
         return [
             self._noisy(pair, pairs, copy, tell) for copy in range(self.copies) for pair in pairs
         ]

@@ -1,4 +1,4 @@
-"""Things that a translation copies to the letter: addresses, numbers, placeholders, code, names."""
+"""Random spans that a translation copies exactly: addresses, numbers, placeholders, code, names."""
 
 import re
 import string
@@ -46,14 +46,14 @@ def is_copied(word: str) -> bool:
 
 
 def name(chance: Random) -> str:
-    """A first or last name, or both; one of four is made up."""
+    """A first or last name, or both. One of four is invented."""
     first = chance.choice(FIRST_NAMES) if chance.random() < 0.75 else _made_up(chance).capitalize()
     last = chance.choice(LAST_NAMES) if chance.random() < 0.75 else _made_up(chance).capitalize()
     return chance.choice((first, first, last, f"{first} {last}", f"{first} {last}"))
 
 
 def url(chance: Random) -> str:
-    """The address of a page."""
+    """A web address."""
     host = (
         chance.choice(("", "www.", "docs."))
         + _word(chance)
@@ -77,7 +77,8 @@ def mail(chance: Random) -> str:
 
 
 def number(chance: Random) -> str:
-    """A number that both languages write alike: a count, a time, a date, a version, a telephone."""
+    """A number that both languages write alike: a count, time, date, version or telephone
+    number."""
     draw = chance.randint
     return chance.choice(
         (
@@ -95,13 +96,13 @@ def number(chance: Random) -> str:
 
 
 def placeholder(chance: Random) -> str:
-    """What a program puts a value in place of."""
+    """A placeholder that a program replaces by a value."""
     form = chance.choice(PLACEHOLDERS).replace("%%", "\0")
     return form.replace("%", _identifier(chance)).replace("\0", "%")
 
 
 def code(chance: Random) -> str:
-    """A name in a program, a file, a folder, a command, a tag."""
+    """A name in a program, or a file, folder, command or tag."""
     one, other = _word(chance), _word(chance)
     return chance.choice(
         (
@@ -126,7 +127,7 @@ KINDS = (url, mail, number, placeholder, code, name)
 
 
 def span(chance: Random) -> str:
-    """Any of these."""
+    """A span of any of these kinds."""
     return chance.choice(KINDS)(chance)
 
 

@@ -1,5 +1,7 @@
-"""What fingers leave out, add and confuse. Each function takes both texts of a pair, and what its
-random choices come from, and gives both texts back; all but `no_end_mark` change the source alone.
+"""Noise from typing: missing, added and wrong characters.
+
+Each function takes both texts of a pair and a source of random numbers, and returns both texts. All
+except `no_end_mark` change the source only.
 """
 
 import unicodedata
@@ -7,8 +9,8 @@ from random import Random
 
 from allyouneed.data.noise.case import Texts
 
-WORDS_PER_ERROR = 8  # one typing error at least, and on average one more in so many words
-SHORTEST = 4  # letters of a word that is mistyped
+WORDS_PER_ERROR = 8  # a text gets one typing error, and on average one more per 8 words
+SHORTEST = 4  # letters; shorter words get no typing error
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 NEIGHBOURS = {
     letter: row[max(0, n - 1) : n] + row[n + 1 : n + 2]
@@ -21,8 +23,8 @@ SPELT_OUT = str.maketrans(
 
 
 def typing_errors(texts: Texts, chance: Random) -> Texts:
-    """A few words of the source with two letters swapped, a letter left out, doubled or replaced by
-    its neighbour on the keyboard, or an apostrophe left out."""
+    """Mistypes a few words of the source: two letters swapped, a letter left out, doubled or
+    replaced by its neighbour on the keyboard, or an apostrophe left out."""
     source, target = texts
     words = source.split(" ")
     fit = [n for n, word in enumerate(words) if _may_be_mistyped(word)]
@@ -33,7 +35,7 @@ def typing_errors(texts: Texts, chance: Random) -> Texts:
 
 
 def mistyped(word: str, chance: Random) -> str:
-    """The word with one typing error; its first letter is seldom touched."""
+    """The word with one typing error, seldom in the first letter."""
     if "'" in word:
         return word.replace("'", "")
     place = chance.randrange(chance.random() < 0.8, len(word) - 1)
@@ -50,7 +52,7 @@ def mistyped(word: str, chance: Random) -> str:
 
 
 def no_accents(texts: Texts, chance: Random) -> Texts:
-    """The source as a keyboard without umlauts and accents has it: ae and ss, or a and ss."""
+    """Writes the source without umlauts and accents: ä as ae or a, ß as ss."""
     source, target = texts
     if chance.random() < 0.5:
         source = source.translate(SPELT_OUT)
@@ -61,7 +63,7 @@ def no_accents(texts: Texts, chance: Random) -> Texts:
 
 
 def no_end_mark(texts: Texts) -> Texts:
-    """Both sides without the full stop, question or exclamation mark that both end in."""
+    """Removes the full stop, question or exclamation mark that both sides end in."""
     source, target = texts
     if all(text[-1:] in set(".!?") and text[-2:-1] not in set(".!? ") for text in texts):
         return source[:-1], target[:-1]
@@ -69,7 +71,7 @@ def no_end_mark(texts: Texts) -> Texts:
 
 
 def doubled_spaces(texts: Texts, chance: Random) -> Texts:
-    """The source with some spaces twice."""
+    """Doubles some spaces of the source."""
     source, target = texts
     words = source.split(" ")
     spaces = ["  " if chance.random() < 0.3 else " " for _ in words[1:]]
