@@ -98,8 +98,8 @@ def test_samples_follow_from_the_seed(call, parrot: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--beam", "2", "--top-p", "0.5"), "--top-p is for sampling, and --beam 2 searches"),
-        (("--first", "3"), "about the file of --evaluate"),
+        (("--beam", "2", "--top-p", "0.5"), "--top-p is for sampling, but --beam 2 asks"),
+        (("--first", "3"), "need --evaluate FILE"),
         (("--temperature", "0"), "temperature=0.0 must be above 0"),
     ],
 )
@@ -139,13 +139,13 @@ def test_spaced_files_are_joined_first(call, parrot: Path, tmp_path: Path) -> No
 
 def test_commands_change_how_replies_are_found(parrot: Path) -> None:
     chat = Chat(load(parrot, engine="core"))
-    assert answer(chat, "/temperature 0.5").text.startswith("replies are drawn: temperature 0.5")
+    assert answer(chat, "/temperature 0.5").text.startswith("replies are sampled: temperature 0.5")
     assert chat.options == SamplingOptions(
         temperature=0.5, top_p=0.9, no_repeat_ngram=3, max_length=80
     )
-    assert answer(chat, "/beam 1").text == "replies come by greedy search"
+    assert answer(chat, "/beam 1").text == "replies are found by greedy search"
     assert chat.options == BeamOptions(beam=1, no_repeat_ngram=3, max_length=80)
-    assert answer(chat, "/beam").text == "replies come by greedy search"
+    assert answer(chat, "/beam").text == "replies are found by greedy search"
     answer(chat, "/temperature 1.5")
     assert chat.options.temperature == 1.5
     before = chat.options
@@ -154,7 +154,7 @@ def test_commands_change_how_replies_are_found(parrot: Path) -> None:
             answer(chat, wrong)
     assert chat.options == before
     assert "/why" in answer(chat, "/help").text
-    assert answer(chat, "/history").text == "nothing was said yet"
+    assert answer(chat, "/history").text == "there are no turns yet"
     with pytest.raises(Leave):
         answer(chat, "/quit")
 

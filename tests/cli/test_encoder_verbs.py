@@ -133,9 +133,9 @@ def test_encode_to_a_file(call, encoder_folder: Path, model: EncoderModel, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--pooling", "max"], "--pooling max is neither mean nor first"),
-        (["--output", "x.txt"], "--output x.txt: vectors go into one .npy file, or as lines"),
-        (["--output", "x.npy", "--json"], "--output x.npy --json: vectors go into one"),
+        (["--pooling", "max"], "--pooling max is not one of mean, first"),
+        (["--output", "x.txt"], "--output x.txt: vectors are written either to one"),
+        (["--output", "x.npy", "--json"], "--output x.npy --json: vectors are written either"),
         (["--output", "no/x.npy"], "--output no/x.npy: there is no folder no"),
     ],
 )
@@ -154,8 +154,8 @@ def test_without_a_model_it_is_said_how_to_get_one(call, verb: str, recipe: str)
     done = call(verb, "x")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "error: --model is missing, and no model for this comes with the package; "
-        f"`allyouneed train {recipe}` makes one: --model runs/{recipe}/model\n"
+        "error: --model is missing, and the package has no model for this task; train one with "
+        f"`allyouneed train {recipe}`, then add --model runs/{recipe}/model\n"
     )
 
 

@@ -94,9 +94,13 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
         (
             ["--source", "s"],
             2,
-            "s is one side, and the other is missing; name two files, one for each side",
+            "s is one side, but the other side is missing; name two files, one for each side",
         ),
-        (["--tsv", "both.tsv.gz", "--source", "s"], 2, "--tsv holds both sides; leave the files"),
+        (
+            ["--tsv", "both.tsv.gz", "--source", "s"],
+            2,
+            "--tsv is a file of both sides; leave the files",
+        ),
         (["--hypothesis", "wrong"], 2, "name two files"),
         (
             ["--model", "a", "--against", "b", "--hypothesis", "s", "--reference", "r"],

@@ -56,12 +56,12 @@ def test_weights_are_stored_as_asked(call: Call, model_folder: Path, tmp_path: P
     ("options", "message"),
     [
         (("--to", "fairseq"), "--to fairseq is not one of ctranslate2, huggingface, marian, onnx"),
-        (("--to", "onnx", "--quantization", "int8"), "--quantization is for --to ctranslate2"),
-        (("--to", "huggingface", "--quantization", "int8"), "--quantization is for --to ctransla"),
+        (("--to", "onnx", "--quantization", "int8"), "--quantization needs --to ctranslate2"),
+        (("--to", "huggingface", "--quantization", "int8"), "--quantization needs --to ctransla"),
         (("--to", "ctranslate2", "--quantization", "int4"), "'int4' is not one of float32,"),
         (("--to", "marian", "--quantization", "int4"), "'int4' is not one of float32, int8"),
         (("--to", "marian"), "this model's own vocabulary has no room in Marian"),
-        (("--to", "onnx", "--sentences", __file__), "--sentences is for --to marian"),
+        (("--to", "onnx", "--sentences", __file__), "--sentences needs --to marian"),
         ((), "Missing option '--to'"),
     ],
 )

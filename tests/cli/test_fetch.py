@@ -47,7 +47,7 @@ def test_what_is_fetched_is_found_by_recipes(call, toy: DataSet, home: Path) -> 
     Path("toy.toml").write_text(recipe)
     missing = call("train", "toy.toml")
     assert missing.code == 1
-    assert "`allyouneed fetch toy` brings it" in missing.err
+    assert "`allyouneed fetch toy` downloads it" in missing.err
     done = call("fetch", "toy")
     assert (done.code, done.lines) == (0, [str(home / "toy")]), done.err
     assert "for any use" in done.err

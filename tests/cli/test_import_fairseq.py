@@ -53,4 +53,4 @@ def test_options_of_another_format(call: Call, tmp_path: Path) -> None:
     marian = ("--from", "marian", tmp_path, "--into", tmp_path / "new")
     refused = call("import", *marian, "--codes", "codes")
     assert refused.code == 2
-    assert "--codes says nothing about a model from marian; leave it out" in refused.err
+    assert "--codes does not apply to a model from marian; leave it out" in refused.err

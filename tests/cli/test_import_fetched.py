@@ -116,7 +116,7 @@ def test_a_model_that_is_none_is_refused_by_the_verb(call: Call, mirror: Any) ->
     refused = call("import", "firefox:xx-yy")
     assert refused.code == 1
     assert "xx-yy.tiny" in refused.err
-    assert "firefox:xx-yy: tiny, 0 MB, MPL-2.0" in refused.err
+    assert "firefox:xx-yy: tiny, 0 MB, licence MPL-2.0" in refused.err
     assert call("models", "--json").out.count('"origin": "imported"') == 0
 
 
@@ -278,7 +278,7 @@ def test_an_imported_model_is_found_by_its_name(
     listed = call("models")
     assert "fr-en" in listed.out
     assert "en-de" in listed.out
-    assert f"imported models are kept in {own_places}" in listed.err
+    assert f"imported models are in {own_places}" in listed.err
     (own_places / "broken").mkdir()
     (own_places / "broken" / "config.json").write_text("{")
     assert "note: broken: " in call("models", "--json").err

@@ -78,4 +78,6 @@ def test_a_text_that_is_the_name_of_a_file_is_told(
     texts = ["Hello.", "input.txt", "x" * 5000, "a\0b", "."]
     assert list(given_or_arriving(texts, notes.append)) == [texts]
     (note,) = notes
-    assert note.startswith("text 2 is the name of a file, and taken as the text 'input.txt'; for")
+    assert note.startswith(
+        "text 2 is the name of a file, but 'input.txt' itself is used as the text"
+    )

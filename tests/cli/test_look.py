@@ -53,7 +53,7 @@ def test_it_serves_the_page_until_ctrl_c(call, copier_folder: Path, visited, ope
     done = call("look", "--model", copier_folder, "--beam", "2", "A man.", "A dog.")
     assert (done.code, done.out) == (0, "")
     address, script = visited
-    assert f"note: the view is at {address} until Ctrl-C\n" in done.err
+    assert f"note: the view is at {address}; Ctrl-C ends it\n" in done.err
     assert done.err.endswith("note: closed\n")
     assert re.search(r'"text": "A man\.".*"text": "A dog\."', script)
     assert opened == [address]
@@ -96,8 +96,8 @@ def test_it_saves_a_file(
     [
         (["a", "b", "c"], 2, "3 sentences by 1 models"),
         (["a", "b", "--second-model", "en-de"], 2, "2 sentences by 2 models"),
-        (["a", "--html", "x.html", "--port", "80"], 2, "--port and --no-browser are for the page"),
-        (["a", "--html", "x.html", "--no-browser"], 2, "are for the page"),
+        (["a", "--html", "x.html", "--port", "80"], 2, "--port and --no-browser do not apply"),
+        (["a", "--html", "x.html", "--no-browser"], 2, "do not apply to --html"),
         (["a", "--beam", "65"], 2, "look.beam = 65"),
         (["a", "--port", "70000"], 2, "less than or equal to 65535"),
         (["a", "--model", "no-such"], 1, "there is no model 'no-such'"),

@@ -61,4 +61,4 @@ def test_shells_complete_verbs_and_options() -> None:
 def test_looking_into_no_sentence(call) -> None:
     done = call("look", " ")
     assert done.code == 2
-    assert "' ' is no sentence to look into" in done.err
+    assert "' ' has no words to translate" in done.err

@@ -92,4 +92,4 @@ def test_scores_are_the_core_models(call, copier_folder: Path, tmp_path: Path) -
     assert call(*verb, tmp_path / "s", "--engine", "core").code == 0
     ended = call(*verb, tmp_path / "s", "--engine", "cpu-int8")
     assert (ended.code, ended.out) == (2, "")
-    assert "scored by the core model; leave --engine out" in ended.err
+    assert "only the core model can; leave --engine out" in ended.err

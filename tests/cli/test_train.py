@@ -35,7 +35,7 @@ def test_a_dry_run_shows_the_recipe_and_what_it_takes(call, here: Path) -> None:
     told = done.lines[-7:]
     assert re.fullmatch(r"# [\d,]+ parameters, vocabulary of 300", told[0])
     assert told[1:3] == ["# train: made:reverse:1", "# valid: made:reverse:2"]
-    assert told[3] == "# about 120 of 120 pairs are kept (duplicates are not looked for)"
+    assert told[3] == "# about 120 of 120 pairs are kept (duplicates are not counted)"
     assert re.fullmatch(
         r"# about 2\d\d target tokens per step, \d steps per epoch, 500 steps in all", told[4]
     )
@@ -186,7 +186,7 @@ def test_ctrl_c_before_the_first_step_says_what_is_kept(
     for how in ((), ("--json",)):
         done = call("train", "reverse", *SMALL, *how)
         assert done.code == 130
-        assert "what is prepared is kept, and the same command with --resume goes on" in done.err
+        assert "prepared data are kept, and the same command with --resume continues" in done.err
 
 
 def test_a_stopped_run_goes_on(call, here: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_stopped_run_goes_on(call, here: Path) -> None:
         running.send_signal(2)
         rest = running.stderr.read()
     assert running.returncode == 130
-    assert "the same command with --resume goes on" in rest.splitlines()[-1]
+    assert "the same command with --resume continues" in rest.splitlines()[-1]
     kept = [path.name for path in (here / "run/checkpoints").iterdir()]
     assert len(kept) == 1
 

@@ -86,7 +86,7 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["no.html", "--to", "x.html"], 2, "'no.html' is no file"),
+        (["no.html", "--to", "x.html"], 2, "'no.html' is not a file"),
         (["page.html", "--to", "page.html"], 2, "written over by its translation"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
         (["page.html", "--to", "x.html", "--json"], 2, "are for text"),

@@ -112,7 +112,7 @@ def test_a_pair_over_the_budget_is_named(store_of, tmp_path):
 
 @pytest.mark.parametrize("weights", [[1, 1], [], [0], [-1], [float("nan")], [float("inf")]])
 def test_weights_that_do_not_fit(store_of, weights):
-    with pytest.raises(UsageError, match="needs 1 numbers above 0"):
+    with pytest.raises(UsageError, match="must be 1 numbers above 0"):
         BatchSampler(store_of([("a", "b")]), 50, 0, weights)
 
 

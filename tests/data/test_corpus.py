@@ -40,7 +40,7 @@ def test_what_is_not_there_may_be_a_folder_by_any_name_but_a_files(name):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, ["names no source", "back_translate"]),
+        ({}, ["has no source", "back_translate"]),
         ({"source": Path("a.tsv"), "made": "copy"}, ["a.tsv", "copy"]),
         ({"source": Path("a.txt")}, ["a.txt", "name a target file"]),
         ({"source": Path("a.en.gz")}, ["a.en.gz", "name a target file"]),

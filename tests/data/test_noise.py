@@ -126,8 +126,8 @@ def test_without_a_share_pairs_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"emoji": 1.5}, r"noise.emoji=1.5 is no share"),
-        ({"capitals": 0.6, "title_case": 0.6}, r"are 1.2 together"),
+        ({"emoji": 1.5}, r"noise.emoji=1.5 must be a number"),
+        ({"capitals": 0.6, "title_case": 0.6}, r"add up to 1.2"),
         ({"copies": 0}, r"noise.copies=0 must be at least 1"),
     ],
 )

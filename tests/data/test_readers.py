@@ -210,7 +210,7 @@ def test_tsv_columns_by_number(tmp_path):
         ("[" * 100_000, "is not JSON"),
         ("[1]", "is not a JSON object"),
         ('{"sorce": "a", "target": "b"}', 'did you mean "sorce"'),
-        ('{"en": "a", "de": "b"}', "there are en, de"),
+        ('{"en": "a", "de": "b"}', "it has en, de"),
         ('{"source": null, "target": "b"}', "holds NoneType"),
         ('{"source": "a", "target": 5}', '"target" holds int'),
     ],
@@ -252,7 +252,7 @@ def test_parquet(tmp_path):
     with pytest.raises(DataError, match=r'no column "source"; it has en, x, de'):
         list(read_pairs(Corpus(path)))
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"a\.parquet: cannot be read as Parquet after row 0"):
+    with pytest.raises(DataError, match=r"a\.parquet cannot be read as Parquet after row 0"):
         list(read_pairs(corpus))
 
 

@@ -21,7 +21,7 @@ def test_the_root(places, monkeypatch):
     monkeypatch.setenv("ALLYOUNEED_DATA", str(places / "elsewhere"))
     assert data_root() == places / "elsewhere"
     monkeypatch.setenv("ALLYOUNEED_DATA", str(places / "missing"))
-    with pytest.raises(DataError, match=r"ALLYOUNEED_DATA=.*missing is no folder"):
+    with pytest.raises(DataError, match=r"ALLYOUNEED_DATA=.*missing is not a folder"):
         data_root()
     monkeypatch.delenv("ALLYOUNEED_DATA")
     (places / "shared/data").rmdir()
@@ -70,7 +70,7 @@ def test_fetched_data_is_found_after_the_root(places, monkeypatch):
 
 def test_data_that_can_be_fetched_says_so(places, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(places / "home"))
-    with pytest.raises(DataError, match="`allyouneed fetch multi30k` brings it"):
+    with pytest.raises(DataError, match="`allyouneed fetch multi30k` downloads it"):
         resolve(Path("multi30k/train.en.gz"), None)
     with pytest.raises(DataError) as caught:
         resolve(Path("other/train.en.gz"), None)

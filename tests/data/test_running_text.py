@@ -46,5 +46,5 @@ def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:
     assert [one.source.name for one in found] == ["a.txt", "b.txt", "c.txt"]
     assert {(one.part, one.held_out) for one in found} == {("end", 0.1)}
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="empty holds no file"):
+    with pytest.raises(DataError, match="empty has no files"):
         text_files(TextCorpus(tmp_path / "empty"))

@@ -84,7 +84,7 @@ def test_a_file_too_many_is_named(folders):
 
 def test_folders_that_cannot_be_read(folders, tmp_path):
     (folders[0] / "more").mkdir()
-    with pytest.raises(DataError, match=r"en/more is no file"):
+    with pytest.raises(DataError, match=r"en/more is not a file"):
         shards(Corpus(*folders))
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match=r"de is a folder and .*/file is a file"):

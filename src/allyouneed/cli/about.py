@@ -1,4 +1,4 @@
-"""What `allyouneed --help` says above the verbs, and `--version`."""
+"""The text of `allyouneed --help` above the verbs, and `--version`."""
 
 from typing import Annotated
 

@@ -25,39 +25,45 @@ def chat(
     temperature: Annotated[
         float | None,
         typer.Option(
-            help="Below 1 keeps to the probable, above 1 dares more (0.8).",
+            help="Below 1 prefers probable tokens, above 1 gives more variety (0.8).",
             rich_help_panel=SAMPLING,
         ),
     ] = None,
     top_k: Annotated[
         int | None,
-        typer.Option(help="From the k most probable tokens only (all).", rich_help_panel=SAMPLING),
+        typer.Option(
+            help="Draw from the k most probable tokens only (all).", rich_help_panel=SAMPLING
+        ),
     ] = None,
     top_p: Annotated[
         float | None,
         typer.Option(
-            help="From the fewest that reach probability p (0.9).", rich_help_panel=SAMPLING
+            help="Draw from the fewest tokens with probability p together (0.9).",
+            rich_help_panel=SAMPLING,
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The same seed draws the same (0).", rich_help_panel=SAMPLING)
+        int | None,
+        typer.Option(help="The same seed gives the same replies (0).", rich_help_panel=SAMPLING),
     ] = None,
     beam: Annotated[
         int | None,
         typer.Option(
-            help="Search instead, keeping so many hypotheses; 1 is greedy, 1000 the most.",
+            help="Beam search with this many hypotheses instead of sampling (1 is greedy; at "
+            "most 1000).",
             rich_help_panel=SEARCH,
         ),
     ] = None,
     no_repeat_ngram: Annotated[
         int | None,
         typer.Option(
-            help="No run of n tokens occurs twice in a reply (3); 0: any may.",
+            help="No sequence of n tokens occurs twice in a reply (3); 0 allows all.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
     max_length: Annotated[
-        int | None, typer.Option(help="Tokens of a reply at most (80).", rich_help_panel=SEARCH)
+        int | None,
+        typer.Option(help="Largest number of tokens of a reply (80).", rich_help_panel=SEARCH),
     ] = None,
     evaluate: Annotated[
         Path | None,
@@ -70,7 +76,7 @@ def chat(
         int | None,
         typer.Option(
             min=1,
-            help="Only the first so many turns of the --evaluate file.",
+            help="Use only this many turns from the start of the --evaluate file.",
             rich_help_panel=EVALUATION,
         ),
     ] = None,
@@ -78,7 +84,7 @@ def chat(
         bool,
         typer.Option(
             "--spaced",
-            help="In the --evaluate file spaces stand around punctuation; take them out.",
+            help="Remove the spaces around punctuation in the --evaluate file.",
             rich_help_panel=EVALUATION,
         ),
     ] = False,
@@ -97,9 +103,9 @@ def chat(
     - `allyouneed chat --model runs/chat/model --beam 4`
     - `allyouneed chat --model runs/chat/model --evaluate dev.tsv --first 200`
 
-    `/help` lists what can be typed beside turns, such as `/why`. Ctrl-C stops a reply, Ctrl-D
-    leaves. From a pipe, each line is a turn of one conversation and gives one line; commands answer
-    on standard error, and with --json as objects of their own.
+    `/help` lists the commands, such as `/why`. Ctrl-C stops a reply, Ctrl-D leaves. In a pipe, each
+    line is a turn of one conversation and gives one line of output. Commands answer on standard
+    error; with --json they answer as JSON objects of their own.
     """
     from allyouneed.chat import DRAWN, SEARCHED, Chat
 
@@ -107,11 +113,11 @@ def chat(
     if beam is not None:
         for name in given(drawing):
             raise UsageError(
-                f"--{name.replace('_', '-')} is for sampling, and --beam {beam} searches; leave "
-                "one of them out"
+                f"--{name.replace('_', '-')} is for sampling, but --beam {beam} asks for beam "
+                "search; leave one of them out"
             )
     if evaluate is None and (first is not None or spaced):
-        raise UsageError("--first and --spaced are about the file of --evaluate; name one")
+        raise UsageError("--first and --spaced need --evaluate FILE; add it, or leave them out")
     typed = {**drawing, "beam": beam, "no_repeat_ngram": no_repeat_ngram, "max_length": max_length}
     options = replace(DRAWN if beam is None else SEARCHED, **given(typed))
     conversation = Chat(opened(model, engine, device, threads, debug), options)

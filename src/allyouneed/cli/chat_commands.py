@@ -1,4 +1,4 @@
-"""What can be typed in a chat beside turns: `/why`, `/reset`, ..."""
+"""The commands of a chat, such as `/why` and `/reset`."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 
 class Leave(Exception):
-    """`/quit`."""
+    """The user typed `/quit`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command says, to people and to programs."""
+    """The answer of a command, as text for people and as values for programs."""
 
     text: str
     data: Any
 
 
 def answer(chat: "Chat", line: str) -> Answer:
-    """Does what a line that begins with "/" says.
+    """Runs the command on a line that begins with "/".
 
     Raises:
-        UsageError: no such command, or not with this value.
-        Leave: it was `/quit`.
+        UsageError: there is no such command, or it does not take this value.
+        Leave: the command is `/quit`.
     """
     name, *words = line.removeprefix("/").split() or [""]
     if name not in COMMANDS:
         close = nearest(name, COMMANDS)
         raise UsageError(
-            f"there is no /{name}; "
+            f"there is no command /{name}; "
             + (f"did you mean /{close}? " if close else "")
-            + f"there are {', '.join(f'/{known}' for known in COMMANDS)}"
+            + f"the commands are {', '.join(f'/{known}' for known in COMMANDS)}"
         )
     command, _ = COMMANDS[name]
     if len(words) > 1:
@@ -71,13 +71,13 @@ def _beam(chat: "Chat", value: str) -> Answer:
 
 
 def _search(chat: "Chat") -> Answer:
-    """How replies are found now."""
+    """The present settings of the search."""
     options = chat.options
     if isinstance(options, BeamOptions):
         text = f"beam search, {options.beam} wide" if options.beam > 1 else "greedy search"
-        return Answer(f"replies come by {text}", asdict(options))
+        return Answer(f"replies are found by {text}", asdict(options))
     text = f"temperature {options.temperature:g}, top p {options.top_p:g}, top k {options.top_k}"
-    return Answer(f"replies are drawn: {text}", asdict(options))
+    return Answer(f"replies are sampled: {text}", asdict(options))
 
 
 def _history(chat: "Chat", _: str) -> Answer:
@@ -87,7 +87,7 @@ def _history(chat: "Chat", _: str) -> Answer:
         f"{turn['who']:>5}: {turn['text']}{'' if number >= out_of_sight else '  (out of sight)'}"
         for number, turn in enumerate(turns)
     ]
-    return Answer("\n".join(lines) or "nothing was said yet", turns)
+    return Answer("\n".join(lines) or "there are no turns yet", turns)
 
 
 def _why(chat: "Chat", _: str) -> Answer:
@@ -128,14 +128,14 @@ def _quit(_: "Chat", __: str) -> Answer:
 
 
 COMMANDS: dict[str, tuple[Callable[["Chat", str], Answer], str]] = {
-    "why": (_why, "the last reply's tokens: how probable, what else, which words were looked at"),
-    "history": (_history, "what was said"),
-    "reset": (_reset, "forget what was said"),
+    "why": (_why, "the last reply's tokens: probability, alternatives, words attended to"),
+    "history": (_history, "show the turns so far"),
+    "reset": (_reset, "forget the turns so far"),
     "temperature": (
         _temperature,
-        "draw replies, as in /temperature 0.8; without a number: how now",
+        "sample replies, as in /temperature 0.8; without a number: show the settings",
     ),
-    "beam": (_beam, "search replies, as in /beam 4; 1 is greedy; without a number: how now"),
+    "beam": (_beam, "beam search, as in /beam 4; 1 is greedy; without a number: show the settings"),
     "help": (_help, "this list"),
     "quit": (_quit, "leave; so does Ctrl-D"),
 }
@@ -146,10 +146,10 @@ def _number(kind: Callable[[str], Any], name: str, value: str, example: str) -> 
         return kind(value)
     except ValueError:
         raise UsageError(
-            f"{value!r} is no number for /{name}; for example /{name} {example}"
+            f"{value!r} is not a number that /{name} takes; write, for example, /{name} {example}"
         ) from None
 
 
 def _lengths(options: SearchOptions) -> dict[str, Any]:
-    """What all searches have in common."""
+    """The options that all searches have in common."""
     return {field.name: getattr(options, field.name) for field in fields(SearchOptions)}

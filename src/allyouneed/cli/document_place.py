@@ -1,6 +1,6 @@
-"""Whether `translate` is asked for documents, and where their translations go.
+"""Decides whether `translate` is called for documents, and where their translations are written.
 
-This is asked in every call, so nothing is imported here that reads documents.
+Every call needs this decision, so this module does not import the code that reads documents.
 """
 
 import glob
@@ -15,12 +15,12 @@ _NAMES = (
     "txt text md markdown mkd html htm xhtml srt vtt ass ssa docx dotx pptx potx ppsx xlsx xltx "
     "odt odp ods odg ott epub po pot xlf xliff json arb properties strings ftl xml resx ts"
 )
-ENDINGS = frozenset(_NAMES.split())  # a test compares them with the formats
+ENDINGS = frozenset(_NAMES.split())  # a test compares these with the formats
 DOCUMENTS_ALONE = "--n-best, --prefix, --stream, --scores, --alignments and --json are for text"
 
 
 def is_path(name: str | None) -> bool:
-    """Whether what `--to` says is a file or a folder, and no language."""
+    """Whether the value of `--to` is a file or a folder, and not a language."""
     if not name:
         return False
     return _has_ending(name) or os.sep in name or "/" in name or Path(name).is_dir()
@@ -39,7 +39,7 @@ def document_place(
     if is_path(to):
         if not given:
             missing = next((text for text in texts or () if not _is_there(text)), "a file")
-            raise UsageError(f"--to {to} is for documents, and {missing!r} is no file")
+            raise UsageError(f"--to {to} is for documents, but {missing!r} is not a file")
         return Path(str(to))
     if given and output is not None:
         return output

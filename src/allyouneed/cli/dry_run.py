@@ -1,4 +1,4 @@
-"""What a training run would be, without running it: nothing is written."""
+"""The plan of a training run, for `train --dry-run`. Nothing is written."""
 
 import math
 from datetime import timedelta
@@ -12,14 +12,14 @@ GIB = 1 << 30
 
 
 def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> dict[str, Any]:
-    """The recipe as resolved, its files, and what a run takes; see `as_text` for the keys.
+    """The resolved recipe, its files, and the time and memory of a run; `as_text` shows the keys.
 
-    The corpora are read, a sample of them is tokenised, and one update is made and thrown away.
+    The corpora are read, a sample of them is tokenised, and one update is computed and discarded.
 
     Raises:
-        DataError: a corpus that is not there or cannot be read.
-        ModelFolderError: a model to start from that cannot be read.
-        UsageError: a device that is not there.
+        DataError: a corpus does not exist or cannot be read.
+        ModelFolderError: the model to start from cannot be read.
+        UsageError: the device does not exist.
     """
     from allyouneed.training.ending import planned_steps
     from allyouneed.training.estimate import check_model_fits, estimate
@@ -69,7 +69,7 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
 
 
 def as_text(planned: dict[str, Any]) -> str:
-    """The recipe, which can be saved and run, with the rest as comments below it."""
+    """The recipe as TOML that can be saved and run, followed by the other facts as comments."""
     lines = [
         planned["recipe"],
         f"# {planned['parameters']:,} parameters, vocabulary of {planned['vocabulary']:,}",
@@ -79,7 +79,7 @@ def as_text(planned: dict[str, Any]) -> str:
         lines.append(f"# {corpus['part']}: {', '.join(sizes) or corpus['corpus']}")
     kept, pairs = planned["kept_pairs"], planned["pairs"]
     sure = "about " if planned["counted"] == "pairs" else ""
-    beside = " (duplicates are not looked for)" if sure else ""
+    beside = " (duplicates are not counted)" if sure else ""
     lines.append(f"# {sure}{kept:,} of {pairs:,} {planned['counted']} are kept{beside}")
     steps = f", {planned['steps']:,} steps in all" if planned["steps"] else ""
     tokens, epoch = planned["tokens_per_step"], planned["steps_per_epoch"]
@@ -89,7 +89,7 @@ def as_text(planned: dict[str, Any]) -> str:
     lines.append(f"# {_memory(planned['needed_bytes'], planned['available_bytes'])}")
     time = timedelta(seconds=round(planned["estimated_seconds"]))
     step = f"{planned['seconds_per_step']:.3g} s per step on {planned['device']}"
-    lines.append(f"# about {step}, {time} in all, validation and checkpoints apart")
+    lines.append(f"# about {step}, {time} in all, without validation and checkpoints")
     lines += [f"# warning: {text}" for text in planned["warnings"]]
     if planned["teachers"]:
         names = " and ".join(dict.fromkeys(planned["teachers"]))

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def encode(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="What to encode, each in quotes. Without it: standard input."),
+        typer.Argument(help="Texts to encode, each in quotes. Without them: standard input."),
     ] = None,
     model: EncoderFolder = None,
     pooling: Annotated[
-        str, typer.Option(help="mean of the tokens' states, or first: that of [CLS].")
+        str, typer.Option(help="mean: of the tokens' states; first: the state of [CLS].")
     ] = "mean",
     output: Annotated[
         Path | None,
@@ -35,22 +35,22 @@ def encode(
     threads: Threads = None,
     debug: Debug = False,
 ) -> None:
-    """Turn texts into vectors, by an encoder-only model.
+    """Turn texts into vectors with an encoder-only model.
 
     **Examples**
 
     - `allyouneed encode --model runs/masked-lm/model --output vectors.npy < sentences.txt`
     - `allyouneed encode --model runs/masked-lm/model "The man went to the store."`
 
-    Without --output every text gives one line, a JSON list of numbers; with --json an object with
-    the text beside it.
+    Without --output every text gives one line, a JSON list of numbers. With --json the line is an
+    object with the text and its vector.
     """
     if pooling not in ("mean", "first"):
-        raise UsageError(f"--pooling {pooling} is neither mean nor first")
+        raise UsageError(f"--pooling {pooling} is not one of mean, first")
     if output is not None and (json or output.suffix != ".npy"):
         raise UsageError(
-            f"--output {output}{' --json' if json else ''}: vectors go into one .npy file, or as "
-            "lines of JSON to standard output"
+            f"--output {output}{' --json' if json else ''}: vectors are written either to one .npy "
+            "file or, without --output, as lines of JSON"
         )
     if output is not None and not output.parent.is_dir():
         raise UsageError(f"--output {output}: there is no folder {output.parent}")
@@ -65,7 +65,7 @@ def encode(
             rows.append(vectors)
             continue
         for text, vector in zip(chunk, vectors, strict=True):
-            numbers = [float(str(number)) for number in vector]  # as short as float32 can be told
+            numbers = [float(str(number)) for number in vector]  # the shortest form of a float32
             result(as_json({"text": text, "vector": numbers} if json else numbers))
     if output is not None:
         _save(rows, encoder.config.d_model, output)

@@ -44,7 +44,8 @@ COLUMNS = (
 
 def evaluate(
     reference: Annotated[
-        Path | None, typer.Option(help="Reference translations, one a line; .gz, .xz, .zst too.")
+        Path | None,
+        typer.Option(help="Reference translations, one per line; .gz, .xz, .zst too."),
     ] = None,
     source: Annotated[
         Path | None, typer.Option(help="Sentences to translate, line by line.")
@@ -58,15 +59,17 @@ def evaluate(
     ] = None,
     hypothesis: Annotated[
         Path | None,
-        typer.Option(help="Translations to score; beside --model: the baseline to compare with."),
+        typer.Option(help="Translations to score; with --model: the baseline to compare with."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(help="A model as the baseline to compare with.", metavar="NAME|FOLDER"),
+        typer.Option(help="A model that is the baseline to compare with.", metavar="NAME|FOLDER"),
     ] = None,
     from_: From = None,
     to: To = None,
-    output: Annotated[Path | None, typer.Option(help="Write the translations there.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="A file to write the translations to.")
+    ] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     json: Json = False,
@@ -84,8 +87,8 @@ def evaluate(
     - `allyouneed evaluate --hypothesis translations.de --reference test.de`
     - `allyouneed evaluate --model new --against old --source test.en --reference test.de`
 
-    With a baseline (--against, or --hypothesis beside --model) both systems are compared on the
-    same resampled test sets (Koehn 2004).
+    With a baseline (--against, or --hypothesis together with --model), both systems are compared on
+    the same resampled test sets (Koehn 2004).
     """
     if hypothesis and against and model:
         raise UsageError("--against and --hypothesis are two baselines for --model; leave one out")
@@ -98,8 +101,8 @@ def evaluate(
         given |= {"threads": threads, "engine": None if engine == "auto" else engine}
         if idle := [f"--{name}" for name, value in given.items() if value is not None]:
             raise UsageError(
-                f"{', '.join(idle)}: nothing is translated where --hypothesis is scored alone; "
-                "leave it out, or name a --model"
+                f"{', '.join(idle)}: nothing is translated when --hypothesis is scored without a "
+                "model; leave it out, or add --model"
             )
     from allyouneed.evaluation.comparison import compare
     from allyouneed.evaluation.metrics import check_line_counts
@@ -141,11 +144,11 @@ def evaluate(
 def read_test_set(
     source: Path | None, reference: Path | None, tsv: Path | None, translated: bool
 ) -> tuple[list[str], list[str]]:
-    """Sources and references; no sources where nothing is to be translated.
+    """Sources and references. The sources are empty if nothing is translated.
 
     Raises:
-        UsageError: options that do not say where both are, or say it twice.
-        DataError: files that cannot be read, or of different length.
+        UsageError: the options do not name both, or name one of them twice.
+        DataError: a file cannot be read, or the files have different numbers of lines.
     """
     if reference and not (translated or source or tsv):
         return [], file_lines(reference)
@@ -160,7 +163,7 @@ def translate_all(
     source: str | None = None,
     target: str | None = None,
 ) -> list[str]:
-    """A translation of one line for each source, with a word on how far it is and on the notes."""
+    """A translation of one line for each source. Shows the progress, and the notes at the end."""
     texts: list[str] = []
     notes: Counter[str] = Counter()
     console = Console(stderr=True)

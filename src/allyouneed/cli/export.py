@@ -1,4 +1,4 @@
-"""`allyouneed export`: a model for other toolkits."""
+"""`allyouneed export`: writes a model for another toolkit."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,8 @@ def export(
     sentences: Annotated[
         Path | None,
         typer.Option(
-            help="marian in int8 only: a file of source sentences to measure the model with.",
+            help="marian in int8 only: a file of source sentences that set the ranges of "
+            "activations.",
             exists=True,
             dir_okay=False,
         ),
@@ -43,20 +44,20 @@ def export(
     - `allyouneed export --model small --to marian --quantization int8 --sentences dev.en firefox`
     - `allyouneed export --to onnx en-de-onnx`
 
-    CTranslate2's folder needs the extra: pip install 'allyouneed[interop]'; ONNX, the encoder and a
-    decoder step as two graphs, needs 'allyouneed[onnx]'. Hugging Face's is for MarianMTModel,
-    or of an encoder-only model for BertModel and its classes with heads. Marian's are the files
-    that Marian, Bergamot and fxtranslate read: .npz, or .bin in 8 bits; fxtranslate needs
-    --sentences. The README.md inside says how to use it.
+    ctranslate2 needs an extra: pip install 'allyouneed[interop]'. onnx writes the encoder and a
+    decoder step as two graphs, and needs 'allyouneed[onnx]'. huggingface is for MarianMTModel; an
+    encoder-only model is for BertModel and its classes with heads. marian writes the files that
+    Marian, Bergamot and fxtranslate read: .npz, or .bin in 8 bits; fxtranslate needs --sentences.
+    The README.md in the folder says how to use it.
     """
     if to not in TARGETS:
         raise UsageError(f"--to {to} is not one of {', '.join(TARGETS)}")
     if quantization is not None and to not in ("ctranslate2", "marian"):
         raise UsageError(
-            f"--quantization is for --to ctranslate2 and --to marian; leave it out with --to {to}"
+            f"--quantization needs --to ctranslate2 or --to marian; leave it out with --to {to}"
         )
     if sentences is not None and (to != "marian" or quantization != "int8"):
-        raise UsageError("--sentences is for --to marian --quantization int8; leave it out")
+        raise UsageError("--sentences needs --to marian --quantization int8; leave it out")
     from allyouneed.model_folder.folder import open_model_folder
 
     opened = open_model_folder(model)

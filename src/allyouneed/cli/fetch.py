@@ -1,4 +1,4 @@
-"""`allyouneed fetch`: a public data set by its address, for the recipes that need it."""
+"""`allyouneed fetch`: downloads a public data set for the recipes that need it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,18 +16,18 @@ def fetch(
     into: Annotated[
         Path | None,
         typer.Option(
-            help="The folder of data; without it $ALLYOUNEED_DATA, or else "
-            "~/.local/share/allyouneed, where recipes look too."
+            help="The folder of data; by default $ALLYOUNEED_DATA, or else "
+            "~/.local/share/allyouneed. Recipes look in both."
         ),
     ] = None,
     mirror: Annotated[
         str | None,
-        typer.Option("--from", metavar="URL", help="Fetch from here, not from the publisher."),
+        typer.Option("--from", metavar="URL", help="Download from here, not from the publisher."),
     ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Fetch a public data set, so that the recipes find it.
+    """Download a public data set to a folder where recipes find it.
 
     **Examples**
 
@@ -35,8 +35,8 @@ def fetch(
     - `allyouneed fetch multi30k --into ~/data`
     - `allyouneed fetch multi30k --from https://mirror.example/multi30k`
 
-    Every file is checked by its checksum. What broke off goes on from there when the same command
-    is given again. The folder is printed at the end; with --json, each file.
+    The checksum of every file is checked. The same command resumes a broken download. At the end
+    the folder is printed; with --json, each file.
     """
     from allyouneed.data.download import fetch as bring
     from allyouneed.data.published import DATA_SETS
@@ -48,7 +48,7 @@ def fetch(
         raise UsageError(f"no data set is called {name!r}{meant}")
     data_set = DATA_SETS[name]
     folder = data_home() if into is None else into.expanduser()
-    note(f"{name} is for {data_set.licence} use, as its publisher says")
+    note(f"the publisher of {name} allows {data_set.licence} use")
     with Transfers() as transfers:
         paths = bring(data_set, folder, mirror, transfers.show)
     if json:

@@ -1,4 +1,4 @@
-"""`allyouneed fill`: what a masked word may be."""
+"""`allyouneed fill`: predicts masked words."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from allyouneed.errors import AllYouNeedError
 def fill(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="Texts with [MASK] in them, each in quotes. Without: standard input."),
+        typer.Argument(help="Texts with [MASK], each in quotes. Without them: standard input."),
     ] = None,
     model: EncoderFolder = None,
     top: Annotated[int, typer.Option(help="Pieces shown for each mask.")] = 5,
@@ -23,15 +23,15 @@ def fill(
     threads: Threads = None,
     debug: Debug = False,
 ) -> None:
-    """Fill in the words that [MASK] hides, by an encoder-only model.
+    """Fill in the words that [MASK] hides, with an encoder-only model.
 
     **Examples**
 
     - `allyouneed fill --model runs/masked-lm/model "The man went to the [MASK]."`
     - `allyouneed fill --model runs/masked-lm/model --top 1 < masked.txt`
 
-    For every mask of a text the most probable pieces, a line each: the probability and the text
-    with the piece in the mask's place, with a tab between them. With --json one line for a text.
+    Prints the most probable pieces for every mask, one per line: the probability, a tab, and the
+    text with the piece in place of the mask. With --json there is one line for each text.
     """
     encoder = opened_encoder(model, device, threads, "masked-lm")
     for chunk, places in numbered_chunks(texts, note):

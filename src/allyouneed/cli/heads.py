@@ -1,4 +1,4 @@
-"""`allyouneed heads`: what every head of a model looks at, and what is lost without it."""
+"""`allyouneed heads`: measures where every head of a model looks, and the loss without it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def heads(
     source: Annotated[
-        Path | None, typer.Option(help="Sentences, one a line; .gz, .xz, .zst too.")
+        Path | None, typer.Option(help="Sentences, one per line; .gz, .xz, .zst too.")
     ] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
     tsv: Annotated[
@@ -29,23 +29,21 @@ def heads(
     model: Model = DEFAULT_MODEL,
     gold: Annotated[
         Path | None,
-        typer.Option(help='Word alignments by people, line by line: "0-0" sure, "1?2" possible.'),
+        typer.Option(help='Manual word alignments, line by line: "0-0" sure, "1?2" possible.'),
     ] = None,
     importance: Annotated[
         bool,
-        typer.Option(
-            "--importance", help="Switch one head after another off: change of loss and BLEU."
-        ),
+        typer.Option("--importance", help="Switch off each head in turn: change of loss and BLEU."),
     ] = False,
     picture: Annotated[
-        Path | None, typer.Option(help="Draw layers × heads there: .png, .svg or .pdf.")
+        Path | None, typer.Option(help="Write a picture of layers × heads: .png, .svg or .pdf.")
     ] = None,
     json: Json = False,
     device: Device = None,
     threads: Threads = None,
     debug: Debug = False,
 ) -> None:
-    """Measure every attention head over a corpus: where it looks, and what is lost without it.
+    """Measure every attention head over a corpus: where it looks, and the loss without it.
 
     **Examples**
 
@@ -54,9 +52,9 @@ def heads(
     - `allyouneed heads --tsv aligned.tsv --gold aligned.talp --json`
 
     Columns: entropy of the weights (nats), distance (tokens), and the mean weight of the previous,
-    own and next token, of the start and end tokens, and of the rarest word. With --gold the
-    alignment error rate of each cross-attention head; with --importance what loss and BLEU of
-    greedy search change by, which takes a pass and a translation of the corpus for each head.
+    own and next token, of the start and end tokens, and of the rarest word. --gold adds the
+    alignment error rate of each cross-attention head. --importance adds the changes of loss and of
+    greedy search's BLEU; for each head it needs a pass over the corpus and a translation of it.
     """
     from allyouneed.insight.head_report import head_report
 
@@ -90,7 +88,7 @@ def heads(
 
 
 def check_picture(path: Path) -> None:
-    """Raises UsageError before any work for a picture that could not be written after it."""
+    """Raises UsageError if the picture cannot be written. It is checked before the long work."""
     from allyouneed.insight.plotting import check_place, plotting
 
     check_place(path)
@@ -98,7 +96,7 @@ def check_picture(path: Path) -> None:
 
 
 def draw(report: "HeadReport", title: str, path: Path) -> None:
-    """The picture, with a word on where it is."""
+    """Writes the picture, with a note that names its file."""
     from allyouneed.insight.figures import head_grid, save
 
     save(head_grid(report.grids(), title=title), path)

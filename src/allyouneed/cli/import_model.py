@@ -1,4 +1,4 @@
-"""`allyouneed import`: a model of another toolkit becomes a model folder."""
+"""`allyouneed import`: makes a model folder from a model of another toolkit."""
 
 import re
 from collections.abc import Iterator
@@ -20,36 +20,36 @@ def import_model(
     source: Annotated[
         str,
         typer.Argument(
-            help="What the other toolkit saved: a folder, a file or a zip; or firefox:PAIR or "
-            "hf:ORG/NAME, which are fetched."
+            help="The other toolkit's model: a folder, a file or a zip; or firefox:PAIR or "
+            "hf:ORG/NAME, which are downloaded."
         ),
     ],
     into: Annotated[
         Path | None,
         typer.Option(
-            help="The model folder to write; it must not be in use. Without it, a folder of the "
-            "model's name among those that `allyouneed models` lists ($ALLYOUNEED_MODELS, or "
-            "~/.local/share/allyouneed/models)."
+            help="The model folder to write; it must not be in use. By default a folder with the "
+            "model's name in $ALLYOUNEED_MODELS or ~/.local/share/allyouneed/models, where "
+            "`allyouneed models` lists it."
         ),
     ] = None,
     from_: Annotated[
         str | None,
         typer.Option(
             "--from",
-            help="The format; without it, told by what SOURCE is.",
+            help="The format; by default it is recognised from SOURCE.",
         ),
     ] = None,
     dictionaries: Annotated[
         Path | None,
-        typer.Option(help="fairseq only: the folder of dict.*.txt (where SOURCE is)."),
+        typer.Option(help="fairseq only: the folder of dict.*.txt (SOURCE's folder)."),
     ] = None,
     codes: Annotated[
         Path | None,
-        typer.Option(help="fairseq only: the codes that cut words (bpecodes, where SOURCE is)."),
+        typer.Option(help="fairseq only: the file of BPE codes (bpecodes in SOURCE's folder)."),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Make a model folder of another toolkit's model, to use it here.
+    """Make a model folder from another toolkit's model.
 
     **Examples**
 
@@ -61,33 +61,32 @@ def import_model(
     - `allyouneed import opus-mt-en-fr --into en-fr`
     - `allyouneed import JoC_Transformer.pt --dictionaries data --codes data/code --into joc`
 
-    firefox:PAIR is one of Mozilla's models for Firefox, by the register in this package;
-    firefox:PAIR:tiny names its kind too. hf:ORG/NAME is a model of the Hugging Face Hub, whose
-    weights are no pickle; it needs the extra: pip install 'allyouneed[hub]'. Both are fetched
-    once, checked, and used without a network from then on. Nothing else is ever fetched.
+    firefox:PAIR is one of Mozilla's models for Firefox, as listed in this package's register;
+    firefox:PAIR:tiny also names the kind. hf:ORG/NAME is a model of the Hugging Face Hub with
+    weights that are not a pickle; it needs the extra: pip install 'allyouneed[hub]'. Both are
+    downloaded once and checked; afterwards no network is needed. Nothing else is ever downloaded.
 
-    marian is a folder as `MarianMTModel.save_pretrained` writes it and OPUS-MT is handed out:
-    config.json, the weights, vocab.json, source.spm, target.spm.
+    marian is a folder written by `MarianMTModel.save_pretrained`, the form in which OPUS-MT is
+    published: config.json, the weights, vocab.json, source.spm, target.spm.
 
-    marian-files are those of Marian itself: a folder as Firefox keeps a model (model.*.bin,
-    vocab.*.spm, lex.*.bin, gzipped or not), or as a zip of OPUS-MT holds it (*.npz, source.spm,
-    target.spm, *.vocab.yml, decoder.yml). A shortlist is used with translate
-    --vocabulary-selection.
+    marian-files are the files of Marian itself: a folder of a Firefox model (model.*.bin,
+    vocab.*.spm, lex.*.bin, gzipped or not), or the contents of an OPUS-MT zip (*.npz, source.spm,
+    target.spm, *.vocab.yml, decoder.yml). translate --vocabulary-selection uses its shortlist.
 
     m2m is a folder of M2M-100, SMaLL-100 or NLLB-200: config.json, the weights,
-    sentencepiece.bpe.model and, of the first two, vocab.json.
+    sentencepiece.bpe.model and, for the first two, vocab.json.
 
-    ctranslate2 is a folder with model.bin, its vocabularies, and the tokenizer beside them:
-    source.spm and target.spm, sentencepiece.bpe.model, or sentencepiece.model. argos is a package
-    of Argos Translate and LibreTranslate, .argosmodel or unpacked.
+    ctranslate2 is a folder with model.bin, its vocabularies, and its tokenizer: source.spm and
+    target.spm, sentencepiece.bpe.model, or sentencepiece.model. argos is a package of Argos
+    Translate and LibreTranslate, .argosmodel or unpacked.
 
     fairseq is a checkpoint of fairseq or of NVIDIA's Transformer, with its dictionaries and codes.
-    Its text follows Moses' rules, which need the extra: pip install 'allyouneed[moses]'.
+    Its tokenizer follows Moses' rules, which need the extra: pip install 'allyouneed[moses]'.
 
     bert is a folder of `BertModel`, or of a class with heads on it: for masked words, next
-    sentences, labels of texts or tags of tokens. It is used by predict, fill and encode.
+    sentences, labels of texts or tags of tokens. Use it with predict, fill and encode.
 
-    Nothing that a file holds is run.
+    No code in the files is ever executed.
     """
     from allyouneed.interop.formats import FORMATS, format_of
     from allyouneed.model_folder.places import models_home
@@ -99,7 +98,7 @@ def import_model(
         name = from_ or format_of(path)
         for option, value in options.items():
             if value is not None and option not in FORMATS[name].options:
-                raise UsageError(f"--{option} says nothing about a model from {name}; leave it out")
+                raise UsageError(f"--{option} does not apply to a model from {name}; leave it out")
         given = {option: options[option] for option in FORMATS[name].options}
         home = models_home()
         target = home / named(source) if into is None else into
@@ -110,11 +109,11 @@ def import_model(
 
 
 def named(source: str) -> str:
-    """What a model is called where --into does not say it: "firefox-en-fr", or the last part of a
-    path without its ending.
+    """The name of a model without --into: "firefox-en-fr", or the last part of a path without its
+    suffix.
 
     Raises:
-        UsageError: nothing is left that a folder could be called.
+        UsageError: the source gives no name for a folder.
     """
     if source.startswith(FIREFOX):
         name = source.replace(":", "-")
@@ -123,13 +122,13 @@ def named(source: str) -> str:
         name = re.sub(r"\.(zip|argosmodel|pt|npz|bin)$", "", last)
     name = re.sub(r"[^\w.-]+", "-", name).strip("-.")
     if not name:
-        raise UsageError(f"{source} has no name; say by --into where the model goes")
+        raise UsageError(f"{source} gives the model no name; name a folder with --into")
     return name
 
 
 @contextmanager
 def _here(source: str) -> Iterator[Path]:
-    """The source as a path on this machine, fetched and unpacked where that is due."""
+    """The source as a path on this machine, downloaded and unpacked if necessary."""
     from allyouneed.interop.archive import unpacked
 
     if source.startswith(FIREFOX):
@@ -137,7 +136,7 @@ def _here(source: str) -> Iterator[Path]:
         from allyouneed.model_folder.places import fetched_home
 
         model = find(source.removeprefix(FIREFOX))
-        note(f"{source}: {model.kind}, {model.size / 1e6:,.0f} MB, MPL-2.0 as Mozilla says")
+        note(f"{source}: {model.kind}, {model.size / 1e6:,.0f} MB, licence MPL-2.0 (Mozilla)")
         with Transfers() as transfers:
             place = fetch(model, fetched_home() / "firefox", transfers.show)
         yield place

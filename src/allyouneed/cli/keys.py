@@ -1,4 +1,4 @@
-"""`allyouneed keys`: who may use the service."""
+"""`allyouneed keys`: manages the keys of the service."""
 
 import time
 from pathlib import Path
@@ -11,12 +11,12 @@ from allyouneed.cli.output import as_json, note, result
 
 KeysFile = Annotated[
     Path | None,
-    typer.Option("--keys", help="The file of keys; without it your own.", metavar="FILE"),
+    typer.Option("--keys", help="The file of keys; by default your own.", metavar="FILE"),
 ]
 
 
 def keys_verbs() -> typer.Typer:
-    """The verbs under `keys`."""
+    """The subcommands of `keys`."""
     verbs = typer.Typer(
         add_completion=False,
         rich_markup_mode="markdown",
@@ -32,23 +32,23 @@ def keys_verbs() -> typer.Typer:
 def add(
     name: Annotated[str, typer.Argument(help="What the key is for, such as weblate.")],
     characters: Annotated[
-        int | None, typer.Option(help="Characters in a month, at most.", min=1)
+        int | None, typer.Option(help="Largest number of characters per month.", min=1)
     ] = None,
     requests: Annotated[
-        int | None, typer.Option(help="Requests in a minute, at most.", min=1)
+        int | None, typer.Option(help="Largest number of requests per minute.", min=1)
     ] = None,
     file: KeysFile = None,
     debug: Debug = False,
 ) -> None:
-    """Make a key and print it. It is shown this once: only its hash is kept.
+    """Make a key and print it. It is shown only once, because the file holds its hash only.
 
     **Examples**
 
     - `allyouneed keys add weblate`
     - `allyouneed keys add guests --characters 100000 --requests 20`
 
-    Clients of LibreTranslate's API send it as `api_key`, clients of DeepL's as their key, others
-    as `Authorization: Bearer KEY`. A running service knows it after a few seconds.
+    Clients of LibreTranslate's API send the key as `api_key`, clients of DeepL's API as their key,
+    others as `Authorization: Bearer KEY`. A running service accepts it after a few seconds.
     """
     from allyouneed.serving.keys import KeyFile, default_path
 
@@ -56,7 +56,7 @@ def add(
 
 
 def list_keys(file: KeysFile = None, json: Json = False, debug: Debug = False) -> None:
-    """List the keys: name, when it was made, and characters and requests of this month."""
+    """List the keys: name, date, and this month's characters and requests."""
     from allyouneed.serving.keys import KeyFile, default_path
 
     path = file or default_path()

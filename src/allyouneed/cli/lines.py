@@ -1,4 +1,4 @@
-"""Lines of standard input, as they arrive."""
+"""Reads the lines of standard input as they arrive."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -8,17 +8,17 @@ from typing import BinaryIO
 from allyouneed.errors import UsageError
 
 READ_BYTES = 1 << 15
-"""Taken from a pipe at a time, at most: lines of like length meet in a batch, and memory stays
-small however long the input is."""
+"""The most bytes read from a pipe at a time: enough to batch lines of similar length, and few
+enough to keep memory small for inputs of any length."""
 
 BOM = b"\xef\xbb\xbf"
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes; a person at a terminal is told what is awaited.
+    """Standard input as bytes. At a terminal, a line tells the user what to type.
 
     Raises:
-        UsageError: a standard input that is closed.
+        UsageError: standard input is closed.
     """
     if sys.stdin is None:
         raise UsageError("standard input is closed; give the text as arguments, in quotes")
@@ -30,18 +30,21 @@ def standard_input() -> BinaryIO:
 def given_or_arriving(
     texts: Sequence[str] | None, note: Callable[[str], None]
 ) -> Iterator[list[str]]:
-    """The texts of a call at once, or else the lines of standard input as they arrive. A text that
-    is the name of a file is taken as text, with a note: probably its lines were meant.
+    """The texts of a call, all at once; without texts, the lines of standard input as they arrive.
 
-    Raises UsageError where standard input is needed and closed.
+    A text that is the name of a file is used as text, with a note, because the user probably meant
+    the lines of the file.
+
+    Raises:
+        UsageError: there are no texts, and standard input is closed.
     """
     if not texts:
         return arriving_lines(standard_input(), note)
     for number, text in enumerate(texts, start=1):
         if _is_file(text):
             note(
-                f"text {number} is the name of a file, and taken as the text {text!r}; for the "
-                f"lines of the file write < {text}"
+                f"text {number} is the name of a file, but {text!r} itself is used as the text; "
+                f"to use the lines of the file, write < {text}"
             )
     return iter([[*texts]])
 
@@ -49,7 +52,7 @@ def given_or_arriving(
 def numbered_chunks(
     texts: Sequence[str] | None, note: Callable[[str], None]
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """The same, each chunk with the places of its texts in words, such as "line 3"."""
+    """The texts as `given_or_arriving` returns them, with their places, such as "line 3"."""
     done, unit = 0, "text" if texts else "line"
     for chunk in given_or_arriving(texts, note):
         yield chunk, [f"{unit} {done + number}" for number in range(1, len(chunk) + 1)]
@@ -57,11 +60,12 @@ def numbered_chunks(
 
 
 def arriving_lines(stream: BinaryIO, note: Callable[[str], None]) -> Iterator[list[str]]:
-    """The lines that can be read at once, again and again until the end; never an empty list.
+    """Lists of the lines that can be read without waiting, until the end of the stream. No list is
+    empty.
 
-    Waits only while there is no whole line, so a line that was typed or piped is given out at
-    once. Lines end at `\\n` alone. Bytes that are not UTF-8 become U+FFFD, and a byte order mark is
-    taken off the first line, both with a note that names the line.
+    It waits only while there is no whole line, so a typed or piped line is returned at once. Lines
+    end at `\\n` only. Bytes that are not UTF-8 become U+FFFD, and a byte order mark on the first
+    line is removed; a note names the line.
     """
     number, rest = 0, [b""]
     while portion := _portion(stream):
@@ -83,7 +87,7 @@ def _is_file(text: str) -> bool:
 
 
 def _portion(stream: BinaryIO) -> bytes:
-    """What is there now, waiting only for the first byte."""
+    """The bytes that are available now; waits only for the first byte."""
     read = getattr(stream, "read1", stream.read)
     portion: bytes = read(READ_BYTES)
     return portion
@@ -98,6 +102,6 @@ def _text(line: bytes, number: int, note: Callable[[str], None]) -> str:
     except UnicodeDecodeError as error:
         note(
             f"line {number}: byte {error.start + 1} (0x{line[error.start]:02X}) is not UTF-8; "
-            "replaced by U+FFFD, like any others of this line"
+            "replaced by U+FFFD, like all such bytes of this line"
         )
         return line.decode(errors="replace")

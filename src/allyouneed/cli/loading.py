@@ -1,4 +1,4 @@
-"""A model, opened for a verb, with a word on standard error where that is due."""
+"""Opens a model for a verb, and writes notes about it to standard error."""
 
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,8 @@ def opened(
     debug: bool,
     vocabulary_selection: bool = False,
 ) -> "Translator":
-    """Opens the translator. A note tells when another engine runs than was asked for; with `debug`,
-    a note always names the engine.
+    """Opens the translator. A note tells if another engine runs than was asked for; with `debug`, a
+    note always names the engine.
 
     Raises:
         ModelFolderError, UsageError: as `allyouneed.load`.
@@ -46,7 +46,7 @@ def opened(
 
 
 def tell(told: "Translator | Chat | Stream") -> None:
-    """Says what there is to know about a translator, a reply or a streamed translation."""
+    """Writes the notes of a translator, a reply or a streamed translation to standard error."""
     for text in told.notes:
         note(text)
 
@@ -57,12 +57,13 @@ def opened_encoder(
     """Opens the model without a decoder in the folder `model`; `recipe` names a recipe for one.
 
     Raises:
-        ModelFolderError, UsageError: as `EncoderModel.open`, or no folder was given.
+        ModelFolderError, UsageError: as `EncoderModel.open`.
+        UsageError: no folder is given.
     """
     if model is None:
         raise UsageError(
-            "--model is missing, and no model for this comes with the package; "
-            f"`allyouneed train {recipe}` makes one: --model runs/{recipe}/model"
+            "--model is missing, and the package has no model for this task; train one with "
+            f"`allyouneed train {recipe}`, then add --model runs/{recipe}/model"
         )
     from allyouneed.encoder_only.model import EncoderModel
     from allyouneed.model_folder.folder import open_model_folder

@@ -37,11 +37,16 @@ def look(
     ] = None,
     port: Annotated[
         int,
-        typer.Option(help="Of localhost; 0 is any.", min=0, max=65535, rich_help_panel=RUNNING),
+        typer.Option(
+            help="Port of localhost; 0 is any free port.",
+            min=0,
+            max=65535,
+            rich_help_panel=RUNNING,
+        ),
     ] = 0,
     no_browser: Annotated[
         bool,
-        typer.Option("--no-browser", help="Only say the address.", rich_help_panel=RUNNING),
+        typer.Option("--no-browser", help="Only print the address.", rich_help_panel=RUNNING),
     ] = False,
     device: Device = None,
     threads: Threads = None,
@@ -56,19 +61,19 @@ def look(
     - `allyouneed look --second-model runs/my-run/model "A man rides a bike."`
     - `allyouneed look --html bike.html "A man rides a bike."`
 
-    The view is a page on this machine alone, open until Ctrl-C. A saved file needs no model and
-    no network: it answers from what was computed before, every head switched off by itself.
+    The view is a web page that only this machine can open, until Ctrl-C. A saved file needs no
+    model and no network. It holds precomputed results, among them each single head switched off.
     """
     from allyouneed.widget.page import Start
     from allyouneed.widget.session import Session
 
     for text in texts or ():
         if not text.strip():
-            raise UsageError(f"{text!r} is no sentence to look into; give one in quotes")
+            raise UsageError(f"{text!r} has no words to translate; give a sentence in quotes")
     names = [model] if second_model is None else [model, second_model]
     start = Start.of(texts or [EXAMPLE], beam, len(names))
     if html is not None and (port or no_browser):
-        raise UsageError("--port and --no-browser are for the page, not for --html; leave them out")
+        raise UsageError("--port and --no-browser do not apply to --html; leave them out")
     translators = [opened(name, "core", device, threads, debug) for name in names]
     on_failure = traceback.print_exception if debug else lambda error: None
     session = Session(translators, names, on_failure)
@@ -87,7 +92,7 @@ def _save(session: "Session", start: "Start", path: Path) -> None:
     columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
-        task = shown.add_task("each head off, by itself")
+        task = shown.add_task("switching off each single head")
         save(session, start, path, lambda done, of: shown.update(task, completed=done, total=of))
     note(f"{path.stat().st_size / 1e6:.1f} MB; open it in any browser")
     result(str(path))
@@ -97,7 +102,7 @@ def _serve(session: "Session", start: "Start", port: int, browser: bool) -> None
     from allyouneed.widget.server import PageServer
 
     with PageServer(session.ask, start, port) as server:
-        note(f"the view is at {server.address} until Ctrl-C")
+        note(f"the view is at {server.address}; Ctrl-C ends it")
         if browser:
             Thread(target=_open, args=(server.address,), daemon=True).start()
         try:

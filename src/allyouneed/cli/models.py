@@ -1,4 +1,4 @@
-"""`allyouneed models`: the models that are here."""
+"""`allyouneed models`: lists the models of this machine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ from allyouneed.errors import ModelFolderError
 if TYPE_CHECKING:
     from allyouneed.model_folder.folder import ModelFolder
 
-WIDE = 500  # columns, where nobody looks at a screen
-SHOWN = 3  # directions, beyond which they are counted
+WIDE = 500  # columns of output that goes to a file or a pipe
+SHOWN = 3  # languages; if there are more, only their number is shown
 
 
 def models(json: Json = False, debug: Debug = False) -> None:
-    """List the models that are here: bundled with the package, and imported.
+    """List the models of this machine: those bundled with the package and imported ones.
 
     **Examples**
 
@@ -27,9 +27,9 @@ def models(json: Json = False, debug: Debug = False) -> None:
     - `allyouneed import firefox:en-fr`
     - `allyouneed translate --model firefox-en-fr "Good morning."`
 
-    Each is used by its name. Imported models are kept in one folder: $ALLYOUNEED_MODELS, or else
-    allyouneed/models where the system keeps its users' data (~/.local/share on Linux). To remove
-    one, remove its folder.
+    Use a model by its name. Imported models are in one folder: $ALLYOUNEED_MODELS, or else
+    allyouneed/models in the user's data folder (~/.local/share on Linux). To remove a model, remove
+    its folder.
     """
     from allyouneed.model_folder.folder import bundled_folder, bundled_models
     from allyouneed.model_folder.places import imported_models, models_home
@@ -64,11 +64,11 @@ def models(json: Json = False, debug: Debug = False) -> None:
     if not console.is_terminal:
         console.width = WIDE
     console.print(table)
-    note(f"imported models are kept in {models_home()}")
+    note(f"imported models are in {models_home()}")
 
 
 def _row(name: str, path: Path, origin: str) -> dict[str, Any]:
-    """What is told about a model."""
+    """The values shown for a model."""
     from allyouneed.model_folder.folder import open_model_folder
 
     folder = open_model_folder(path)
@@ -93,7 +93,7 @@ def _kind(folder: "ModelFolder") -> str:
 
 
 def _engine(folder: "ModelFolder") -> str:
-    """The engine that "auto" takes on a CPU."""
+    """The engine that "auto" chooses on a CPU."""
     if folder.heads is not None:
         return "core"
     from allyouneed.engine.native import why_not
@@ -102,7 +102,7 @@ def _engine(folder: "ModelFolder") -> str:
 
 
 def _licence(path: Path) -> str:
-    """The first word about a licence in the model's card."""
+    """The licence that the model's card names."""
     try:
         card = (path / "README.md").read_text("utf-8", errors="replace")[:20_000]
     except OSError:

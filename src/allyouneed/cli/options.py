@@ -33,27 +33,27 @@ EncoderFolder = Annotated[
 Beam = Annotated[
     int | None,
     typer.Option(
-        help="Hypotheses kept at each step (4); 1 is greedy, 1000 the most.", rich_help_panel=SEARCH
+        help="Hypotheses kept at each step (4; 1 is greedy, at most 1000).", rich_help_panel=SEARCH
     ),
 ]
 LengthPenalty = Annotated[
     float | None,
-    typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is none.", rich_help_panel=SEARCH),
+    typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is no penalty.", rich_help_panel=SEARCH),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...", rich_help_panel=RUNNING),
+    typer.Option(help="The device: cpu, cuda, cuda:1, ...", rich_help_panel=RUNNING),
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(help="Cores to use; without it all of them.", min=1, rich_help_panel=RUNNING),
+    typer.Option(help="Number of cores; by default all.", min=1, rich_help_panel=RUNNING),
 ]
 From = Annotated[
     str | None,
     typer.Option(
         "--from",
         metavar="LANGUAGE",
-        help="The texts' language, for a model of several: de, fr, ...",
+        help="The texts' language, for a model of several languages: de, fr, ...",
     ),
 ]
 To = Annotated[
@@ -61,23 +61,24 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="LANGUAGE|FILE",
-        help="The language to translate into, for a model of several; or where the translation of "
-        "a document, or of a folder of them, is written.",
+        help="The target language, for a model of several languages; or the file or folder to "
+        "write translated documents to.",
     ),
 ]
 Engine = Annotated[
     str,
     typer.Option(
-        help="What runs the model: core (the paper's code, on any device); cpu-float32 (the same "
-        "numbers, faster); cpu-int8 (the fastest on a CPU, now and then another word); cuda. "
-        "auto takes the fastest for the device, and --debug says which that is.",
+        help="The engine that runs the model: core (the paper's code, any device), cpu-float32 "
+        "(the same results, faster), cpu-int8 (the fastest on a CPU; a word may differ), cuda. "
+        "auto chooses the fastest for the device; --debug names it.",
         rich_help_panel=RUNNING,
     ),
 ]
 Output = Annotated[
     Path | None,
     typer.Option(
-        help="Write the results into this file, whole or not at all, instead of printing them.",
+        help="Write the results to this file instead of printing them. It appears only when "
+        "complete.",
         metavar="FILE",
         rich_help_panel=RUNNING,
     ),
@@ -89,7 +90,7 @@ Debug = Annotated[
     bool,
     typer.Option(
         "--debug",
-        help="Say what runs the model, and show the traceback of an error.",
+        help="Name the engine that runs the model, and show the traceback of an error.",
         callback=_remember_debug,
         is_eager=True,
         rich_help_panel=RUNNING,

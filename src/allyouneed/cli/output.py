@@ -1,4 +1,4 @@
-"""What the verbs write: results to standard output, notes to standard error."""
+"""Writes results to standard output and notes to standard error."""
 
 import json
 import sys
@@ -16,11 +16,11 @@ def result(line: str) -> None:
 
 @contextmanager
 def results(file: Path | None) -> Iterator[Callable[[str], None]]:
-    """Yields a function that writes a line of results: to standard output, or into the file. The
-    file appears when the block ends.
+    """Yields a function that writes a line of results to standard output or to the file. The file
+    appears when the `with` block ends.
 
     Raises:
-        OSError: the file cannot be written; an older one stays as it was.
+        OSError: the file cannot be written. An older file stays unchanged.
     """
     if file is None:
         yield result
@@ -32,7 +32,7 @@ def results(file: Path | None) -> Iterator[Callable[[str], None]]:
 
 
 def as_json(values: Any) -> str:
-    """A JSON value on one line, every character as itself."""
+    """The value as JSON on one line, without escapes for characters beyond ASCII."""
     return json.dumps(values, ensure_ascii=False)
 
 

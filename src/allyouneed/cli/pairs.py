@@ -1,4 +1,4 @@
-"""Files that a verb is given: pairs of sentences, or sentences alone."""
+"""Reads the files that are given to a verb: pairs of sentences, or sentences."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 
 def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> Iterator["Pair"]:
-    """Pairs from two files in step, or from one of source, tab, target; every line counts.
+    """The pairs of two parallel files, or of one file with lines of source, tab, target. A
+    malformed line is an error.
 
-    A relative path is looked for here and in the data folder ($ALLYOUNEED_DATA). What reading
-    takes off (byte order marks, carriage returns) is noted.
+    A relative path is looked for in the working directory and in the data folder
+    ($ALLYOUNEED_DATA). A note tells about removed byte order marks and carriage returns.
 
     Raises:
-        UsageError: both ways given, or neither.
-        DataError: files that cannot be read, or of different length, with the place.
+        UsageError: both `tsv` and other files are given, or neither.
+        DataError: a file cannot be read, or the files have different numbers of lines; the message
+            names the place.
     """
     from allyouneed.data.corpus import Corpus
 
@@ -30,10 +32,10 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
     elif source and target and not tsv:
         corpus = Corpus(source=_found(source), target=_found(target), format="text")
     elif tsv:
-        raise UsageError("--tsv holds both sides; leave the files of one side out")
+        raise UsageError("--tsv is a file of both sides; leave the files of single sides out")
     else:
         there = (
-            f"{source or target} is one side, and the other is missing; "
+            f"{source or target} is one side, but the other side is missing; "
             if source or target
             else ""
         )
@@ -42,14 +44,15 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
 
 
 def conversation_pairs(path: Path, history: "History", spaced: bool) -> Iterator["Pair"]:
-    """(what was said, reply) of a file of turn, tab, reply; otherwise as `file_pairs`."""
+    """(turns before, reply) from a file with lines of turn, tab, reply; otherwise as
+    `file_pairs`."""
     from allyouneed.data.corpus import Corpus
 
     yield from _every_pair(Corpus(source=_found(path), history=history, spaced=spaced))
 
 
 def file_lines(path: Path) -> list[str]:
-    """The lines of one file; otherwise as `file_pairs`."""
+    """The lines of one file, read and checked as by `file_pairs`."""
     from allyouneed.data.lines import read_lines
     from allyouneed.data.report import DataReport
 
@@ -78,7 +81,8 @@ def _found(path: Path) -> Path:
 
 
 def _refuse_left_out(report: "DataReport") -> None:
-    """A line that a training corpus would do without belongs to the result here."""
+    """Raises DataError for the first malformed line. Training would skip it, but here every line
+    needs a result."""
     for tally in report.left_out.values():
         _, line, detail = tally.examples[0]
         raise DataError(f"{report.corpora[0]}:{line}: {detail}")

@@ -1,4 +1,4 @@
-"""Reads PAPER.md: which section, equation, table row or figure is where in the code."""
+"""Reads PAPER.md, which maps sections, equations, tables and figures of the paper to the code."""
 
 import ast
 import difflib
@@ -14,13 +14,13 @@ REFERENCES = {
     "figure": ("figure", "fig.", "fig"),
     "table": ("table", "tab."),
 }
-ALIKE = 0.8  # how much alike two words must be to count as one, mistyped
+ALIKE = 0.8  # the similarity from which a word counts as a misspelling of another
 _REFERENCE = re.compile(r"(?:section|equation|figure|table) [\d.]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of PAPER.md: `file` is relative to the package, `symbol` dotted."""
+    """A row of PAPER.md. `file` is relative to the package, `symbol` is a dotted name."""
 
     paper: str
     idea: str
@@ -30,18 +30,18 @@ class Row:
 
     @property
     def path(self) -> Path:
-        """The file, where this package is installed."""
+        """The path of the file in the installed package."""
         return Path(str(resources.files("allyouneed"))) / self.file
 
     def line(self) -> int | None:
-        """The line that defines the symbol, or None when it is not there."""
+        """The line that defines the symbol; None if the file does not define it."""
         if not self.path.is_file():
             return None
         return line_of(self.path.read_text("utf-8"), self.symbol)
 
 
 def paper_rows() -> list[Row]:
-    """The rows of the PAPER.md that comes with the package."""
+    """The rows of the package's PAPER.md."""
     return read_rows((resources.files("allyouneed") / "PAPER.md").read_text("utf-8"))
 
 
@@ -71,7 +71,7 @@ def line_of(source: str, symbol: str) -> int | None:
 
 
 def _members(node: ast.stmt) -> list[ast.stmt]:
-    """What a class defines: its body, then what its methods set on `self`."""
+    """The members of a class: its body, then the attributes that its methods set on `self`."""
     if not isinstance(node, ast.ClassDef):
         return []
     return node.body + [
@@ -97,8 +97,8 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
 
 
 def find(query: str, rows: Sequence[Row]) -> list[Row]:
-    """The rows that a query means, best first: by reference ("eq. 1", "3.2.1", "table 3"), or by
-    words, each of which begins a word of the row (or nearly is one)."""
+    """The rows that match a query, best first. A query is a reference ("eq. 1", "3.2.1", "table
+    3"), or words that each are the beginning of a word of the row, or similar to one."""
     wanted = normalise(query)
     if re.fullmatch(r"\d+(\.\d+)+", wanted):
         wanted = f"section {wanted}"
@@ -106,13 +106,13 @@ def find(query: str, rows: Sequence[Row]) -> list[Row]:
         return [row for row in rows if _refers(row, wanted)]
     scored = [(score, row) for row in rows if (score := _score(wanted, row)) > 0]
     best = max((score for score, _ in scored), default=0.0)
-    # words that merely look alike count only where nothing matches as it stands
+    # rows with similar words are used only if no row matches exactly
     kept = [(score, row) for score, row in scored if best < 1 or score >= 1]
     return [row for _, row in sorted(kept, key=lambda entry: -entry[0])]
 
 
 def nearest_rows(query: str, rows: Sequence[Row], count: int = 3) -> list[Row]:
-    """The rows with a name most like a query that `find` finds nothing for."""
+    """The rows with the most similar names, for a query without a match."""
 
     def likeness(row: Row) -> float:
         names = [normalise(name) for name in (row.paper, row.symbol, *row.words)]
@@ -122,7 +122,8 @@ def nearest_rows(query: str, rows: Sequence[Row], count: int = 3) -> list[Row]:
 
 
 def normalise(text: str) -> str:
-    """Lower case, hyphens and brackets as spaces, references in full: "Eq. (1)" → "equation 1"."""
+    """The text in lower case, with spaces for hyphens and brackets, and with references written
+    out: "Eq. (1)" → "equation 1"."""
     text = re.sub(r"[-–()&,]", " ", text.lower().replace("√", "sqrt "))
     for word, spellings in REFERENCES.items():
         for spelling in spellings:
@@ -139,8 +140,9 @@ def _refers(row: Row, reference: str) -> bool:
 
 
 def _score(query: str, row: Row) -> float:
-    """At least 1 when every word of the query begins a word of the row, more when it is a name of
-    the row; below 1 when words are only alike; 0 when a word of the query is not to be found."""
+    """How well a row matches a query: at least 1 if every word of the query is the beginning of a
+    word of the row, more if it is a name of the row; below 1 if words are only similar; 0 if a word
+    does not match."""
     names = [normalise(n) for n in (row.symbol, row.paper, *row.paper.split(", "), *row.words)]
     if query in names:
         return 3.0

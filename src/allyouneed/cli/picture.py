@@ -1,4 +1,4 @@
-"""Attention weights as a small picture of characters.
+"""Draws attention weights as a small picture of characters.
 
 T target length · S source length
 """
@@ -18,10 +18,11 @@ def attention_picture(
     weights_TS: Sequence[Sequence[float]],
     width: int = 100,
 ) -> str:
-    """A row for each target piece, a column for each source piece, darker for more attention.
+    """A picture with a row for each target piece and a column for each source piece; darker means
+    more attention.
 
-    Every row is scaled by its own largest weight. Where the source's pieces do not fit into
-    `width` characters above the columns, the columns are numbered and the pieces listed below.
+    Every row is scaled by its own largest weight. If the source's pieces do not fit into `width`
+    characters above the columns, the columns are numbered and the pieces listed below.
     """
     names = [shown(piece.strip() or piece) for piece in source]
     rows = [shown(piece.strip() or piece) for piece in target]

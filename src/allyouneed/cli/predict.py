@@ -1,4 +1,4 @@
-"""`allyouneed predict`: labels of texts, of pairs of texts, or tags of their words."""
+"""`allyouneed predict`: predicts labels of texts or pairs of texts, or tags of words."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 def predict(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="What to label, each in quotes. Without it: standard input."),
+        typer.Argument(help="Texts to label, each in quotes. Without them: standard input."),
     ] = None,
     model: EncoderFolder = None,
     pairs: Annotated[
         bool,
-        typer.Option("--pairs", help="Each text is two, with a tab between them."),
+        typer.Option("--pairs", help="Each text is a pair of texts with a tab between them."),
     ] = False,
     json: Json = False,
     device: Device = None,
     threads: Threads = None,
     debug: Debug = False,
 ) -> None:
-    """Label texts by an encoder-only model that was trained to.
+    """Label texts with an encoder-only model.
 
     **Examples**
 
     - `allyouneed predict --model runs/sst2/model "A charming and funny film."`
     - `allyouneed predict --model runs/sst2/model --json < reviews.txt`
 
-    Every text, or line of standard input, gives one line: the label and its probability, with a tab
-    between them. A model that tags words gives its tags, one for each word, with spaces between
-    them. With --json the probabilities of all labels, or each word with its tag.
+    Every text, or line of standard input, gives one line: the label, a tab, and the label's
+    probability. A model that tags words gives one tag for each word, separated by spaces. With
+    --json the line has the probabilities of all labels, or each word with its tag.
     """
     encoder = opened_encoder(model, device, threads, "sst2")
     for chunk, places in numbered_chunks(texts, note):

@@ -1,4 +1,4 @@
-"""How a training run is going: a live line on a terminal, a line for each record elsewhere."""
+"""Shows the progress of a training run: a live line on a terminal, or a line for each record."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -14,8 +14,8 @@ Record = Mapping[str, Any]
 
 
 class TrainingProgress:
-    """Shows the records of a run on standard error as they come; nothing before the first one, so
-    that a worker that has none to show leaves the screen to the others."""
+    """Shows the records of a run on standard error as they come. Nothing is drawn before the first
+    record, so that workers without records do not disturb the screen."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
@@ -36,7 +36,7 @@ class TrainingProgress:
         self._progress.stop()
 
     def show(self, record: Record) -> None:
-        """One record of the log."""
+        """Shows a record of the log."""
         self._progress.start()
         text = describe(record)
         if record["event"] == "step" and self._live:
@@ -47,7 +47,7 @@ class TrainingProgress:
             self.console.print(text, markup=False)
 
     def preparing(self, stage: str, done: int, total: int | None) -> None:
-        """How far something before the first step is, in whatever it counts."""
+        """Shows the progress of a stage before the first step, in the stage's own units."""
         doing = f"{stage}: {done:,}" if done else stage
         self._progress.update(
             self._task, completed=done / total if total else 0.0, description=doing
@@ -55,7 +55,7 @@ class TrainingProgress:
 
 
 def describe(record: Record) -> str:
-    """A record in one line; nothing for one that is only for the log."""
+    """A record as one line; empty for a record that is only for the log."""
     match record["event"]:
         case "step":
             unit = record.get("unit", "token").split()[-1]
@@ -80,7 +80,7 @@ def describe(record: Record) -> str:
 
 
 def time_left(seconds: float, share_done: float) -> str:
-    """Goes by the time that the share done so far has taken."""
+    """The time left, as a text; extrapolated from the time that the share done has taken."""
     if share_done <= 0:
         return "time left unknown"
     left = timedelta(seconds=round(seconds * (1 - share_done) / share_done))

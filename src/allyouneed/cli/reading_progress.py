@@ -1,4 +1,4 @@
-"""How much of a file on standard input is done, at a terminal."""
+"""Shows at a terminal how much of a file on standard input is done."""
 
 import os
 import stat
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 Done = Callable[[str], None]
-"""done(line): this line of the input has been worked off."""
+"""done(line) tells that this line of the input has been processed."""
 
 
 @contextmanager
 def reading_progress(given: bool, output: Path | None) -> Iterator[Done]:
-    """Shows a bar on standard error while the lines of a file are worked off.
+    """Shows a bar on standard error while the lines of a file are processed.
 
     There is no bar in four cases: texts were `given` as arguments, standard input is not a file,
     standard error is not a terminal, or the results themselves go to a terminal.
@@ -44,7 +44,7 @@ def reading_progress(given: bool, output: Path | None) -> Iterator[Done]:
 
 
 def _input_bytes() -> int:
-    """The size of the file on standard input; 0 for a pipe, a terminal, or none."""
+    """The size of the file on standard input; 0 for a pipe, a terminal or a closed input."""
     try:
         status = os.fstat(sys.stdin.fileno())
     except (AttributeError, OSError, ValueError):

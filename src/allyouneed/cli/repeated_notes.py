@@ -1,4 +1,4 @@
-"""Notes that many lines of a file have in common."""
+"""Summarises notes that are the same for many lines of a file."""
 
 import re
 from collections import defaultdict
@@ -9,10 +9,10 @@ EXAMPLES = 10  # line numbers in a summary
 
 
 class RepeatedNotes:
-    """Tells the first note of each kind at once, and how many others there were at the end.
+    """Writes the first note of each kind at once, and the number of the others at the end.
 
-    Notes are of one kind when they differ in nothing but numbers. `unit` is what is counted, such
-    as "line".
+    Notes are of the same kind if they differ only in their numbers. `unit` names the items that
+    have notes, such as "line".
     """
 
     def __init__(self, unit: str) -> None:
@@ -20,14 +20,14 @@ class RepeatedNotes:
         self._seen: dict[str, list[int]] = defaultdict(list)
 
     def add(self, number: int, text: str) -> None:
-        """A note about line `number`."""
+        """Adds a note about line `number`."""
         numbers = self._seen[re.sub(r"\d+", "N", text)]
         if not numbers:
             note(f"{self._unit} {number}: {text}")
         numbers.append(number)
 
     def tell_rest(self) -> None:
-        """A line for each kind of which there was more than the note that was told."""
+        """Writes a line for each kind with more than one note."""
         for first, *rest in self._seen.values():
             if rest:
                 which = ", ".join(map(str, rest[:EXAMPLES])) + (", ..." if rest[EXAMPLES:] else "")

@@ -1,4 +1,4 @@
-"""`allyouneed score`: how probable given translations are to a model."""
+"""`allyouneed score`: computes the log-probabilities of given translations under a model."""
 
 import math
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ PAIRS_AT_ONCE = 512
 
 
 def score(
-    source: Annotated[Path, typer.Option(help="Sentences, one a line; .gz, .xz, .zst too.")],
+    source: Annotated[Path, typer.Option(help="Sentences, one per line; .gz, .xz, .zst too.")],
     target: Annotated[Path, typer.Option(help="Their translations, line by line.")],
     model: Model = DEFAULT_MODEL,
     from_: From = None,
     to: To = None,
     tokens: Annotated[
-        bool, typer.Option("--tokens", help="Also each token with its log-probability.")
+        bool, typer.Option("--tokens", help="Also print each token with its log-probability.")
     ] = False,
     json: Json = False,
     device: Device = None,
@@ -54,13 +54,14 @@ def score(
     - `allyouneed score --source input.en --target output.de`
     - `allyouneed score --source input.en --target output.de --tokens`
 
-    Columns, separated by tabs: log-probability (natural), H (the same per token, the end token
-    counted), exp(H), the geometric mean of the tokens' probabilities, and the translation.
+    The columns are separated by tabs. Column 1 is the log-probability (natural logarithm), column 2
+    its mean per token (the end token is counted), column 3 that mean as a probability, column 4 the
+    translation.
     """
     if engine not in ("auto", "core"):
         raise UsageError(
-            f"--engine {engine}: given translations are scored by the core model; "
-            "leave --engine out, or say core"
+            f"--engine {engine} cannot score given translations, only the core model can; "
+            "leave --engine out, or use core"
         )
     pairs = file_pairs(source, target, None)
     translator = opened(model, "core", device, threads, debug)

@@ -1,4 +1,4 @@
-"""Options of the search, from what was typed to what `decoding` takes."""
+"""Turns the typed options of the search into the options of `decoding`."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from allyouneed.decoding.options import BeamOptions, SamplingOptions
 
 Typed = Mapping[str, Any]
-"""Options by their name in `decoding`; None where nothing was typed."""
+"""Options by their names in `decoding`; None for an option that was not typed."""
 
 
 def check_choice(sample: bool, searching: Typed, drawing: Typed) -> None:
-    """Raises UsageError for options of beam search beside --sample, or of sampling without it."""
+    """Raises UsageError for options of beam search with --sample, and of sampling without it."""
     refused, reason = (
         (searching, "is for beam search, not for --sample; leave one of them out")
         if sample
@@ -24,7 +24,7 @@ def check_choice(sample: bool, searching: Typed, drawing: Typed) -> None:
 
 
 def beam_options(n_best: int, searching: Typed, lengths: Typed) -> "BeamOptions":
-    """Beam search with the typed options, as wide as `n_best` where no width was typed."""
+    """Beam search with the typed options. If no beam was typed, it is at least `n_best`."""
     from allyouneed.decoding.length_penalty import Wu
     from allyouneed.decoding.options import BeamOptions
 

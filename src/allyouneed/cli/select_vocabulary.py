@@ -1,4 +1,4 @@
-"""`allyouneed select-vocabulary`: learn which words a source sentence can need."""
+"""`allyouneed select-vocabulary`: learns which target pieces a source sentence can need."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def select_vocabulary(
-    model: Annotated[str, typer.Option(help="The model folder that it is for.", metavar="FOLDER")],
+    model: Annotated[str, typer.Option(help="The model folder to add it to.", metavar="FOLDER")],
     source: Annotated[
-        Path | None, typer.Option(help="Sentences, one a line, best those of the training.")
+        Path | None, typer.Option(help="Sentences, one per line, if possible the training data.")
     ] = None,
     target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
     tsv: Annotated[
@@ -39,12 +39,13 @@ def select_vocabulary(
     ] = None,
     candidates: Annotated[
         int | None,
-        typer.Option(help="Target pieces for each source piece, at most (100).", min=1),
+        typer.Option(help="Largest number of target pieces for each source piece (100).", min=1),
     ] = None,
     evaluate: Annotated[
         tuple[Path, Path] | None,
         typer.Option(
-            help="A test set: say what it loses by the selection.", metavar="SOURCE REFERENCE"
+            help="A test set to measure the selection's loss of quality on.",
+            metavar="SOURCE REFERENCE",
         ),
     ] = None,
     beam: Beam = None,
@@ -62,10 +63,10 @@ def select_vocabulary(
     - `allyouneed select-vocabulary --model my-model --tsv train.tsv --evaluate test.en test.de`
     - `allyouneed translate --model my-model --vocabulary-selection < input.txt`
 
-    Writes vocabulary_selection.safetensors into the model folder. `translate
-    --vocabulary-selection` then computes the output layer over the selected pieces alone: faster
-    where the vocabulary is large, not with 8,000 pieces, and it can miss a word. "Covered" is the
-    share of the reference's pieces that are selected; every 100th pair is held out for that.
+    Writes vocabulary_selection.safetensors to the model folder. `translate --vocabulary-selection`
+    then computes the output layer over the selected pieces only. This is faster with a large
+    vocabulary (not with 8,000 pieces), but it can miss a word. "Covered" is the share of the
+    reference's pieces that are selected, measured on every 100th pair, which is not learnt from.
     """
     from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
     from allyouneed.evaluation.comparison import compare
@@ -86,7 +87,7 @@ def select_vocabulary(
     learned.selection.save(written, tokenizer)
     covered = {"held out": learned.held_out} if learned.held_out else {}
     if not covered:
-        note("fewer than 100 pairs: none was held out to see what is covered")
+        note("there are fewer than 100 pairs, so the coverage is not measured")
     outcome: Comparison | None = None
     if evaluate:
         sources = [pair.source for pair in test_set]
@@ -109,24 +110,24 @@ def select_vocabulary(
 
 
 def check_not_bundled(folder: "ModelFolder") -> None:
-    """Raises UsageError for a model within the package, which is left as it was installed."""
+    """Raises UsageError for a model of the package, because installed files are not changed."""
     if folder.path.parent == Path(str(resources.files("allyouneed") / "models")):
         name = folder.path.name
         raise UsageError(
-            f"{name} is the package's own and stays as it is; copy it and name the copy: "
-            f"cp -r {folder.path} {name}, then --model ./{name}"
+            f"{name} is part of the package and must not be changed; copy it with "
+            f"cp -r {folder.path} {name}, then use --model ./{name}"
         )
 
 
 def _plain(plain: "Callable[[str], Plain]", pairs: Iterable["Pair"]) -> "Iterator[TextPair]":
-    """Both sides of the pairs as the model reads them."""
+    """Both sides of the pairs in the form that the model reads."""
     return ((plain(pair.source).text, plain(pair.target).text) for pair in pairs)
 
 
 def learned_from(
     pairs: "Iterable[TextPair]", tokenizer: "Tokenizer", longest: int, candidates: int
 ) -> "LearnedSelection":
-    """What these pairs teach, with a word on how far it is and on what was left out."""
+    """The selection learnt from these pairs. Shows the progress, and notes on pairs left out."""
     from allyouneed.engine.selection_learning import learn_vocabulary_selection
 
     console = Console(stderr=True)
@@ -147,7 +148,7 @@ def learned_from(
 def as_values(
     learned: "LearnedSelection", covered: "Mapping[str, Coverage]", outcome: "Comparison | None"
 ) -> dict[str, Any]:
-    """What is reported, for JSON."""
+    """The results as JSON values."""
     values = {
         "pairs": learned.pairs,
         "left_out": learned.left_out,

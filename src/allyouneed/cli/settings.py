@@ -1,10 +1,10 @@
-"""What a verb's options say to `main`, which outlives the verb."""
+"""Settings that a verb's options make for `main`, which still runs after the verb has failed."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Settings:
-    """`debug` shows tracebacks."""
+    """Settings of a call. With `debug`, errors are shown with a traceback."""
 
     debug: bool = False

@@ -1,4 +1,4 @@
-"""Scores as tables: with lines and colour on a terminal, plain in a file."""
+"""Tables of scores: with lines and colours on a terminal, plain in a file."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from allyouneed.evaluation.variety import Variety
     from allyouneed.insight.head_report import HeadReport
 
-WIDE = 250  # columns of a file, where no table need be folded
+WIDE = 250  # columns of output to a file, wide enough for every table
 
 
 def print_result(table: Table, scores: Iterable["MetricScore"]) -> None:
-    """A table of scores on standard output, and below it the signature of each."""
+    """Prints a table of scores on standard output, and below it the signature of each score."""
     terminal = sys.stdout.isatty()
     console = Console(
         file=sys.stdout,
         highlight=False,
-        markup=False,  # what people wrote may hold brackets and colons
+        markup=False,  # texts of the user may contain brackets and colons
         emoji=False,
         soft_wrap=not terminal,
         width=None if terminal else WIDE,
@@ -36,7 +36,7 @@ def print_result(table: Table, scores: Iterable["MetricScore"]) -> None:
 
 
 def evaluation_table(evaluation: "Evaluation", title: str) -> Table:
-    """One row for each metric: score and 95 % interval."""
+    """A table with a row for each metric: score and 95 % interval."""
     table = _table(
         f"{title}, {evaluation.sentences:,} sentences", "metric", "score", "95 % interval"
     )
@@ -46,7 +46,7 @@ def evaluation_table(evaluation: "Evaluation", title: str) -> Table:
 
 
 def comparison_table(comparison: "Comparison", baseline: str, system: str) -> Table:
-    """One row for each metric: both systems, their difference, whether it is significant."""
+    """A table with a row for each metric: both systems, the difference, and its significance."""
     title = f"{system} against {baseline}, {comparison.sentences:,} sentences"
     table = _table(title, "metric", "baseline", "system", "difference", "p", "significant")
     for one in comparison.metrics:
@@ -62,7 +62,8 @@ def comparison_table(comparison: "Comparison", baseline: str, system: str) -> Ta
 
 
 def coverage_table(covered: "Mapping[str, Coverage]", vocabulary: int, title: str) -> Table:
-    """One row for each set of pairs: how much is selected for a sentence, and is that enough."""
+    """A table with a row for each set of pairs: the ids selected for a sentence, and the
+    coverage."""
     table = _table(title, "pairs", "sentences", f"selected of {vocabulary:,}", "covered")
     for name, one in covered.items():
         selected = f"{one.selected:,.0f}"
@@ -71,7 +72,7 @@ def coverage_table(covered: "Mapping[str, Coverage]", vocabulary: int, title: st
 
 
 def variety_table(found: "Mapping[str, Variety]", title: str) -> Table:
-    """One row for each set of replies: how varied they are, and the commonest of them."""
+    """A table with a row for each set of replies: their variety, and the most frequent reply."""
     table = _table(title, "replies", "words", "distinct-1", "distinct-2", "commonest")
     for name, one in found.items():
         commonest = f"{one.commonest_share:.1%} {one.commonest}"
@@ -82,13 +83,13 @@ def variety_table(found: "Mapping[str, Variety]", title: str) -> Table:
 
 
 def head_table(report: "HeadReport", title: str) -> Table:
-    """One row for each head: what was measured of it."""
+    """A table with a row for each head and a column for each measure."""
     if report.loss is not None and report.bleu is not None:
         title += f"; with all heads: loss {report.loss:.3f}, BLEU {report.bleu:.2f}"
     measures = report.measured()
     table = _table(title, "attention", "layer", "head", *(n.replace("_", " ") for n in measures))
     for column in table.columns:
-        column.overflow = "fold"  # on a narrow terminal: nothing is cut off
+        column.overflow = "fold"  # a narrow terminal folds texts and does not cut them
     for head in report.heads:
         values = (_measure(name, head.measures.get(name)) for name in measures)
         table.add_row(head.kind, str(head.layer), str(head.head), *values)
@@ -102,7 +103,7 @@ def _measure(name: str, value: float | None) -> str:
 
 
 def interval(score: "MetricScore") -> str:
-    """Mean over the resamples and half the width of the 95 % interval."""
+    """The mean over the resamples ± half the width of the 95 % interval."""
     return "" if score.mean is None else f"{score.mean:.2f} ± {score.margin:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""The two ways to talk in a chat: at a terminal, and line by line through a pipe."""
+"""Runs a chat at a terminal, or line by line through a pipe."""
 
 import sys
 from contextlib import closing, suppress
@@ -17,8 +17,8 @@ PROMPT = "> "
 
 
 def talk(chat: "Chat") -> None:
-    """A conversation at a terminal, until Ctrl-D or `/quit`; Ctrl-C stops a reply."""
-    with suppress(ImportError):  # not on every system; lines can then be typed all the same
+    """Runs a conversation at a terminal until Ctrl-D or `/quit`. Ctrl-C stops a reply."""
+    with suppress(ImportError):  # some systems lack readline; typing works without it
         import readline  # noqa: F401
     note("type a turn and press Enter; /help lists commands, Ctrl-C stops a reply, Ctrl-D leaves")
     while True:
@@ -38,7 +38,7 @@ def talk(chat: "Chat") -> None:
 
 
 def _reply_growing(chat: "Chat", line: str) -> None:
-    with closing(chat.stream(line)) as pieces:  # a reply that is stopped counts as said so far
+    with closing(chat.stream(line)) as pieces:  # the history keeps the part of a stopped reply
         for piece in pieces:
             sys.stdout.write(piece)
             sys.stdout.flush()
@@ -47,12 +47,14 @@ def _reply_growing(chat: "Chat", line: str) -> None:
 
 
 def answer_lines(chat: "Chat", json: bool) -> int:
-    """Reads standard input line by line as one conversation and writes one line for each turn; an
+    """Reads standard input line by line as one conversation, and writes one line for each turn. An
     empty turn gives an empty line. Answers to commands go to standard error, with `json` to
     standard output.
 
-    A line that cannot be used is told of, and the conversation goes on. Returns how many such there
-    were.
+    A line that cannot be used gives a note, and the conversation continues.
+
+    Returns:
+        The number of lines that could not be used.
     """
     refused = 0
     for lines in arriving_lines(standard_input(), note):
@@ -71,7 +73,7 @@ def answer_lines(chat: "Chat", json: bool) -> int:
 
 
 def _refuse(line: str, why: str, json: bool) -> None:
-    """Tells of a line that cannot be used. Even so, each turn gives a line of output."""
+    """Writes a note about a line that cannot be used, and a line of output for its turn."""
     said = "command" if line.startswith("/") else "turn"
     if json:
         result(as_json({said: line, "error": why}))

@@ -1,4 +1,4 @@
-"""`allyouneed tokenize`: the pieces and ids that a model reads."""
+"""`allyouneed tokenize`: shows the pieces and ids that a model reads."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -17,21 +17,21 @@ from allyouneed.text.shown import shown
 def tokenize(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="What to tokenise, each in quotes. Without it: standard input."),
+        typer.Argument(help="Texts to tokenise, each in quotes. Without them: standard input."),
     ] = None,
     model: Model = DEFAULT_MODEL,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show the pieces that a text is cut into, and their ids; 2 ends a sentence.
+    """Show the pieces that a text is cut into, and their ids; id 2 is the end of a sentence.
 
     **Examples**
 
     - `allyouneed tokenize "I am looking for a place to eat."`
     - `allyouneed tokenize --json < input.txt`
 
-    Pieces stand above their ids; ␣ is a space. With --json also spans: where each piece begins
-    and ends in the text, in characters.
+    Each piece is shown above its id; ␣ is a space. --json adds spans: the beginning and end of each
+    piece in the text, in characters.
     """
     from allyouneed.model_folder.folder import open_model_folder
     from allyouneed.text.clean import clean
@@ -61,7 +61,7 @@ def tokenize(
 
 
 def piece_table(pieces: Sequence[str], ids: Sequence[int], width: int) -> Iterator[str]:
-    """Lines of pieces with a line of their ids below each, no wider than `width` if possible."""
+    """Lines of pieces, each followed by a line of their ids, at most `width` wide if possible."""
     above: list[str] = []
     below: list[str] = []
     for piece, id in zip(pieces, ids, strict=True):

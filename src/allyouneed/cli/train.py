@@ -1,4 +1,4 @@
-"""`allyouneed train`: a recipe in, a model folder out."""
+"""`allyouneed train`: trains a model from a recipe."""
 
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from allyouneed.cli.options import Debug, Device, Json, Threads
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.progress import TrainingProgress
 
-SIGNAL_EXIT = 128  # plus the signal's number, as a shell reports it
+SIGNAL_EXIT = 128  # the exit code is this plus the signal's number, as in a shell
 
 
 def train(
@@ -19,8 +19,8 @@ def train(
         str,
         typer.Argument(
             metavar="RECIPE",
-            help="A packaged recipe by name (reverse, multi30k, en-de, wmt14-base, ...; a wrong "
-            "name lists them all), or a TOML file.",
+            help="The name of a packaged recipe (reverse, multi30k, en-de, wmt14-base, ...; a "
+            "wrong name lists them all), or a TOML file.",
         ),
     ],
     overrides: Annotated[
@@ -28,23 +28,21 @@ def train(
         typer.Argument(metavar="SECTION.KEY=VALUE", help="Keys of the recipe to change."),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option(help="The run's folder; without it runs/NAME.")
+        Path | None, typer.Option(help="The run's folder; by default runs/NAME.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint of the folder.")
+        bool, typer.Option("--resume", help="Continue from the newest checkpoint in the folder.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Show what the run takes: data, memory, time. Writes nothing."
-        ),
+        typer.Option("--dry-run", help="Show the run's data, memory and time. Writes nothing."),
     ] = False,
     json: Json = False,
     device: Device = None,
     threads: Threads = None,
     debug: Debug = False,
 ) -> None:
-    """Train a model: a recipe in, a model folder and a report with curves out.
+    """Train a model from a recipe. Writes a model folder and a report with curves.
 
     **Examples**
 
@@ -54,11 +52,11 @@ def train(
     - `allyouneed train multi30k --resume`
     - `torchrun --nproc-per-node 2 -m allyouneed train multi30k`
 
-    Ctrl-C, and every other signal that asks a process to end, stops after the current step, with a
-    checkpoint; --resume goes on from there as if nothing had happened. Under torchrun the processes
-    share each update out; with its --max-restarts 3 a run of which a process died goes on by
-    itself. The model's folder is printed at the end; with --json every record of
-    the log is.
+    Ctrl-C, or any other signal that asks a process to end, stops the run after the current step and
+    writes a checkpoint. --resume continues from there with the same results as a run that was never
+    stopped. Under torchrun the processes share each update; with torchrun's --max-restarts 3 a run
+    continues by itself after a process has died. At the end the model's folder is printed; with
+    --json, every record of the log.
     """
     from allyouneed.training.model_size import check_can_be_built
     from allyouneed.training.recipe.toml_file import load_recipe
@@ -76,7 +74,7 @@ def train(
             planned = plan(checked, device, progress.preparing)
         result(as_json(planned) if json else as_text(planned))
         return
-    # the words as they were typed: the model card says how the model was made
+    # the overrides as they were typed, because the model card shows the command
     start = partial(run, recipe, into, overrides=overrides or (), resume=resume, device=device)
     try:
         if json:
@@ -84,15 +82,15 @@ def train(
         else:
             with TrainingProgress() as progress:
                 done = start(report=progress.show)
-    except KeyboardInterrupt:  # before the first step, or the second one
+    except KeyboardInterrupt:  # Ctrl-C before the first step, or a second Ctrl-C
         note(
-            "ended at once, without a checkpoint of its own; what is prepared is kept, and the "
-            "same command with --resume goes on"
+            "ended at once, without a new checkpoint; prepared data are kept, and the same command "
+            "with --resume continues"
         )
         raise
     if done.model is None:
         if done.first:
-            note(f"{done.reason} at step {done.steps:,}; the same command with --resume goes on")
+            note(f"{done.reason} at step {done.steps:,}; the same command with --resume continues")
         raise typer.Exit(SIGNAL_EXIT + done.signal)
     if done.first and not json:
         note(f"curves and samples: {done.folder / 'report.html'}")

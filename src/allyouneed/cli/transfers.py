@@ -1,4 +1,4 @@
-"""Transfers of files, shown while they go on."""
+"""Shows the progress of downloads."""
 
 from rich.console import Console
 from rich.progress import (
@@ -14,7 +14,7 @@ from allyouneed.cli.output import note
 
 
 class Transfers:
-    """A bar for each file on a terminal, on standard error; a line for each elsewhere."""
+    """Shows a bar for each file on standard error; without a terminal, a line for each file."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -33,7 +33,7 @@ class Transfers:
         self._bars.stop()
 
     def show(self, name: str, done: int, total: int | None) -> None:
-        """How much of a file is there."""
+        """Shows how many bytes of a file have been received."""
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(name, total=total)
             if not self._live:

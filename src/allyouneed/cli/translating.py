@@ -1,4 +1,5 @@
-"""Texts, or the lines of standard input, translated and written out as they are done."""
+"""Translates texts, or the lines of standard input, and writes each result as soon as it is
+done."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -23,15 +24,15 @@ def translate_all(
     output: Path | None = None,
     how: Mapping[str, Any] | None = None,
 ) -> None:
-    """Translates the texts, or the lines of standard input where there are none, and writes each
-    result as `form` says: to standard output, or into the file `output`.
+    """Translates the texts, or without texts the lines of standard input. Writes each result in the
+    given form to standard output, or to the file `output`.
 
-    `translator` opens the model, the default one where it is None; `how` has the translator's
-    keywords.
+    `translator` opens the model; None opens the default model. `how` holds keywords for the
+    translator.
 
     Raises:
         ModelFolderError, UsageError: as `allyouneed.load` and as the translator.
-        OSError: a file that cannot be written.
+        OSError: the file cannot be written.
     """
     form = form or Form(one_line=not texts)
     chunks = given_or_arriving(texts, note)

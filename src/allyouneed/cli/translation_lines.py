@@ -1,4 +1,4 @@
-"""Translations as lines of output: for people, for columns, for programs."""
+"""Formats translations as lines of output: plain, in columns, or as JSON."""
 
 import shutil
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is shown of a translation.
+    """The parts of a translation that are shown, and their format.
 
-    `one_line` replaces newlines within a text by spaces, so that lines can be counted.
+    `one_line` replaces newlines within a text by spaces, so that each text gives one line.
     """
 
     ranks: bool = False
@@ -60,13 +60,13 @@ class Form:
 def attention_weights(
     translator: "Translator", translation: "Translation", number: int
 ) -> dict[str, Any] | None:
-    """Pieces of source and target, and the cross-attention between them, averaged over heads;
-    None, with a note, for a text that had to be translated in parts."""
+    """The pieces of source and target, and the cross-attention between them as the mean of the
+    heads. None, with a note, for a text that had to be translated in parts."""
     if not translation.tokens:
         return None
     try:
         source, target, weights_TS = translator.attention(translation.source, translation.text)
     except AllYouNeedError as error:
-        note(f"text {number}: no attention to show: {error}")
+        note(f"text {number}: its attention cannot be shown: {error}")
         return None
     return {"source": source, "target": target, "weights": weights_TS.tolist()}

@@ -1,4 +1,4 @@
-"""How varied the replies of a chat are, measured on a file of turns."""
+"""Measures how varied the replies of a chat are, on a file of turns."""
 
 from itertools import islice
 from pathlib import Path
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def measure(chat: "Chat", path: Path, first: int | None, spaced: bool, json: bool) -> None:
-    """Prints distinct-1 and distinct-2 of the replies to the turns of a file, each with the history
-    that it has there, and of the replies that the file has.
+    """Prints distinct-1 and distinct-2 of the model's replies to the turns of a file, and of the
+    replies in the file. Each turn is answered with its history in the file.
 
     Raises:
-        DataError: a file that cannot be read, or without a turn.
+        DataError: the file cannot be read, or has no turns.
     """
     from allyouneed.chat import replies
     from allyouneed.evaluation.variety import variety

@@ -1,4 +1,4 @@
-"""`allyouneed where`: from the paper to the code."""
+"""`allyouneed where`: finds the code for a part of the paper."""
 
 import os
 from pathlib import Path
@@ -56,6 +56,6 @@ def _as_dict(row: Row) -> dict[str, Any]:
 
 
 def _place(path: Path) -> str:
-    """The path as one would type it from here."""
+    """The path relative to the working directory, if it is inside."""
     here = os.path.relpath(path) if path.is_relative_to(Path.cwd()) else path
     return str(here)

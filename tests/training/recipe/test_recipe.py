@@ -179,7 +179,7 @@ def test_overrides_are_toml_or_bare_words(tmp_path: Path) -> None:
         ("name=a/b", ["name = 'a/b': should have letters, digits, _, - and . only"]),
         ("epochs=3", ["unknown key epochs; did you mean training.epochs?"]),
         ("training.learning_rate=2", ["training.learning_rate; did you mean schedule.learning"]),
-        ("model.heads=7", ["[model]", "heads=7", "d_model=512", "511, 518"]),
+        ("model.heads=7", ["[model]", "heads=7", "d_model=512", "511 or 518"]),
         (
             "data.train.0.distill=3",
             ["data.train.0.distill = 3: should be: model folder", "or a list"],
