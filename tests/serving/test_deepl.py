@@ -31,8 +31,6 @@ def test_the_official_client_lists_languages(translator: Any) -> None:
     targets = translator.get_target_languages()
     assert [one.code for one in targets] == ["DE", "EN-GB", "EN-US"]
     assert {one.supports_formality for one in targets} == {False}
-    assert translator.get_glossary_languages() == []
-    assert translator.list_glossaries() == []
 
 
 def test_weblates_way_to_ask_for_targets(served: Running) -> None:

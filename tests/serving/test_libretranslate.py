@@ -1,9 +1,12 @@
 """LibreTranslate's API: shapes and messages as its clients know them; its clients themselves."""
 
+import json
 from typing import Any
 
 import httpx
 import pytest
+
+from allyouneed.documents.memory import read_tmx
 
 Running = Any  # see conftest
 Start = Any
@@ -139,6 +142,38 @@ def test_suggestions_are_switched_off(served: Running) -> None:
         403,
         {"error": "Suggestions are disabled on this server."},
     )
+
+
+def test_suggestions_are_kept_in_a_file_that_a_memory_can_be_read_from(
+    start: Start, tmp_path: Any
+) -> None:
+    path = tmp_path / "kept" / "suggestions.tmx"
+    pairs = {
+        "Hello\x00.": ("en", "de", "Guten <Tag> & Hallo."),
+        "dog\ud800": ("en", "de", "Hund"),
+        "Katze": ("de", "en", "cat"),
+    }
+    with start(suggestions=path) as one:
+        for text, (source, target, wanted) in pairs.items():
+            values = {"q": text, "s": wanted, "source": source, "target": target}
+            body = json.dumps(values).encode()
+            answer = one.post("/suggest", content=body)
+            if "\ud800" in text:
+                assert answer.status_code in (200, 400)
+            else:
+                assert (answer.status_code, answer.json()) == (200, {"success": True})
+        assert one.get("/frontend/settings").json()["suggestions"] is True
+        missing = one.post("/suggest", json={"q": "a", "source": "en", "target": "de"})
+        assert missing.status_code == 400
+        unknown = one.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "zz"})
+        assert unknown.json() == {"error": "zz is not supported"}
+        english = read_tmx(path, "en", "de").pairs
+        assert english["Hello."] == "Guten <Tag> & Hallo."
+        assert english["cat"] == "Katze"
+        path.write_text("something else")
+        changed = one.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "de"})
+        assert changed.status_code == 507
+        assert path.read_text() == "something else"
 
 
 def test_a_file_is_translated_and_fetched(served: Running) -> None:

@@ -41,6 +41,22 @@ Config = Annotated[
     ),
 ]
 Beam = Annotated[int | None, _option("beam", "Hypotheses kept at each step (4).")]
+Glossaries = Annotated[
+    Path | None,
+    _option(
+        "glossaries",
+        "Where glossaries are kept; without it a folder of your own.",
+        metavar="FOLDER",
+    ),
+]
+Suggestions = Annotated[
+    Path | None,
+    _option(
+        "suggestions",
+        "Keep better translations that clients suggest in this TMX file; without it none are.",
+        metavar="FILE",
+    ),
+]
 NoPage = Annotated[bool | None, _option("no_page", "APIs alone.", flag="--no-page")]
 
 Open = Annotated[

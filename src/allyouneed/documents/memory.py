@@ -107,7 +107,7 @@ def _is(code: str, wanted: str) -> bool:
 
 def tmx(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str:
     """Sentences with their translations as a TMX file."""
-    units = _units(pairs, source, target)
+    units = tmx_units(pairs, source, target)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
         '  <header creationtool="allyouneed" creationtoolversion="1" segtype="sentence" '
@@ -116,7 +116,8 @@ def tmx(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str:
     )
 
 
-def _units(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str:
+def tmx_units(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str:
+    """The same as elements of a TMX file's body."""
     return "".join(
         f'    <tu><tuv xml:lang="{source}"><seg>{escape(one)}</seg></tuv>'
         f'<tuv xml:lang="{target}"><seg>{escape(other)}</seg></tuv></tu>\n'
@@ -142,7 +143,7 @@ def update_tmx(
         body = tree.root.child("body")
         if body is None:
             raise DataError(f"{path} has no body")
-        units = _units(found.items(), *codes)
+        units = tmx_units(found.items(), *codes)
         text = tree.text[: body.inner_end] + units + tree.text[body.inner_end :]
         write_whole(path, text.encode(codec))
     return len(found)

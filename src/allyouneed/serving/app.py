@@ -18,10 +18,12 @@ from allyouneed.errors import AllYouNeedError
 from allyouneed.pipeline import processors
 from allyouneed.serving.crew import STOP_SECONDS, Crew
 from allyouneed.serving.deepl import DeepL
+from allyouneed.serving.deepl_glossaries import DeepLGlossaries
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.detection import Detector
 from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.door import Door, error_answer
+from allyouneed.serving.glossaries import Glossaries, default_folder
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.keys import Keyring
 from allyouneed.serving.libretranslate import LibreTranslate
@@ -67,9 +69,11 @@ class Service:
 
     def _operations(self) -> list[Operation]:
         desk, guard, marked, jobs = self.desk, self.guard, MarkedTexts(self.desk), self.jobs
+        glossaries = Glossaries(self.settings.glossaries or default_folder())
         return [
             *LibreTranslate(desk, guard, marked, jobs).operations(),
             *DeepL(desk, guard, marked, jobs).operations(),
+            *DeepLGlossaries(desk, guard, glossaries).operations(),
             *Own(desk, guard).operations(),
             *OmegaT(desk, guard).operations(),
             *self.probes.operations(),

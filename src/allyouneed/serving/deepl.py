@@ -136,29 +136,6 @@ class DeepL:
                 answer=UsageAnswer,
             ),
             Operation(
-                method="GET",
-                path="/v2/glossary-language-pairs",
-                handler=self.glossary_pairs,
-                summary="List the language pairs that glossaries can have (none yet)",
-                answer=dict[str, list[dict[str, str]]],
-            ),
-            Operation(
-                method="GET",
-                path="/v2/glossaries",
-                handler=self.glossaries,
-                summary="List the glossaries (none yet)",
-                answer=dict[str, list[dict[str, Any]]],
-            ),
-            Operation(
-                method="POST",
-                path="/v2/glossaries",
-                handler=self.no_glossary,
-                summary="Make a glossary (not there yet)",
-                body_kinds=KINDS,
-                answer=dict[str, Any],
-                status=201,
-            ),
-            Operation(
                 method="POST",
                 path="/v2/document",
                 handler=self.document,
@@ -268,21 +245,6 @@ class DeepL:
         used = self.guard.keyring.used(key)[0] if key else 0
         limit = key.characters if key and key.characters is not None else NO_LIMIT
         return json_answer(UsageAnswer(character_count=used, character_limit=limit))
-
-    async def glossary_pairs(self, request: Request) -> Response:
-        """GET /v2/glossary-language-pairs"""
-        self.guard.key_of(request)
-        return json_answer({"supported_languages": []})
-
-    async def glossaries(self, request: Request) -> Response:
-        """GET /v2/glossaries"""
-        self.guard.key_of(request)
-        return json_answer({"glossaries": []})
-
-    async def no_glossary(self, request: Request) -> Response:
-        """POST /v2/glossaries"""
-        self.guard.key_of(request)
-        raise Refused(400, "glossaries are not supported yet")
 
     async def document(self, request: Request) -> Response:
         """POST /v2/document"""

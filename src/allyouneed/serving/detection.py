@@ -6,7 +6,7 @@ import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ MISSING = (
 )
 
 Rank = Callable[[str], list[tuple[str, float]]]
+
+_READING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +73,25 @@ class Detector:
         """None where there is nothing to choose from, or nothing to choose with."""
         if not self.available or len(self.languages) < 2:
             return None
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+        with _READING:
+            return _ranks(frozenset(self._by_plain))
 
-        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-        known = {*identifier.labels} & {*self._by_plain}
-        if len(known) < 2:
-            return None
-        identifier.set_languages(sorted(known))
-        # The other 130 languages are never asked for; without them 30 MB go back.
-        identifier._full_model = identifier.nb_ptc, identifier.nb_pc, identifier.nb_classes
-        identifier.tk_nextmove = _Moves(identifier)
-        rank: Rank = identifier.rank
-        return rank
+
+@lru_cache(maxsize=2)  # so that a service that reads its models anew need not read this one
+def _ranks(languages: frozenset[str]) -> Rank | None:
+    """What ranks these languages, by their codes; None where fewer than two are known."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    known = {*identifier.labels} & languages
+    if len(known) < 2:
+        return None
+    identifier.set_languages(sorted(known))
+    # The other 130 languages are never asked for; without them 30 MB go back.
+    identifier._full_model = identifier.nb_ptc, identifier.nb_pc, identifier.nb_classes
+    identifier.tk_nextmove = _Moves(identifier)
+    rank: Rank = identifier.rank
+    return rank
 
 
 class _Moves:

@@ -1,5 +1,6 @@
 """LibreTranslate's API: its endpoints, shapes and messages."""
 
+import asyncio
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
+from allyouneed.serving.suggestions import Suggestions
 from allyouneed.translation.request import TranslationRequest
 
 JSON = "application/json"
@@ -68,10 +70,11 @@ class Language(BaseModel):
 class SuggestBody(BaseModel):
     """What /suggest takes: a text `q` and its translation `s` as somebody would have it."""
 
-    q: str
-    s: str
+    q: str = Field(min_length=1)
+    s: str = Field(min_length=1)
     source: str
     target: str
+    api_key: str | None = None
 
 
 class LibreTranslate:
@@ -80,6 +83,8 @@ class LibreTranslate:
     def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts, jobs: DocumentJobs) -> None:
         self.desk, self.guard, self.marked, self.jobs = desk, guard, marked, jobs
         self.settings = desk.settings
+        kept = desk.settings.suggestions
+        self.suggestions = None if kept is None else Suggestions(kept)
 
     def operations(self) -> list[Operation]:
         """All of them."""
@@ -120,7 +125,7 @@ class LibreTranslate:
                 method="POST",
                 path="/suggest",
                 handler=self.suggest,
-                summary="Suggest a better translation (switched off)",
+                summary="Suggest a better translation, where the service keeps such",
                 body=SuggestBody,
                 body_kinds=KINDS,
                 answer=dict[str, bool],
@@ -212,7 +217,7 @@ class LibreTranslate:
                 "frontendTimeout": 500,
                 "apiKeys": self.guard.keyring.needed,
                 "keyRequired": self.guard.keyring.needed,
-                "suggestions": False,
+                "suggestions": self.suggestions is not None,
                 "filesTranslation": True,
                 "supportedFilesFormat": [f".{ending}" for ending in sorted(self.jobs.formats)],
                 "language": {
@@ -224,7 +229,15 @@ class LibreTranslate:
 
     async def suggest(self, request: Request) -> Response:
         """POST /suggest"""
-        raise Refused(403, "Suggestions are disabled on this server.")
+        if self.suggestions is None:
+            raise Refused(403, "Suggestions are disabled on this server.")
+        values = await read_values(request)
+        visit = self.guard.admit(request, _text(values.get("api_key")))
+        body = checked(SuggestBody, values)
+        self.desk.check_size([body.q, body.s], visit)
+        source, target = self.desk.target(body.source), self.desk.target(body.target)
+        await asyncio.to_thread(self.suggestions.add, body.q, body.s, source, target)
+        return json_answer({"success": True})
 
     async def translate_file(self, request: Request) -> Response:
         """POST /translate_file"""

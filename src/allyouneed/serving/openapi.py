@@ -40,7 +40,7 @@ def description(operations: Sequence[Operation]) -> dict[str, Any]:
             "responses": {
                 str(one.status): {
                     "description": "Done",
-                    "content": {one.answer_kind: {"schema": answer}},
+                    "content": {one.answer_kind: {"schema": answer}} if one.answer_kind else {},
                 },
                 "default": {
                     "description": "Not served",

@@ -15,7 +15,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """`body` and `answer` are the models of what comes in and goes out; None: something else than
-    JSON, which `answer_kind` then names. `query` are the parameters of a GET."""
+    JSON, which `answer_kind` then names ("" is an answer without a body). `query` are the
+    parameters of a GET."""
 
     method: str
     path: str

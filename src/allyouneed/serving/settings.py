@@ -29,6 +29,8 @@ class Settings(BaseModel):
     origins: list[str] = []
     tls_certificate: Path | None = None
     tls_key: Path | None = None
+    glossaries: Path | None = None
+    suggestions: Path | None = None
     deadline: float = Field(30.0, gt=0, le=3600)
     max_characters: int = Field(500_000, ge=1)
     max_texts: int = Field(10_000, ge=1)
