@@ -58,7 +58,7 @@ def main() -> None:
     translator = allyouneed.load(asked.model)
 
     def translate(texts: list[str], alignments: bool) -> Sequence[Translation]:
-        return translator(texts, beam=asked.beam, alignments=alignments)
+        return translator(texts, beam=asked.beam, alignments=alignments, protect=False)
 
     around = [one.text for one in translate_marked(translate, sources, "xml")]
     outputs = {

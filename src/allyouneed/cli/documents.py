@@ -83,7 +83,7 @@ def translate_documents(
         memory = Memory({}) if is_new else read_tmx(wishes.memory, *codes)
 
     def translate(texts: list[str], alignments: bool) -> "Sequence[Translation]":
-        return translator(texts, alignments=alignments, **how)
+        return translator(texts, alignments=alignments, protect=False, **how)
 
     run = _Run(translate, wishes, memory)
     for source, place in jobs:

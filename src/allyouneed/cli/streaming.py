@@ -1,7 +1,7 @@
 """Translations that are shown while they grow."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from allyouneed.cli.loading import tell
@@ -37,10 +37,12 @@ def show_growing(
     one_line: bool,
     source: str | None = None,
     target: str | None = None,
+    protect: bool | Sequence[str] = True,
 ) -> None:
     """Writes each translation piece by piece, and a newline at its end."""
+    languages = {"source": source, "target": target}
     for text in texts:
-        stream = translator.stream(text, options, prefix=prefix, source=source, target=target)
+        stream = translator.stream(text, options, prefix=prefix, protect=protect, **languages)
         for piece in stream:
             if piece:
                 sys.stdout.write(piece.replace("\n", " ") if one_line else piece)

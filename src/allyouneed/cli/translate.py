@@ -148,9 +148,15 @@ def translate(
         typer.Option(
             metavar="REGEX",
             help="Carry text that matches over as it is, such as a product's name; repeatable.",
-            rich_help_panel=DOCUMENTS,
         ),
     ] = None,
+    no_protect: Annotated[
+        bool,
+        typer.Option(
+            "--no-protect",
+            help="Let the model change addresses, {placeholders}, `code` and numbers, too.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option(
@@ -177,6 +183,7 @@ def translate(
     - `allyouneed translate --stream "A long text, shown while it is being translated."`
     - `allyouneed translate report.docx --to report.de.docx`
     - `allyouneed translate docs --to docs-de --resume`
+    - `allyouneed translate --protect "Big Apple" "Mail {name} in the Big Apple: a@example.org"`
 
     Standard input is translated as it arrives, and every line gives one line, an empty one an
     empty one. A text that begins with a dash goes behind two: `translate -- "-5 degrees"`. H is the
@@ -206,10 +213,13 @@ def translate(
         "memory": memory,
         "update_memory": update_memory,
         "bilingual": bilingual,
-        "protect": protect or (),
         "resume": resume,
     }
     place = document_place(texts, to, output, wishes)
+    if no_protect and (protect or place is not None):
+        raise UsageError(
+            "--no-protect is for text, without --protect; in documents, placeholders always stay"
+        )
     if place is not None:
         if n_best > 1 or prefix or stream or any(whole.values()):
             raise UsageError(f"{DOCUMENTS_ALONE}; leave the others out with documents")
@@ -217,13 +227,17 @@ def translate(
 
         into = None if is_path(to) else to
         how = {"options": options, "source": from_, "target": into}
-        translate_documents(texts or [], place, opening, how, Wishes(**wishes))
+        translate_documents(
+            texts or [], place, opening, how, Wishes(protect=protect or (), **wishes)
+        )
         return
+    protected = protect or not no_protect
     if not stream:
         how = {"options": options, "prefix": prefix, "source": from_, "target": to}
+        how["protect"] = protected
         translate_all(texts, opening, form, output, how)
         return
     if output is not None:
         raise UsageError("--stream shows a translation while it grows; leave out it or --output")
     lines = chain.from_iterable(given_or_arriving(texts, note))
-    show_growing(opening(), lines, options, prefix, not texts, from_, to)
+    show_growing(opening(), lines, options, prefix, not texts, from_, to, protected)

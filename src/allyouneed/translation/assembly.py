@@ -9,6 +9,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.repetition import told
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segmenter
@@ -80,16 +81,17 @@ def _one_way(
         text = dresser.whole(next(said)) if segment.text else ""
         texts += (segment.before, text, segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
+    text = "".join(texts)
     return Translation(
         source=source,
-        text="".join(texts),
+        text=text,
         tokens=tuple(
             tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids[given:]
         ),
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
-        notes=(*notes, *cut_off),
+        notes=(*notes, *cut_off, *told(source, text)),
     )
 
 

@@ -4,23 +4,26 @@ from dataclasses import dataclass
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.text.languages import UNNAMED, Direction
+from allyouneed.translation.markup.protected import Protection
 
 Options = BeamOptions | SamplingOptions
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationRequest:
-    """The search, what every translation has to begin with, whether words are aligned, and the
-    languages.
+    """The search, what every translation has to begin with, whether words are aligned, the
+    languages, and what is carried over literally.
 
     `options` are as the user asks for them. `searched` are the options of the search itself, where
-    the mark of the target language is given.
+    the mark of the target language is given. `protection` finds what has to stay as it is; None:
+    the model sees every text as it is.
     """
 
     options: Options
     prefix: str = ""
     alignments: bool = False
     direction: Direction = UNNAMED
+    protection: Protection | None = None
 
     @property
     def searched(self) -> Options:

@@ -1,12 +1,13 @@
 """A translation that is shown while it grows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from allyouneed.engine.engine import Engine
 from allyouneed.translation.assembly import CUT_OFF, Found
 from allyouneed.translation.job import Job
+from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Segmenter
 
 
@@ -16,21 +17,58 @@ class Stream(Iterator[str]):
     `notes` say what was done to the text beyond translating it; they are complete at the end.
     """
 
-    def __init__(
-        self,
+    def __init__(self, notes: Sequence[str] = ()) -> None:
+        self.notes: tuple[str, ...] = tuple(notes)
+        self._pieces: Iterator[str] = iter(())
+
+    @classmethod
+    def of_job(
+        cls,
         job: Job,
         engine: Engine,
         segmenter: Segmenter,
         search: Callable[[Job], Sequence[Found]],
         notes: Sequence[str] = (),
-    ) -> None:
+    ) -> "Stream":
         """`job` holds one text; `search` finds the whole translation of a part that cannot grow."""
         [cut] = job.cuts
-        self.notes: tuple[str, ...] = (*cut.notes, *notes)
-        self._pieces = self._grow(job, engine, segmenter, search)
+        stream = cls((*cut.notes, *notes))
+        stream._pieces = stream._grow(job, engine, segmenter, search)
+        return stream
+
+    @classmethod
+    def of_lines(
+        cls,
+        lines: Iterable[tuple[str, str, bool]],
+        whole: Callable[[str], Translation],
+        growing: "Callable[[str], Stream]",
+        notes: Sequence[str] = (),
+    ) -> "Stream":
+        """Lines (text, end, whether it can grow), each translated by one of the two functions."""
+        stream = cls(notes)
+        stream._pieces = stream._join(lines, whole, growing)
+        return stream
 
     def __next__(self) -> str:
         return next(self._pieces)
+
+    def _join(
+        self,
+        lines: Iterable[tuple[str, str, bool]],
+        whole: Callable[[str], Translation],
+        growing: "Callable[[str], Stream]",
+    ) -> Iterator[str]:
+        for line, end, can_grow in lines:
+            if can_grow:
+                pieces = growing(line)
+                yield from pieces
+                notes = pieces.notes
+            else:
+                found = whole(line)
+                yield found.text
+                notes = found.notes
+            yield end
+            self.notes = tuple(dict.fromkeys([*self.notes, *notes]))
 
     def _grow(
         self,

@@ -22,6 +22,7 @@ from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import SearchKeywords, search_options
+from allyouneed.translation.markup.plain_text import Sifted, protection_of
 from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.segments import Segmenter
@@ -177,7 +178,7 @@ class Translator:
         target: str | None = None,
         markup: str | None = None,
         ignore_tags: Sequence[str] = (),
-        protect: Sequence[str] = (),
+        protect: bool | Sequence[str] = True,
         **search: Unpack[SearchKeywords],
     ) -> Translation: ...
 
@@ -195,7 +196,7 @@ class Translator:
         target: str | None = None,
         markup: str | None = None,
         ignore_tags: Sequence[str] = (),
-        protect: Sequence[str] = (),
+        protect: bool | Sequence[str] = True,
         **search: Unpack[SearchKeywords],
     ) -> list[Translation]: ...
 
@@ -212,7 +213,7 @@ class Translator:
         target: str | None = None,
         markup: str | None = None,
         ignore_tags: Sequence[str] = (),
-        protect: Sequence[str] = (),
+        protect: bool | Sequence[str] = True,
         **search: Unpack[SearchKeywords],
     ) -> Translation | list[Translation]:
         """Translates a text, or a list of them in batches of like length, in order.
@@ -225,16 +226,24 @@ class Translator:
         Each line is translated by itself. A line longer than the model knows is translated in
         parts, with a note. A sample follows from the seed and the text alone.
 
-        `markup` is "html" or "xml" for texts with tags, or "text" for texts without: sentences are
-        translated whole, and every tag comes back around the words that come from its words. What
-        elements named in `ignore_tags` hold, addresses, placeholders, and what the regular
-        expressions `protect` match is carried over as it is.
+        Addresses, e-mail addresses, placeholders such as `{name}` and `%s`, code in back-ticks,
+        hashtags and paths come through to the letter, and so do numbers of two digits or more that
+        the model would change. The model sees a line that holds such spans sentence by sentence,
+        with a name or a number in the place of each. `tokens` and their log-probabilities are those
+        of what the model says then; `alignment` counts the words of `source` and of `text`, as
+        always. A note names what could not be carried. `protect=False` gives the model every text
+        as it is, as a call with a `prefix` does; `protect=[r"Acme \\w+"]` protects what these
+        regular expressions match as well.
+
+        `markup` is "html" or "xml" for texts with tags: sentences are translated whole, and every
+        tag comes back around the words that come from its words. What elements named in
+        `ignore_tags` hold is carried over as it is, as are amounts such as "5 kg".
 
         Raises:
             UsageError: a text, an option, a prefix or a language that cannot be used.
             AllYouNeedError: memory too short for a single sentence.
         """
-        if markup is not None or protect or ignore_tags:
+        if markup not in (None, "text") or ignore_tags:
             return self._marked(
                 text,
                 markup or "text",
@@ -247,34 +256,61 @@ class Translator:
             prefix,
             alignments,
             self.speaks.direction(source, target),
+            protection_of(protect),
         )
-        job = Job.of(_texts(text, prefix), request, self.segmenter)
-        found = job.translations(self.search(job), self.segmenter)
+        found = self._translated(_texts(text, prefix), request)
         return found[0] if isinstance(text, str) else found
+
+    def _translated(self, texts: Sequence[str], request: TranslationRequest) -> list[Translation]:
+        """The translations of texts that are together in memory."""
+        sifted = Sifted.of(texts, request, self.segmenter.normaliser)
+        job = Job.of(sifted.plain, request, self.segmenter)
+        return self._whole(sifted, job, self.search(job))
+
+    def _whole(self, sifted: Sifted, job: Job, found: Sequence[Found]) -> list[Translation]:
+        """The translations of texts, once the search is through with those that hold nothing to
+        protect."""
+
+        def translate(texts: list[str], alignments: bool) -> list[Translation]:
+            asked = replace(sifted.request, alignments=alignments, protection=None)
+            return self._translated(texts, asked)
+
+        return sifted.translations(job.translations(found, self.segmenter), translate)
 
     def _marked(
         self,
         text: str | list[str] | tuple[str, ...],
         markup: str,
-        carried: tuple[Sequence[str], Sequence[str]],
+        carried: tuple[Sequence[str], bool | Sequence[str]],
         how: Mapping[str, Any],
         whole: bool,
     ) -> Translation | list[Translation]:
         """Texts with tags; `carried` are the tags to ignore and the expressions to protect."""
         from allyouneed.translation.markup.marked_text import translate_marked
 
+        ignore_tags, protect = carried
+        if markup == "text":
+            raise UsageError(
+                f"ignore_tags={list(ignore_tags)!r} is for texts with tags; say which kind: "
+                'markup="html" or "xml"'
+            )
+        if protect is False:
+            raise UsageError(
+                "protect=False is of plain text; with tags, what they hold has to be carried"
+            )
         if whole:
             raise UsageError(
-                "n_best, prefix and alignments are of plain text; leave them out with markup, "
-                "ignore_tags and protect"
+                "n_best, prefix and alignments are of plain text; leave them out with markup"
             )
 
         def translate(texts: list[str], alignments: bool) -> list[Translation]:
-            return self(texts, alignments=alignments, **how)
+            return self(texts, alignments=alignments, protect=False, **how)
 
-        ignore_tags, protect = carried
+        patterns = () if isinstance(protect, bool) else protect
         texts = _texts(text, "")
-        found = translate_marked(translate, texts, markup, ignore_tags=ignore_tags, protect=protect)
+        found = translate_marked(
+            translate, texts, markup, ignore_tags=ignore_tags, protect=patterns
+        )
         return found[0] if isinstance(text, str) else found
 
     def translate_lines(
@@ -288,13 +324,15 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        protect: bool | Sequence[str] = True,
         read_ahead: int = READ_AHEAD,
         **search: Unpack[SearchKeywords],
     ) -> Iterator[Translation]:
         """Translates lines as they come, in order, `read_ahead` of them together; no more than
         five times as many are held.
 
-        Lines are read and tokenised, decoded, and given out at the same time, in threads.
+        Lines are read and tokenised, decoded, and given out at the same time, in threads. `protect`
+        is as in a call.
 
         Raises:
             UsageError: options, a prefix, languages or a `read_ahead` that cannot be used; a single
@@ -306,7 +344,13 @@ class Translator:
         options, remaining = search_options(beam, n_best, options, search), iter(lines)
         chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
         found = self.translate_chunks(
-            chunks, options, prefix=prefix, alignments=alignments, source=source, target=target
+            chunks,
+            options,
+            prefix=prefix,
+            alignments=alignments,
+            source=source,
+            target=target,
+            protect=protect,
         )
         return (translation for chunk in found for translation in chunk)
 
@@ -319,6 +363,7 @@ class Translator:
         alignments: bool = False,
         source: str | None = None,
         target: str | None = None,
+        protect: bool | Sequence[str] = True,
     ) -> Iterator[list[Translation]]:
         """As `translate_lines`, for lines that come in chunks: each is translated together, and
         given out as soon as it is done.
@@ -326,17 +371,25 @@ class Translator:
         Raises:
             UsageError: as `translate_lines`.
         """
-        direction = self.speaks.direction(source, target)
-        request = TranslationRequest(options or BeamOptions(), prefix, alignments, direction)
+        request = TranslationRequest(
+            options or BeamOptions(),
+            prefix,
+            alignments,
+            self.speaks.direction(source, target),
+            protection_of(protect),
+        )
         return self._chunks(chunks, request)
 
     def _chunks(
         self, chunks: Iterable[Sequence[str]], request: TranslationRequest
     ) -> Iterator[list[Translation]]:
-        jobs = (Job.of(chunk, request, self.segmenter) for chunk in chunks)
-        with closing(ahead((job, self.search(job)) for job in ahead(jobs))) as searched:
-            for job, found in searched:
-                yield job.translations(found, self.segmenter)
+        normaliser = self.segmenter.normaliser
+        sifted = (Sifted.of(chunk, request, normaliser) for chunk in chunks)
+        jobs = ((one, Job.of(one.plain, request, self.segmenter)) for one in sifted)
+        searching = ((one, job, self.search(job)) for one, job in ahead(jobs))
+        with closing(ahead(searching)) as searched:
+            for one, job, found in searched:
+                yield self._whole(one, job, found)
 
     def stream(
         self,
@@ -346,21 +399,39 @@ class Translator:
         prefix: str = "",
         source: str | None = None,
         target: str | None = None,
+        protect: bool | Sequence[str] = True,
     ) -> Stream:
         """Translates a text and gives it out as it grows, whole characters only.
 
         Joined, the pieces are `translator(text, options=options).text`. The iterator's `notes` are
-        complete at its end. `options` are a beam of one, which is greedy (None), or one sample.
+        complete at its end. `options` are a beam of one, which is greedy (None), or one sample. A
+        line with something to protect (`protect`, as in a call), or with a number, comes in one
+        piece: whether all of it is there is known at its end.
 
         Raises:
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
-        direction = self.speaks.direction(source, target)
-        request = TranslationRequest(options or BeamOptions(beam=1), prefix, direction=direction)
+        request = TranslationRequest(
+            options or BeamOptions(beam=1),
+            prefix,
+            direction=self.speaks.direction(source, target),
+            protection=protection_of(protect),
+        )
         check_streamable(request.options)
+        [text] = _texts([text], prefix)
+        sifted = Sifted.of([text], request, self.segmenter.normaliser)
+        if sifted.is_parted:
+
+            def whole(line: str) -> Translation:
+                return self._translated([line], request)[0]
+
+            def growing(line: str) -> Stream:
+                return self.stream(line, options, source=source, target=target, protect=False)
+
+            return Stream.of_lines(sifted.growing_lines(), whole, growing, sifted.notes[0])
         engine = self.active_engine
-        job = Job.of(_texts([text], prefix), request, self.segmenter)
-        return Stream(job, engine, self.segmenter, self.search, self._about(engine))
+        job = Job.of([text], request, self.segmenter)
+        return Stream.of_job(job, engine, self.segmenter, self.search, self._about(engine))
 
     def score(
         self,

@@ -1,8 +1,8 @@
 """Passages through a translator: their sentences, translated, with literals in place."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from allyouneed.text.sentences import split_sentences
@@ -40,33 +40,49 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Carried:
     """A passage on the other side: `nodes` with literals set apart, their translation, the pairs of
-    sentences, and what a user should know about it."""
+    sentences, and what a user should know about it.
+
+    `alternatives` are the other translations, where more than one was asked for: the n-th has the
+    n-th of each sentence.
+    """
 
     nodes: Nodes
     transfer: Transfer
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...]
+    alternatives: "tuple[Carried, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """One translation of a sentence with its literals in it; those without a place are missing."""
+
+    text: str
+    links: tuple[Link, ...] = ()
+    places: Mapping[Literal, Range] = field(default_factory=dict)
+    translation: Translation | None = None
+    recalled: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class _Sentence:
-    """A sentence of a passage, with the literals in it, and its best translation so far."""
+    """A sentence of a passage, with the literals in it, and its translations so far, best first."""
 
     text: str
     begin: int
     literals: list[tuple[Literal, Range]]
     linked: bool
-    target: str = ""
-    links: tuple[Link, ...] = ()
-    places: dict[Literal, Range] = field(default_factory=dict)
-    translation: Translation | None = None
-    recalled: bool = False
+    renderings: list[_Rendering] = field(default_factory=list)
     done: bool = False
 
     @property
-    def missing(self) -> list[Literal]:
-        """The literals that are not in the translation."""
-        return [literal for literal, _ in self.literals if literal not in self.places]
+    def words(self) -> list[str]:
+        """The literals as they stand in the sentence."""
+        return [self.text[slice(*span)] for _, span in self.literals]
+
+    def missing(self, rendering: _Rendering) -> list[Literal]:
+        """The literals that are not in a translation."""
+        return [literal for literal, _ in self.literals if literal not in rendering.places]
 
 
 class Carrier:
@@ -89,7 +105,7 @@ class Carrier:
         sentences = [sentence for some in cut for sentence in some]
         for sentence in sentences:
             self._without_model(sentence)
-        for number in range(len(stand_ins.TRIES)):
+        for number in range(stand_ins.TRIES):
             self._try(number, [sentence for sentence in sentences if not sentence.done])
         return [_carried(nodes, some) for nodes, some in zip(kept, cut, strict=True)]
 
@@ -97,24 +113,29 @@ class Carrier:
         """What needs no model: a sentence without words, or one that is remembered."""
         words = Rewriting(sentence.text, [(*span, "") for _, span in sentence.literals]).text
         if not any(sign.isalpha() for sign in words):
-            sentence.target, sentence.done = sentence.text, True
-            sentence.links = (Link((0, len(sentence.text)), (0, len(sentence.text))),)
-            sentence.places = dict(sentence.literals)
+            whole = (0, len(sentence.text))
+            places = dict(sentence.literals)
+            sentence.renderings = [_Rendering(sentence.text, (Link(whole, whole),), places)]
+            sentence.done = True
         elif self.recall is not None and (known := self.recall(sentence.text)) is not None:
-            sentence.target, sentence.done, sentence.recalled = known, True, True
-            sentence.links = tuple(diagonal(sentence.text, known))
-            words_there = [sentence.text[slice(*span)] for _, span in sentence.literals]
-            places = stand_ins.places_of(words_there, known)
-            sentence.places = {
+            found = stand_ins.places_of(sentence.words, known)
+            places = {
                 literal: place
-                for (literal, _), place in zip(sentence.literals, places, strict=True)
+                for (literal, _), place in zip(sentence.literals, found, strict=True)
                 if place is not None
             }
+            links = tuple(diagonal(sentence.text, known))
+            sentence.renderings = [_Rendering(known, links, places, recalled=True)]
+            sentence.done = True
 
     def _try(self, number: int, sentences: Sequence[_Sentence]) -> None:
         """Translates sentences, with other words for their literals each time."""
         asked = [
-            stand_ins.asked(one.text, [span for _, span in one.literals], _words(one, number))
+            stand_ins.asked(
+                one.text,
+                [span for _, span in one.literals],
+                stand_ins.words_for(one.words, number),
+            )
             for one in sentences
         ]
         wanted: dict[tuple[str, bool], Translation] = {
@@ -126,50 +147,50 @@ class Carrier:
             if texts:
                 found = self.translate(texts, linked)
                 wanted |= zip([(text, linked) for text in texts], found, strict=True)
-        last = number + 1 == len(stand_ins.TRIES)
+        last = number + 1 == stand_ins.TRIES
         for ask, sentence in zip(asked, sentences, strict=True):
-            _take(sentence, ask, wanted[ask.text, sentence.linked])
-            sentence.done = last or not sentence.missing
+            _take(sentence, ask, wanted[ask.text, sentence.linked], last)
+            so_far = sentence.renderings
+            sentence.done = last or (bool(so_far) and not sentence.missing(so_far[0]))
 
 
-def _words(sentence: _Sentence, number: int) -> Sequence[str]:
-    """What stands for the literals of a sentence in a try; amounts are tried as they are first."""
-    amounts = all(
-        isinstance(literal, Kept) and literal.text[:1].isdigit() for literal, _ in sentence.literals
-    )
-    return stand_ins.TRIES[number - 1 if amounts else number]
-
-
-def _take(sentence: _Sentence, asked: stand_ins.Asked, translation: Translation) -> None:
+def _take(
+    sentence: _Sentence, asked: stand_ins.Asked, translation: Translation, last: bool
+) -> None:
     """Gives a sentence the translation if it holds more literals than the one before; where they
-    were not replaced, only if it holds all, as what is left of the others would stay in it."""
-    text = translation.text
-    places = stand_ins.found(asked, text)
-    survived = sum(place is not None for place in places)
-    as_they_are = [sentence.text[slice(*span)] for _, span in sentence.literals]
-    if survived < len(places) and list(asked.words) == as_they_are:
+    were not replaced, only if it holds all, as what is left of the others would stay in it. The
+    last try gives one that has none yet its translation in any case."""
+    found = _rendering(sentence, asked, translation)
+    as_it_is = list(asked.words) == sentence.words
+    if as_it_is and sentence.missing(found) and (sentence.renderings or not last):
         return
-    if sentence.translation is not None and survived <= len(sentence.places):
+    if sentence.renderings and len(found.places) <= len(sentence.renderings[0].places):
         return
+    others = (_rendering(sentence, asked, one) for one in translation.alternatives[1:])
+    sentence.renderings = [found, *others]
+
+
+def _rendering(sentence: _Sentence, asked: stand_ins.Asked, translation: Translation) -> _Rendering:
+    """The translation of the sentence as the model was asked, with the literals put back."""
+    found = stand_ins.found(asked, translation.text)
     restored = Rewriting(
-        text,
+        translation.text,
         sorted(
-            (*place, sentence.text[slice(*span)])
-            for place, (_, span) in zip(places, sentence.literals, strict=True)
+            (*place, word)
+            for place, word in zip(found, sentence.words, strict=True)
             if place is not None
         ),
     )
-    sentence.target = restored.text
-    sentence.translation = translation
-    sentence.places = {
+    places = {
         literal: restored.new_span(*place)
-        for place, (literal, _) in zip(places, sentence.literals, strict=True)
+        for place, (literal, _) in zip(found, sentence.literals, strict=True)
         if place is not None
     }
-    sentence.links = tuple(
+    links = tuple(
         Link(asked.rewriting.old_span(*link.source), restored.new_span(*link.target))
-        for link in links_of_words(asked.text, text, translation.alignment or ())
+        for link in links_of_words(asked.text, translation.text, translation.alignment or ())
     )
+    return _Rendering(restored.text, links, places, translation)
 
 
 def _sentences(nodes: Nodes) -> list[_Sentence]:
@@ -218,20 +239,30 @@ def _needs_links(nodes: Nodes) -> bool:
 
 
 def _carried(nodes: Nodes, sentences: Sequence[_Sentence]) -> Carried:
-    """A passage's translation, its sentences put together."""
+    """A passage's translations, the sentences put together."""
+    most = max((len(one.renderings) for one in sentences), default=1)
+    first, *others = (_one_carried(nodes, sentences, rank) for rank in range(most))
+    return replace(first, alternatives=tuple(others))
+
+
+def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Carried:
+    """The translation of this rank, from 0; a sentence with fewer gives its last one."""
     text = plain(nodes)
-    changes = [(one.begin, one.begin + len(one.text), one.target) for one in sentences]
+    chosen = [(one, one.renderings[min(rank, len(one.renderings) - 1)]) for one in sentences]
+    changes = [(one.begin, one.begin + len(one.text), said.text) for one, said in chosen]
     whole = Rewriting(text, changes)
     links: list[Link] = []
     places: dict[Literal, Range] = {}
     notes: dict[str, None] = {}
-    for one in sentences:
+    for one, said in chosen:
         begin = whole.new_span(one.begin, one.begin + len(one.text))[0]
-        links += (link.moved(one.begin, begin) for link in one.links)
-        places |= {node: (b + begin, e + begin) for node, (b, e) in one.places.items()}
-        notes |= dict.fromkeys(one.translation.notes if one.translation else ())
-        notes |= dict.fromkeys(_told(literal) for literal in one.missing)
-    pairs = tuple(Pair(one.text, one.target, one.recalled, one.translation) for one in sentences)
+        links += (link.moved(one.begin, begin) for link in said.links)
+        places |= {node: (b + begin, e + begin) for node, (b, e) in said.places.items()}
+        notes |= dict.fromkeys(said.translation.notes if said.translation else ())
+        notes |= dict.fromkeys(_told(literal) for literal in one.missing(said))
+    pairs = tuple(
+        Pair(one.text, said.text, said.recalled, said.translation) for one, said in chosen
+    )
     return Carried(nodes, Transfer(whole.text, tuple(links), places), pairs, tuple(notes))
 
 

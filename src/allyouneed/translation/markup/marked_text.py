@@ -1,14 +1,13 @@
 """Texts with tags in, their translations with the same tags out."""
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Literal, get_args
 
 from allyouneed.errors import UsageError
 from allyouneed.translation.markup.carrying import Carrier, Translate
 from allyouneed.translation.markup.html import html_rules
-from allyouneed.translation.markup.nodes import Part, joined
-from allyouneed.translation.markup.passage import Passage, has_words, passages
+from allyouneed.translation.markup.nodes import joined
+from allyouneed.translation.markup.passage import passages
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.markup.reading import Rules, read_markup
 from allyouneed.translation.markup.xml import xml_rules
@@ -17,14 +16,8 @@ from allyouneed.translation.result import Translation
 Markup = Literal["html", "xml", "text"]
 
 
-def read_text(text: str) -> list[Part]:
-    """The parts of a text without tags: each line with words is a passage."""
-    lines = re.split(r"(\n)", text)
-    return [Passage((line,), (line,), str) if has_words(line) else line for line in lines]
-
-
 def rules_of(markup: str, ignore_tags: Collection[str] = ()) -> Rules:
-    """What tags mean in this kind of markup.
+    """What tags mean in this kind of markup; "text" has none (see `plain_text`).
 
     Raises:
         UsageError: a kind that is not known.
@@ -42,7 +35,7 @@ def translate_marked(
     ignore_tags: Collection[str] = (),
     protect: Sequence[str] = (),
 ) -> list[Translation]:
-    """The translations of texts with tags ("html", "xml") or without ("text"), in order.
+    """The translations of texts with tags ("html" or "xml"), in order.
 
     The model sees whole sentences without tags, and every tag is put back once, within the tags
     that it was in, around the words that come from its words. What elements named in `ignore_tags`
@@ -54,8 +47,7 @@ def translate_marked(
         UsageError: a kind of markup that is not known, or an expression that is none.
     """
     rules, protection = rules_of(markup, ignore_tags), Protection(protect)
-    plain = markup == "text"
-    read = [read_text(text) if plain else read_markup(text, rules) for text in texts]
+    read = [read_markup(text, rules) for text in texts]
     found = [list(passages(parts)) for parts in read]
     every = [passage for some in found for passage in some]
     carried = Carrier(translate, protection).carry([passage.nodes for passage in every])

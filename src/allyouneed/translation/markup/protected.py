@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from allyouneed.errors import UsageError
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, tidy
@@ -25,8 +26,15 @@ _PATTERNS = (
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
     r"(?<![\w./])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.-]+(?:[/\\][\w.-]+)*[\w-]",  # paths
-    rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])",
 )
+_AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
+# Numbers of two digits or more: a model may well write "three" for 3, and "22 Uhr" for 10 p.m.
+_HOUR = r"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?\s?(?:[ap]\.?\s?m\b|o['’]clock|Uhr\b|h\b)"
+_NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})\d(?:[.,:/-]?\d)++(?!\w)"
+_NUMBERS = {"free": (), "amounts": (_AMOUNT,), "all": (_NUMBER,)}
+Numbers = Literal["free", "amounts", "all"]
+"""Which numbers are carried over literally: none, those with a unit, or all of two digits."""
+_SIGNS = re.compile(r"[@#{}%$`\\/&\[_]|www\.", re.IGNORECASE)  # one is in all that is protected
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
 _ICU_LIMIT = 4000  # characters of one message within braces
 
@@ -34,7 +42,7 @@ _ICU_LIMIT = 4000  # characters of one message within braces
 class Protection:
     """Finds what has to be carried over literally: what is always so, and what a user says."""
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
+    def __init__(self, patterns: Sequence[str] = (), numbers: Numbers = "amounts") -> None:
         """`patterns` are regular expressions of the user.
 
         Raises:
@@ -47,8 +55,16 @@ class Protection:
                 raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
             if empty:
                 raise UsageError(f"{pattern!r} matches an empty text; it must match a letter")
-        own = [f"(?:{pattern})" for pattern in patterns]
-        self._pattern = re.compile("|".join([*own, *(f"(?:{one})" for one in _PATTERNS)]))
+        self.patterns = tuple(patterns)
+        self._has_signs = not patterns and numbers == "free"
+        every = (*self.patterns, *_PATTERNS, *_NUMBERS[numbers])
+        self._pattern = re.compile("|".join(f"(?:{one})" for one in every))
+
+    def is_needed(self, text: str) -> bool:
+        """Whether anything in the text is protected. Texts without it are mostly told at once."""
+        if self._has_signs and _SIGNS.search(text) is None:
+            return False
+        return next(self.spans(text), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The places (begin, end) of what is protected, in order, apart from each other."""
@@ -108,3 +124,30 @@ def _closing_brace(text: str, begin: int) -> int:
         if depth == 0:
             return match.end()
     return 0
+
+
+_EACH_NUMBER = re.compile(_NUMBER)
+_CASED = "A-Za-z\u00aa-\u024f\u0370-\u052f"  # letters that stand apart from numbers
+_WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?![{_CASED}\d])")
+_DIGITS = re.compile(r"\d+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+
+
+def lost_numbers(source: str, target: str) -> int:
+    """How many numbers of a source its translation lacks. "1,000" may be written as "1.000" or
+    "1 000" there, and "5:30" as "5.30"; numbers of one digit do not count."""
+    written = _WRITTEN.findall(target)
+    whole = set(map(_value, written))
+    parts = {part for one in written for part in _DIGITS.findall(one)}
+    return sum(
+        _value(one[0]) not in whole
+        and (one[0].isdigit() or not parts.issuperset(_DIGITS.findall(one[0])))
+        for one in _EACH_NUMBER.finditer(source)
+    )
+
+
+def _value(number: str) -> str:
+    """A number, the same whatever marks its thousands and its fraction."""
+    if _THOUSANDS.fullmatch(number):
+        return number.replace(".", "").replace(",", "")
+    return number.replace(",", ".").replace(":", ".")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from allyouneed.text.capitals import in_capitals
 from allyouneed.translation.markup.rewriting import Rewriting
 
 Span = tuple[int, int]
@@ -14,7 +15,20 @@ NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", 
 NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
 _TOUCH = re.compile(r"\w\w")
-TRIES = (NAMES, NUMBERS, AS_IT_IS)
+_NUMBER = re.compile(r"\d[\d.,:/-]*")
+TRIES = 3
+
+
+def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
+    """For each literal of a sentence the words that may stand for it in a try, counted from 0.
+
+    Another number stands for a number, a name for all else. Amounts, which models often copy
+    ("5 kg"), are tried as they are first.
+    """
+    if all(one[:1].isdigit() and not _NUMBER.fullmatch(one) for one in literals):
+        return [(AS_IT_IS, NAMES, NUMBERS)[number]] * len(literals)
+    names, numbers = ((NAMES, NUMBERS), (NUMBERS, NAMES), (AS_IT_IS, AS_IT_IS))[number]
+    return [numbers if _NUMBER.fullmatch(one) else names for one in literals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +48,22 @@ class Asked:
         return self.rewriting.text
 
 
-def asked(sentence: str, literals: Sequence[Span], words: Sequence[str]) -> Asked:
-    """The sentence with a word in place of each literal, and its white space as single spaces.
+def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]]) -> Asked:
+    """The sentence with a word of its pool in place of each literal, and its white space as single
+    spaces.
 
-    Words that the sentence has already are not used; where they run out, literals stay.
+    Words that the sentence has already are not used; where they run out, literals stay. In a
+    sentence in capitals the words are in capitals too.
     """
-    free = iter([word for word in words if word not in sentence])
-    standing = tuple(next(free, sentence[begin:end]) for begin, end in literals)
+    used: set[str] = set()
+    standing = []
+    around = Rewriting(sentence, [(*span, " ") for span in literals]).text
+    for (begin, end), pool in zip(literals, pools, strict=True):
+        free = (word for word in pool if word not in sentence and word not in used)
+        word = next(free, None)
+        used.add(word or "")
+        written = word.upper() if word and in_capitals(around) else word
+        standing.append(sentence[begin:end] if written is None else written)
     changes = [
         (*span, " ")
         for span in (match.span() for match in re.finditer(r"\s+", sentence))
@@ -52,7 +75,7 @@ def asked(sentence: str, literals: Sequence[Span], words: Sequence[str]) -> Aske
         after = bool(_TOUCH.match(word[-1:] + sentence[end : end + 1]))
         changes.append((begin, end, " " * before + word + " " * after))
         apart.append((before, after))
-    return Asked(Rewriting(sentence, sorted(changes)), standing, tuple(apart))
+    return Asked(Rewriting(sentence, sorted(changes)), tuple(standing), tuple(apart))
 
 
 def found(asked: Asked, translation: str) -> list[Span | None]:
@@ -75,7 +98,7 @@ def places_of(words: Sequence[str], translation: str) -> list[Span | None]:
     """Where each of the words stands, apart from other words, if it is there often enough."""
     places: dict[str, list[Span]] = {}
     for word in set(words):
-        ending = r"(?:['’]?s)?" if word in NAMES else ""
+        ending = r"(?:['’]?[sS])?" if word.title() in NAMES else ""
         edge = r"(?<!\w)" if word[:1].isalnum() else ""
         close = r"(?!\w)" if word[-1:].isalnum() else ""
         pattern = re.compile(edge + re.escape(word) + ending + close)

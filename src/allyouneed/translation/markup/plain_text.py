@@ -1,0 +1,257 @@
+"""Texts without tags: addresses, placeholders and code in them come through as they are.
+
+A line that holds such a span is carried (`carrying.py`): the model sees another word in its place.
+Every other text goes to the model as it is. A line whose translation lacks a number is carried once
+more, its numbers protected too.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
+from allyouneed.decoding.links import Alignment
+from allyouneed.text.clean import clean
+from allyouneed.text.normaliser import Normaliser
+from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
+from allyouneed.translation.markup.nodes import leaves, plain
+from allyouneed.translation.markup.placement import placed
+from allyouneed.translation.markup.protected import Protection, lost_numbers
+from allyouneed.translation.request import TranslationRequest
+from allyouneed.translation.result import Translation
+from allyouneed.translation.words import WordCounter
+
+ALWAYS = Protection(numbers="free")
+"""What is carried over in every text, unless a user says otherwise."""
+_WORD = re.compile(r"\S+")
+_TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
+WITH_PREFIX = "where a prefix is given, nothing is protected; check the translation"
+
+
+def protection_of(protect: bool | str | Sequence[str]) -> Protection | None:
+    """What `protect` of a call means: False nothing, True what is always protected, regular
+    expressions these as well.
+
+    Raises:
+        UsageError: an expression that is none.
+    """
+    if isinstance(protect, bool):
+        return ALWAYS if protect else None
+    patterns = [protect] if isinstance(protect, str) else protect
+    return Protection(patterns, numbers="free") if patterns else ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a text, or a whole text, `end` being what ends it; `literal` ones are carried."""
+
+    text: str
+    end: str = ""
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """Texts, parted into what the model is given as it is and the lines that have to be carried.
+
+    `notes` say, for each text, how it was cleaned before it was parted.
+    """
+
+    texts: Sequence[str]
+    lines: Sequence[Sequence[_Line]]
+    notes: Sequence[Sequence[str]]
+    request: TranslationRequest
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], request: TranslationRequest, normaliser: Normaliser
+    ) -> "Sifted":
+        """The texts, sifted. A text without anything to protect stays whole.
+
+        So does every text where a prefix was given: it belongs to the words as the model says them.
+        """
+        protection = None if request.prefix.strip() else request.protection
+        lines: list[list[_Line]] = []
+        notes: list[list[str]] = []
+        for text in texts:
+            found, said = [_Line(text)], list[str]()
+            if protection is not None and (protection.is_needed(text) or _has_number(text)):
+                cleaned, said = clean(text)
+                found = [
+                    _Line(line, end, protection.is_needed(line))
+                    for line, end in normaliser.lines(cleaned)
+                ]
+            lines.append(found)
+            notes.append(said)
+        return cls(texts, lines, notes, request)
+
+    @property
+    def plain(self) -> list[str]:
+        """What the model is given as it is, in order."""
+        return [one.text for some in self.lines for one in some if not one.literal]
+
+    @property
+    def is_parted(self) -> bool:
+        """Whether a line is carried, or may have to be."""
+        return any(not grows or end for _, end, grows in self.growing_lines())
+
+    def growing_lines(self) -> Iterator[tuple[str, str, bool]]:
+        """Each line, what ends it, and whether its translation is known before its last word: not
+        if something in it has to be there in the end."""
+        protected = self.request.protection is not None and not self.request.prefix.strip()
+        for one in (one for some in self.lines for one in some):
+            yield one.text, one.end, not (protected and (one.literal or _has_number(one.text)))
+
+    def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
+        """The translations of the texts; `plain` are those of `plain`, and `translate` makes the
+        others."""
+        protection = self.request.protection
+        if protection is None:
+            return list(plain)
+        if self.request.prefix.strip():
+            return [_with_missing_told(one, protection) for one in plain]
+        carrier = Carrier(translate, protection)
+        every = [one for some in self.lines for one in some]
+        literal = self._carried(carrier, [one.text for one in every if one.literal])
+        waiting, ready = iter(literal), iter(plain)
+        found = [next(waiting if one.literal else ready) for one in every]
+        lost = [n for n, one in enumerate(found) if _lost(one.source, one)]
+        carrier = Carrier(translate, Protection(protection.patterns, numbers="all"))
+        again = self._carried(carrier, [found[n].source for n in lost])
+        for n, one in zip(lost, again, strict=True):
+            if _lost(one.source, one) < _lost(one.source, found[n]):
+                found[n] = one
+        parts = iter(found)
+        return [
+            self._joined(text, lines, [next(parts) for _ in lines], notes)
+            for text, lines, notes in zip(self.texts, self.lines, self.notes, strict=True)
+        ]
+
+    def _carried(self, carrier: Carrier, lines: Sequence[str]) -> list[Translation]:
+        """The translations of lines, each around what is protected in it."""
+        found = carrier.carry([[line] for line in lines]) if lines else []
+        results = []
+        for line, best in zip(lines, found, strict=True):
+            first, *others = (_translation(line, one) for one in (best, *best.alternatives))
+            if self.request.alignments:
+                first = replace(first, alignment=_alignment(line, best, first.text))
+            results.append(_ranked([first, *others]))
+        return results
+
+    def _joined(
+        self,
+        text: str,
+        lines: Sequence[_Line],
+        parts: Sequence[Translation],
+        notes: Sequence[str],
+    ) -> Translation:
+        """A text's translation from those of its lines."""
+        if len(lines) == 1 and not notes:
+            return parts[0]
+        ways = [one.alternatives or (one,) for one in parts]
+        ranks = range(max(map(len, ways)))
+        texts = [[way[min(rank, len(way) - 1)] for way in ways] for rank in ranks]
+        first, *others = (_one_joined(text, lines, way, notes) for way in texts)
+        if self.request.alignments:
+            first = replace(first, alignment=_joined_alignment(lines, parts))
+        return _ranked([first, *others])
+
+
+def _has_number(text: str) -> bool:
+    return _TWO_DIGITS.search(text) is not None
+
+
+def _lost(source: str, given: Translation) -> int:
+    """How many numbers of a line its translation lacks."""
+    return lost_numbers(source, given.text) if _has_number(source) else 0
+
+
+def _with_missing_told(given: Translation, protection: Protection) -> Translation:
+    """The translation, with a note for what should be in it and is not."""
+    if not protection.is_needed(given.source):
+        return given
+    spans = dict.fromkeys(given.source[slice(*span)] for span in protection.spans(given.source))
+    missing = [
+        f"{one!r} was not carried over: {WITH_PREFIX}" for one in spans if one not in given.text
+    ]
+    return replace(given, notes=(*given.notes, *missing))
+
+
+def _ranked(ways: Sequence[Translation]) -> Translation:
+    """The first of some translations, with all of them where there are several."""
+    return replace(ways[0], alternatives=tuple(ways)) if len(ways) > 1 else ways[0]
+
+
+def _translation(source: str, carried: Carried) -> Translation:
+    """A line that was carried, as a translation of it."""
+    made = [pair.translation for pair in carried.pairs if pair.translation]
+    text = plain(placed(carried.nodes, carried.transfer))
+    return Translation(
+        source=source,
+        text=text,
+        tokens=tuple(token for one in made for token in one.tokens),
+        token_log_probabilities=tuple(
+            log_p for one in made for log_p in one.token_log_probabilities
+        ),
+        notes=carried.notes,
+    )
+
+
+def _alignment(source: str, carried: Carried, target: str) -> Alignment:
+    """Which word of a line each word of its translation comes from: what is literal from itself,
+    all else as the model saw it."""
+    transfer = carried.transfer
+    words = [match.span() for match in _WORD.finditer(source)]
+    said = [match.span() for match in _WORD.finditer(transfer.text)]
+    comes_from: dict[int, int] = {}
+    ties = [
+        ((begin, end), (transfer.literals or {})[node])
+        for node, begin, end in leaves(carried.nodes)
+        if not isinstance(node, str) and node in (transfer.literals or {})
+    ]
+    for there, here in [*((link.source, link.target) for link in transfer.links), *ties]:
+        sources, targets = _within(words, there), _within(said, here)
+        for place, n in enumerate(targets):
+            if sources:
+                comes_from[n] = sources[min(place, len(sources) - 1)]
+    final = _same_words(transfer.text, target)
+    return tuple(sorted((s, final[t]) for t, s in comes_from.items() if t in final))
+
+
+def _within(words: Sequence[tuple[int, int]], span: tuple[int, int]) -> list[int]:
+    """The numbers of the words that have a character within these."""
+    return [n for n, (begin, end) in enumerate(words) if begin < span[1] and span[0] < end]
+
+
+def _same_words(before: str, after: str) -> dict[int, int]:
+    """Numbers of words in a text as their numbers in it after words were put into it."""
+    old, new = before.split(), after.split()
+    if old == new:
+        return {n: n for n in range(len(old))}
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    return {block.a + n: block.b + n for block in blocks for n in range(block.size)}
+
+
+def _joined_alignment(lines: Sequence[_Line], parts: Sequence[Translation]) -> Alignment:
+    """The alignments of lines as one; words are counted through the whole text."""
+    source, target = WordCounter(), WordCounter()
+    links: list[tuple[int, int]] = []
+    for line, part in zip(lines, parts, strict=True):
+        links += [(source.next + i, target.next + j) for i, j in part.alignment or ()]
+        source.add(line.text + line.end)
+        target.add(part.text + line.end)
+    return tuple(links)
+
+
+def _one_joined(
+    text: str, lines: Sequence[_Line], parts: Sequence[Translation], notes: Sequence[str]
+) -> Translation:
+    return Translation(
+        source=text,
+        text="".join(part.text + line.end for line, part in zip(lines, parts, strict=True)),
+        tokens=tuple(token for one in parts for token in one.tokens),
+        token_log_probabilities=tuple(
+            log_p for one in parts for log_p in one.token_log_probabilities
+        ),
+        notes=tuple(dict.fromkeys([*notes, *(note for one in parts for note in one.notes)])),
+    )
