@@ -18,7 +18,7 @@ class Stub:
     name, description, selection = "cpu-int8", "a stub", None
     def __init__(self, folder):
         self.config, self.notes, self.tokenizer = folder.config, [], folder.tokenizer
-    def search(self, sources, options, prefixes=None, numbers=None, heads=None, note=None):
+    def search(self, sources, options, prefixes=None, *others, **more):
         ids = tuple(self.tokenizer.encode("ok").ids)
         log_p = (-1.0,) * len(ids)
         return [[Hypothesis(ids, log_p, sum(log_p), sum(log_p), True)] for _ in sources]

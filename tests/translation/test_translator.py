@@ -402,6 +402,7 @@ def test_translation_as_json(copier: Translator) -> None:
         "token_log_probabilities",
         "alignment",
         "notes",
+        "terms",
         "alternatives",
     ]
     for name in ("source", "text", "log_probability", "average_log_likelihood", "probability"):
@@ -462,10 +463,10 @@ class Elsewhere:
         self.core, self.searches = core, 0
         self.config, self.decodable = core.config, core.decodable
 
-    def search(self, *request: object, note: Note = ignore) -> object:
+    def search(self, *request: object, note: Note = ignore, terms: object = None) -> object:
         self.searches += 1
         note(0, "all is well")
-        return self.core.search(*request)
+        return self.core.search(*request, terms=terms)
 
     def stream(self, *request: object) -> object:
         return self.core.stream(*request)

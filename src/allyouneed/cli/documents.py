@@ -76,6 +76,8 @@ def translate_documents(
     jobs = list(_jobs(given, target, wishes.format))
     several = len(jobs) > 1
     translator = opening()
+    if (terms := how.get("terms")) is not None:
+        how = {**how, "terms": translator.glossary(terms, how.get("source"), how.get("target"))}
     codes = _codes(translator, how)
     memory = None
     if wishes.memory is not None:

@@ -63,6 +63,15 @@ def translate(
     prefix: Annotated[
         str, typer.Option(help="What every translation begins with.", rich_help_panel=SEARCH)
     ] = "",
+    terms: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="How certain words are translated: .tsv or .csv (source, target; forms of a "
+            "target by |; no target: the words stay), or .tbx.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
     vocabulary_selection: Annotated[
         bool,
         typer.Option(
@@ -181,6 +190,7 @@ def translate(
     - `allyouneed translate --model runs/my-run/model --output output.txt < input.txt`
     - `allyouneed translate --sample --temperature 0.8 --seed 7 "I like it here."`
     - `allyouneed translate --stream "A long text, shown while it is being translated."`
+    - `allyouneed translate --terms terms.tsv --json "A man rides a bike."`
     - `allyouneed translate report.docx --to report.de.docx`
     - `allyouneed translate docs --to docs-de --resume`
     - `allyouneed translate --protect "Big Apple" "Mail {name} in the Big Apple: a@example.org"`
@@ -226,17 +236,25 @@ def translate(
         from allyouneed.cli.documents import Wishes, translate_documents
 
         into = None if is_path(to) else to
-        how = {"options": options, "source": from_, "target": into}
+        how = {"options": options, "source": from_, "target": into, "terms": terms}
         translate_documents(
             texts or [], place, opening, how, Wishes(protect=protect or (), **wishes)
         )
         return
     protected = protect or not no_protect
     if not stream:
-        how = {"options": options, "prefix": prefix, "source": from_, "target": to}
-        how["protect"] = protected
+        how = {
+            "options": options,
+            "prefix": prefix,
+            "source": from_,
+            "target": to,
+            "terms": terms,
+            "protect": protected,
+        }
         translate_all(texts, opening, form, output, how)
         return
+    if terms is not None:
+        raise UsageError("terms need a search of several hypotheses; leave out --stream or --terms")
     if output is not None:
         raise UsageError("--stream shows a translation while it grows; leave out it or --output")
     lines = chain.from_iterable(given_or_arriving(texts, note))

@@ -149,6 +149,12 @@ def check_streamable(options: BeamOptions | SamplingOptions) -> None:
         )
 
 
+def check_takes_terms(options: BeamOptions | SamplingOptions) -> None:
+    """Raises UsageError for a search that cannot use given terms."""
+    if isinstance(options, SamplingOptions):
+        raise UsageError("terms need beam search; leave out the terms, or what asks for sampling")
+
+
 def at_least(name: str, value: int, least: int) -> None:
     """Raises UsageError for an option that is no whole number, or is below `least`."""
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):

@@ -7,6 +7,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.terms import WantedTerms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +54,7 @@ class Engine(Protocol):
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
         note: Note = ignore,
+        terms: WantedTerms | None = None,
     ) -> list[list[Hypothesis]]:
         """The hypotheses of each sentence, in the order of `sources`. A beam search returns the
         best first, sampling returns them in the order drawn.
@@ -66,9 +68,10 @@ class Engine(Protocol):
             heads: attention heads. An engine that can report attention sets each hypothesis'
                 `attention_TS`; others leave it None.
             note: receives remarks about a sentence, for instance that memory ran short.
+            terms: the terms that each translation has to use (`term_search`); for beam search.
 
         Raises:
-            UsageError: the prefixes do not fit.
+            UsageError: the prefixes do not fit, or terms come with sampling.
             ShapeError: a source is longer than the model's positions.
             AllYouNeedError: the model's probabilities are not finite, or a sentence does not fit
                 into memory.

@@ -10,15 +10,18 @@ from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.decoding.alignment import Watched
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.beam import Watch, beam_search
 from allyouneed.decoding.blocked_sentences import BlockedSentences
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.options import BeamOptions, SamplingOptions, check_takes_terms
 from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.sampling import sample
 from allyouneed.decoding.streaming import stream_ids
+from allyouneed.decoding.term_search import term_search
+from allyouneed.decoding.terms import WantedTerms, with_terms
 from allyouneed.device import memory_is_short
 from allyouneed.engine.batches import BATCH_HYPOTHESES, BATCH_TOKENS, by_length, rows_that_fit
 from allyouneed.engine.engine import Engine, Note, ignore
@@ -59,6 +62,7 @@ class TorchEngine:
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
         note: Note = ignore,
+        terms: WantedTerms | None = None,
         watch: Watch | None = None,
     ) -> list[list[Hypothesis]]:
         """As `Engine.search`, without attention, which only the core model computes. `watch`
@@ -66,6 +70,8 @@ class TorchEngine:
         if prefixes is not None:  # checked here, where an error can name the caller's sentence
             check_prefixes(prefixes, len(sources), self.config)
             check_room(prefixes, [options.limit(len(one) - 1, self.config) for one in sources])
+        if terms is not None:
+            check_takes_terms(options)
         width = options.beam if isinstance(options, BeamOptions) else options.samples
         most_rows = max(1, self.batch_hypotheses // width)
         numbers = range(len(sources)) if numbers is None else numbers
@@ -82,6 +88,7 @@ class TorchEngine:
                     None if prefixes is None else [prefixes[n] for n in batch],
                     [numbers[n] for n in batch],
                     watch,
+                    None if terms is None else terms.of(batch),
                 )
             except (MemoryError, RuntimeError) as error:
                 if not memory_is_short(error):
@@ -118,8 +125,17 @@ class TorchEngine:
         prefixes: Sequence[Sequence[int]] | None,
         numbers: Sequence[int],
         watch: Watch | None,
+        terms: WantedTerms | None,
     ) -> list[list[Hypothesis]]:
         source_BS = padded(sources, self.config.pad, self.device)
+        if terms is not None and isinstance(options, BeamOptions):
+            needed = with_terms(prefixes, terms)
+            model, looks = self.decodable, None
+            if isinstance(model, Transformer):
+                model = watched = Watched(model, terms.heads)
+                looks = watched.looks
+            model = for_batch(model, self.selection, sources, needed)
+            return term_search(model, source_BS, options, terms, prefixes, looks)
         model = for_batch(self.decodable, self.selection, sources, prefixes)
         if isinstance(options, BeamOptions):
             return beam_search(model, source_BS, options, prefixes, watch)

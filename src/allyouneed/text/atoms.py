@@ -7,6 +7,7 @@ from itertools import pairwise
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _ATOM = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|[^\w\s]")
+_UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,11 @@ class Atom:
     def is_word(self) -> bool:
         """Whether it has letters or digits."""
         return self.text[0].isalnum() or self.text[0] == "_"
+
+
+def is_unspaced(sign: str) -> bool:
+    """Whether a character is of a script that is written without spaces."""
+    return _UNSPACED_SIGN.match(sign) is not None
 
 
 def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:

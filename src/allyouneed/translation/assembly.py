@@ -13,6 +13,7 @@ from allyouneed.translation.repetition import told
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segmenter
+from allyouneed.translation.terms.use import TermUse, unused_note
 from allyouneed.translation.words import WordCounter
 
 CUT_OFF = "stopped at the length limit before the end of a sentence"
@@ -77,9 +78,18 @@ def _one_way(
     said = iter([one.text(h, tokenizer, given) for one, h in zip(found, way, strict=True)])
     dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
     texts: list[str] = []
+    terms: list[TermUse] = []
+    unused: list[str] = []
+    begin, length = 0, 0  # of the segment in the source, and of the translation so far
     for segment in cut.segments:
         text = dresser.whole(next(said)) if segment.text else ""
         texts += (segment.before, text, segment.after)
+        for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
+            if not use.used:
+                unused.append(unused_note(use))
+            terms.append(use.moved(begin + len(segment.before), length + len(segment.before)))
+        begin += len(segment.before) + len(segment.text) + len(segment.after)
+        length += len(segment.before) + len(text) + len(segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     text = "".join(texts)
     return Translation(
@@ -91,7 +101,8 @@ def _one_way(
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
-        notes=(*notes, *cut_off, *told(source, text)),
+        notes=(*notes, *cut_off, *told(source, text), *dict.fromkeys(unused)),
+        terms=tuple(terms),
     )
 
 

@@ -41,6 +41,8 @@ class Job:
         in_prefix = tuple(f"in the prefix, {one}" for one in said)
         cuts = [segmenter.cut(text) for text in texts]
         cuts = [replace(cut, notes=cut.notes + in_prefix) for cut in cuts] if said else cuts
+        if request.terms:
+            cuts = [cut.with_terms(request.terms, segmenter.normaliser) for cut in cuts]
         segments = [segment for cut in cuts for segment in cut.with_text()]
         prefixes, mark = None, request.direction.target_mark
         first = ids_of_prefix(tokenizer, prefix)
@@ -67,7 +69,7 @@ class Job:
         ]
         if not numbers:
             return self, []
-        segments = [self.segments[n] for n in numbers]
+        segments = [self.segments[n].in_small_letters() for n in numbers]
         small = [with_known_capitals(one.small or "", tokenizer) for one in segments]
         codes = [one.code for one in segments]
         ids = tokenizer.encode_ids(list(map(str.__add__, codes, small)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from allyouneed.decoding.links import Alignment, pharaoh
+from allyouneed.translation.terms.use import TermUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,8 @@ class Translation(Score):
     `alternatives` are the n best, this one first, where more than one was asked for.
     `alignment` holds pairs (source word, target word), counted from 0, where words are what white
     space separates; `pharaoh` prints it. It is None unless asked for, and for alternatives.
-    `notes` say what was done to the text beyond translating it.
+    `notes` say what was done to the text beyond translating it. `terms` say what became of the
+    terms of a glossary that the text holds, in order.
     """
 
     source: str
@@ -60,6 +62,7 @@ class Translation(Score):
     alternatives: tuple["Translation", ...] = ()
     alignment: Alignment | None = None
     notes: tuple[str, ...] = ()
+    terms: tuple[TermUse, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -72,5 +75,6 @@ class Translation(Score):
             **Score.to_dict(self),
             "alignment": None if self.alignment is None else pharaoh(self.alignment),
             "notes": list(self.notes),
+            "terms": [use.to_dict() for use in self.terms],
             "alternatives": [alternative.to_dict() for alternative in self.alternatives],
         }

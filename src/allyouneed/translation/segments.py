@@ -10,6 +10,8 @@ from allyouneed.text.dressing import Dresser
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_long
+from allyouneed.translation.terms.glossary import FoundTerm, Glossary
+from allyouneed.translation.terms.use import TermUse, uses
 from allyouneed.translation.words import word_numbers, words_at
 
 _WORD = re.compile(r"\S+")
@@ -22,7 +24,7 @@ class Segment:
     A blank part has no `text` and is not translated. `plain` is the text as the model reads it,
     where that differs from the text as it was typed. `code` is what the model is told before the
     text, such as the language, where only the first part of the text says it. `small` is the text
-    in small letters, where the text is in capitals.
+    in small letters, where the text is in capitals. `terms` are those of a glossary in `seen`.
     """
 
     before: str
@@ -31,6 +33,7 @@ class Segment:
     plain: Plain | None = None
     code: str = ""
     small: str | None = None
+    terms: tuple[FoundTerm, ...] = ()
 
     @classmethod
     def of(cls, part: str, normaliser: Normaliser = AS_TYPED) -> "Segment":
@@ -53,6 +56,15 @@ class Segment:
         """The text as the model reads it."""
         return self.text if self.plain is None else self.plain.text
 
+    def typed(self, begin: int, end: int) -> tuple[int, int]:
+        """The characters of `text` that seen[begin:end] stands for."""
+        return (begin, end) if self.plain is None else self.plain.typed(begin, end)
+
+    def term_uses(self, translation: str, normaliser: Normaliser) -> list[TermUse]:
+        """What became of the terms in a translation, by places in `text` and in it."""
+        spans = [self.typed(one.begin, one.end) for one in self.terms]
+        return uses(self.terms, spans, translation, normaliser)
+
     def typed_words(self, seen: Sequence[int]) -> Sequence[int]:
         """Numbers of words of `seen` as numbers of the words of `text` that they stand in; -1, no
         word, stays."""
@@ -61,6 +73,11 @@ class Segment:
         spans = (self.plain.typed(*word.span()) for word in _WORD.finditer(self.plain.text))
         typed = dict(enumerate(words_at(self.text, spans)))
         return [typed.get(word, -1) for word in seen]
+
+    def in_small_letters(self) -> "Segment":
+        """The segment with its terms as they are in `small`."""
+        terms = tuple(one.within(self.small or self.seen) for one in self.terms)
+        return replace(self, terms=terms)
 
     def alignment(
         self,
@@ -82,6 +99,14 @@ class Cut:
 
     segments: tuple[Segment, ...]
     notes: tuple[str, ...]
+
+    def with_terms(self, glossary: Glossary, normaliser: Normaliser) -> "Cut":
+        """The cut with the terms of a glossary that stand in its segments."""
+        found = [glossary.find(one.seen, normaliser) if one.text else () for one in self.segments]
+        segments = [
+            replace(one, terms=terms) for one, terms in zip(self.segments, found, strict=True)
+        ]
+        return replace(self, segments=tuple(segments))
 
     def with_text(self) -> Iterator[Segment]:
         """The segments that are not blank."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from allyouneed.core.config import TransformerConfig
@@ -11,6 +12,7 @@ from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions, check_streamable
+from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError, needs_torch
 from allyouneed.pipeline import ahead
@@ -27,6 +29,8 @@ from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.segments import Segmenter
 from allyouneed.translation.stream import Stream
+from allyouneed.translation.terms.glossary import Glossary
+from allyouneed.translation.terms.spelling import TermSpeller
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Score", "Translation", "Translator"]
 
+Terms = Glossary | Mapping[str, str | Sequence[str]] | str | Path
 READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like lengths meet in a batch
 
 
@@ -92,6 +97,7 @@ class Translator:
             normaliser_named(normaliser),
             language,
         )
+        self._speller = TermSpeller(tokenizer.target, self.segmenter.normaliser)
 
     @classmethod
     def of_model(
@@ -179,6 +185,7 @@ class Translator:
         markup: str | None = None,
         ignore_tags: Sequence[str] = (),
         protect: bool | Sequence[str] = True,
+        terms: Terms | None = None,
         **search: Unpack[SearchKeywords],
     ) -> Translation: ...
 
@@ -197,6 +204,7 @@ class Translator:
         markup: str | None = None,
         ignore_tags: Sequence[str] = (),
         protect: bool | Sequence[str] = True,
+        terms: Terms | None = None,
         **search: Unpack[SearchKeywords],
     ) -> list[Translation]: ...
 
@@ -214,6 +222,7 @@ class Translator:
         markup: str | None = None,
         ignore_tags: Sequence[str] = (),
         protect: bool | Sequence[str] = True,
+        terms: Terms | None = None,
         **search: Unpack[SearchKeywords],
     ) -> Translation | list[Translation]:
         """Translates a text, or a list of them in batches of like length, in order.
@@ -239,8 +248,13 @@ class Translator:
         tag comes back around the words that come from its words. What elements named in
         `ignore_tags` hold is carried over as it is, as are amounts such as "5 kg".
 
+        `terms` prescribe translations of words, such as {"bike": "Rad|Räder"}: a mapping, a
+        `Glossary`, or the path of a .tsv, .csv or .tbx file. A translation's `terms` say where each
+        was used.
+
         Raises:
-            UsageError: a text, an option, a prefix or a language that cannot be used.
+            UsageError: a text, an option, a prefix, a language or a term that cannot be used.
+            DataError: a file of terms that cannot be read.
             AllYouNeedError: memory too short for a single sentence.
         """
         if markup not in (None, "text") or ignore_tags:
@@ -248,7 +262,14 @@ class Translator:
                 text,
                 markup or "text",
                 (ignore_tags, protect),
-                {"beam": beam, "options": options, "source": source, "target": target, **search},
+                {
+                    "beam": beam,
+                    "options": options,
+                    "source": source,
+                    "target": target,
+                    "terms": None if terms is None else self.glossary(terms, source, target),
+                    **search,
+                },
                 bool(alignments or prefix or n_best > 1),
             )
         request = TranslationRequest(
@@ -257,6 +278,7 @@ class Translator:
             alignments,
             self.speaks.direction(source, target),
             protection_of(protect),
+            None if terms is None else self.glossary(terms, source, target),
         )
         found = self._translated(_texts(text, prefix), request)
         return found[0] if isinstance(text, str) else found
@@ -325,6 +347,7 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         protect: bool | Sequence[str] = True,
+        terms: Terms | None = None,
         read_ahead: int = READ_AHEAD,
         **search: Unpack[SearchKeywords],
     ) -> Iterator[Translation]:
@@ -351,6 +374,7 @@ class Translator:
             source=source,
             target=target,
             protect=protect,
+            terms=terms,
         )
         return (translation for chunk in found for translation in chunk)
 
@@ -364,6 +388,7 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         protect: bool | Sequence[str] = True,
+        terms: Terms | None = None,
     ) -> Iterator[list[Translation]]:
         """As `translate_lines`, for lines that come in chunks: each is translated together, and
         given out as soon as it is done.
@@ -377,8 +402,21 @@ class Translator:
             alignments,
             self.speaks.direction(source, target),
             protection_of(protect),
+            None if terms is None else self.glossary(terms, source, target),
         )
         return self._chunks(chunks, request)
+
+    def glossary(
+        self, terms: Terms, source: str | None = None, target: str | None = None
+    ) -> Glossary:
+        """Terms as calls take them, read once for many calls; `source` and `target` are the
+        languages, where a file has several.
+
+        Raises:
+            UsageError, DataError: as a call.
+        """
+        direction = self.speaks.direction(source, target)
+        return Glossary.of(terms, direction.source, direction.target)
 
     def _chunks(
         self, chunks: Iterable[Sequence[str]], request: TranslationRequest
@@ -526,6 +564,7 @@ class Translator:
             both.numbers(),
             heads,
             note=lambda n, text: notes[n].append(text),
+            terms=self._wanted(both),
         )
         taken = list(range(len(job.segments)))
         for other, number in enumerate(small, len(taken)):
@@ -540,6 +579,18 @@ class Translator:
             Found(one, alignment, tuple(notes[n]), in_capitals=n >= len(taken))
             for n, one, alignment in zip(taken, found, alignments, strict=True)
         ]
+
+    def _wanted(self, job: Job) -> WantedTerms | None:
+        """The terms that the search of a job has to use."""
+        terms = [segment.terms for segment in job.segments]
+        spans: list[list[tuple[int, int]]] = [[] for _ in terms]
+        told = len(job.request.direction.source_mark)
+        for n, (segment, ids) in enumerate(zip(job.segments, job.ids, strict=True)):
+            if segment.terms:
+                own = self.tokenizer.spans(ids[told:])
+                before = len(self.tokenizer.decode(ids[told:])) - len(segment.seen)
+                spans[n] = [(-1, -1)] * told + [(b - before, e - before) for b, e in own]
+        return self._speller.wanted(terms, spans, self.alignment_heads)
 
     def _alignments(
         self, job: Job, best: Sequence[Hypothesis], heads: AlignmentHeads

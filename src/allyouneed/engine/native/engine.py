@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.decoding.options import BeamOptions, SamplingOptions, check_streamable
+from allyouneed.decoding.options import (
+    BeamOptions,
+    SamplingOptions,
+    check_streamable,
+    check_takes_terms,
+)
 from allyouneed.decoding.prefixes import check_prefixes, check_room
+from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.batches import BATCH_HYPOTHESES
 from allyouneed.engine.engine import Note, ignore
 from allyouneed.engine.native.interruption import Interrupted
@@ -102,9 +108,17 @@ class NativeEngine:
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
         note: Note = ignore,
+        terms: WantedTerms | None = None,
     ) -> list[list[Hypothesis]]:
         """As `Engine.search`."""
         self._check(sources, options, prefixes, heads)
+        if terms is not None:
+            from allyouneed.engine.torch_engine import TorchEngine
+
+            check_takes_terms(options)
+            step_by_step = TorchEngine(self.name, self.description, self.decodable)
+            step_by_step.selection = self.selection
+            return step_by_step.search(sources, options, prefixes, numbers, heads, note, terms)
         found: list[list[Hypothesis]] = [[] for _ in sources]
         numbers = range(len(sources)) if numbers is None else numbers
         left = Event()

@@ -1,6 +1,7 @@
 """Texts with tags in, their translations with the same tags out."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 from allyouneed.errors import UsageError
@@ -63,6 +64,9 @@ def translate_marked(
                 tokens=tuple(token for one in made for token in one.tokens),
                 token_log_probabilities=tuple(
                     log_p for one in made for log_p in one.token_log_probabilities
+                ),
+                terms=tuple(
+                    replace(use, source=None, target=None) for one in made for use in one.terms
                 ),
                 notes=tuple(dict.fromkeys(note for one in some for note in one.notes)),
             )

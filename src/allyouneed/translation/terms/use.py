@@ -1,0 +1,92 @@
+"""Which terms a translation has used, and where."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from allyouneed.text.normaliser import Normaliser
+from allyouneed.translation.terms.glossary import FoundTerm
+from allyouneed.translation.terms.spelling import is_word
+
+Span = tuple[int, int]
+SHOWN = 5  # forms in a note
+
+
+@dataclass(frozen=True, slots=True)
+class TermUse:
+    """What became of a term at one place of a text.
+
+    `source` are the characters (begin, end) of the text where it was found; `term` and `forms` are
+    as the glossary has them, `forms` being empty where the words stay as they are. `form` is what
+    the translation has for it and `target` the characters there; both are None where it has none.
+    In texts with markup no characters are counted: `source` and `target` are None.
+    """
+
+    source: Span | None
+    term: str
+    forms: tuple[str, ...]
+    form: str | None = None
+    target: Span | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether the translation has it."""
+        return self.form is not None
+
+    def moved(self, source: int, target: int) -> "TermUse":
+        """The same in texts with so many more characters before it."""
+        return replace(self, source=_moved(self.source, source), target=_moved(self.target, target))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it by name, as JSON can hold it."""
+        return {
+            "source": self.source and list(self.source),
+            "term": self.term,
+            "form": self.form,
+            "target": self.target and list(self.target),
+        }
+
+
+def _moved(span: Span | None, by: int) -> Span | None:
+    return span and (span[0] + by, span[1] + by)
+
+
+def uses(
+    found: Sequence[FoundTerm], spans: Sequence[Span], translation: str, normaliser: Normaliser
+) -> list[TermUse]:
+    """What became of the terms that were `found` at these `spans`, in order. A form counts where it
+    stands as a whole word; each place counts for one term, long forms before short ones."""
+    plain = normaliser.plain(translation)
+    wanted = [
+        (-len(form), place, form)
+        for place, one in enumerate(found)
+        for form in (normaliser.plain(each).text for each in one.forms())
+    ]
+    taken: dict[int, tuple[str, Span]] = {}
+    free = list(plain.text)
+    for _, place, form in sorted(wanted):
+        if place not in taken and (span := _free_place(form, "".join(free))):
+            taken[place] = plain.text[slice(*span)], plain.typed(*span)
+            free[slice(*span)] = "\0" * (span[1] - span[0])
+    return [
+        TermUse(span, one.term.source, one.term.forms, *taken.get(place, (None, None)))
+        for place, (one, span) in enumerate(zip(found, spans, strict=True))
+    ]
+
+
+def _free_place(form: str, text: str) -> Span | None:
+    """Where a form stands in a text as a whole word."""
+    for match in re.finditer(re.escape(form), text):
+        begin, end = match.span()
+        before = is_word(form[0]) and is_word(text[begin - 1 : begin] if begin else "")
+        behind = is_word(form[-1]) and is_word(text[end : end + 1])
+        if not before and not behind:
+            return begin, end
+    return None
+
+
+def unused_note(use: TermUse) -> str:
+    """What to tell about a term that was not used."""
+    forms = " or ".join(map(repr, use.forms[:SHOWN])) or "it"
+    return f"the term {use.term!r} was not used: the translation does not have {forms}"
