@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from allyouneed.core.config import TransformerConfig
@@ -29,6 +28,7 @@ from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.segments import Segmenter
 from allyouneed.translation.stream import Stream
+from allyouneed.translation.terms.files import Terms, glossary_from
 from allyouneed.translation.terms.glossary import Glossary
 from allyouneed.translation.terms.spelling import TermSpeller
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Score", "Translation", "Translator"]
 
-Terms = Glossary | Mapping[str, str | Sequence[str]] | str | Path
 READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like lengths meet in a batch
 
 
@@ -416,7 +415,7 @@ class Translator:
             UsageError, DataError: as a call.
         """
         direction = self.speaks.direction(source, target)
-        return Glossary.of(terms, direction.source, direction.target)
+        return glossary_from(terms, direction.source, direction.target)
 
     def _chunks(
         self, chunks: Iterable[Sequence[str]], request: TranslationRequest

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from allyouneed.errors import AllYouNeedError, DataError
@@ -13,6 +13,24 @@ Row = tuple[int, str, str]
 """The number of a line, a source and a target."""
 
 _EMPTY_TARGET = "for words that stay as they are, leave the target empty"
+
+
+Terms = Glossary | Mapping[str, str | Sequence[str]] | str | Path
+"""Terms as calls take them: a glossary, from source to target, or the path of a file."""
+
+
+def glossary_from(terms: Terms, source: str = "", target: str = "") -> Glossary:
+    """The glossary that a call means; `source` and `target` as for `read_glossary`.
+
+    Raises:
+        UsageError: a term that cannot be one, or something that holds no terms.
+        DataError: a file that cannot be read.
+    """
+    if isinstance(terms, Glossary):
+        return terms
+    if isinstance(terms, str | Path):
+        return read_glossary(Path(terms), source, target)
+    return Glossary.of(terms)
 
 
 def read_glossary(path: Path, source: str = "", target: str = "") -> Glossary:

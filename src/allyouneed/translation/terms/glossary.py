@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from allyouneed.errors import UsageError
 from allyouneed.text.normaliser import AS_TYPED, Normaliser
@@ -96,25 +95,12 @@ class Glossary:
         self._indexes: dict[str | None, _Index] = {}
 
     @classmethod
-    def of(
-        cls,
-        terms: "Glossary | Mapping[str, str | Sequence[str]] | str | Path",
-        source: str = "",
-        target: str = "",
-    ) -> "Glossary":
-        """A glossary as people give it: a mapping from source to target, or the path of a file
-        (`files.read_glossary`), whose languages are those named where it has several.
+    def of(cls, terms: Mapping[str, str | Sequence[str]]) -> "Glossary":
+        """A glossary as people write it: from source to target, as `Term.of` takes them.
 
         Raises:
             UsageError: a term that cannot be one, or something that holds no terms.
-            DataError: a file that cannot be read.
         """
-        if isinstance(terms, Glossary):
-            return terms
-        if isinstance(terms, str | Path):
-            from allyouneed.translation.terms.files import read_glossary
-
-            return read_glossary(Path(terms), source, target)
         if not isinstance(terms, Mapping):
             raise UsageError(f"terms={terms!r} must be a mapping, a Glossary or a file's path")
         return cls(Term.of(one, other) for one, other in terms.items())
