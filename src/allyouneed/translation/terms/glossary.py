@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from allyouneed.errors import UsageError
-from allyouneed.text.normaliser import AS_TYPED, Normaliser
 from allyouneed.text.atoms import Atom, atoms
+from allyouneed.text.normaliser import AS_TYPED, Normaliser
 
 BETWEEN_FORMS = "|"
 

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.terms import JOINS, LETTER_LAST, MOST_TERMS, WantedTerm, WantedTerms
+from allyouneed.text.atoms import is_unspaced
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.text.atoms import is_unspaced
 from allyouneed.translation.terms.glossary import FoundTerm
 
 Span = tuple[int, int]
