@@ -72,3 +72,12 @@ def test_texts_with_tags(babbler) -> None:
 def test_sampling_takes_no_terms(babbler) -> None:
     with pytest.raises(UsageError, match="terms need beam search"):
         babbler("A dog.", options=SamplingOptions(), terms={"dog": "Hund"})
+
+
+def test_terms_beside_what_is_carried_over(babbler) -> None:
+    text = "A cat.\nThe dog is at http://dog.example and a@example.org."
+    one = babbler(text, terms={"dog": "Hund", "example": "Beispiel"})
+    [use] = one.terms
+    assert text[slice(*use.source)] == "dog"
+    assert one.text[slice(*use.target)] == "Hund"
+    assert use.source == (11, 14)

@@ -19,6 +19,7 @@ from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.protected import Protection, lost_numbers
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
+from allyouneed.translation.terms.use import TermUse, uses
 from allyouneed.translation.words import WordCounter
 
 ALWAYS = Protection(numbers="free")
@@ -61,6 +62,7 @@ class Sifted:
     lines: Sequence[Sequence[_Line]]
     notes: Sequence[Sequence[str]]
     request: TranslationRequest
+    normaliser: Normaliser
 
     @classmethod
     def of(
@@ -83,7 +85,7 @@ class Sifted:
                 ]
             lines.append(found)
             notes.append(said)
-        return cls(texts, lines, notes, request)
+        return cls(texts, lines, notes, request, normaliser)
 
     @property
     def plain(self) -> list[str]:
@@ -132,11 +134,33 @@ class Sifted:
         found = carrier.carry([[line] for line in lines]) if lines else []
         results = []
         for line, best in zip(lines, found, strict=True):
-            first, *others = (_translation(line, one) for one in (best, *best.alternatives))
+            first, *others = (
+                self._with_terms(_translation(line, one)) for one in (best, *best.alternatives)
+            )
             if self.request.alignments:
                 first = replace(first, alignment=_alignment(line, best, first.text))
             results.append(_ranked([first, *others]))
         return results
+
+    def _with_terms(self, given: Translation) -> Translation:
+        """The translation of a line with what became of its terms, outside of what is carried."""
+        if self.request.terms is None or self.request.protection is None:
+            return given
+        plain = self.normaliser.plain(given.source)
+        carried = list(self.request.protection.spans(given.source))
+        found = [
+            (one, plain.typed(one.begin, one.end))
+            for one in self.request.terms.find(plain.text, self.normaliser)
+        ]
+        free = [
+            (one, span)
+            for one, span in found
+            if not any(begin < span[1] and span[0] < end for begin, end in carried)
+        ]
+        terms = uses(
+            [one for one, _ in free], [span for _, span in free], given.text, self.normaliser
+        )
+        return replace(given, terms=tuple(terms))
 
     def _joined(
         self,
@@ -246,6 +270,12 @@ def _joined_alignment(lines: Sequence[_Line], parts: Sequence[Translation]) -> A
 def _one_joined(
     text: str, lines: Sequence[_Line], parts: Sequence[Translation], notes: Sequence[str]
 ) -> Translation:
+    terms: list[TermUse] = []
+    begin, length = 0, 0  # of the line in the text, and of the translation so far
+    for line, part in zip(lines, parts, strict=True):
+        terms += (use.moved(begin, length) for use in part.terms)
+        begin += len(line.text) + len(line.end)
+        length += len(part.text) + len(line.end)
     return Translation(
         source=text,
         text="".join(part.text + line.end for line, part in zip(lines, parts, strict=True)),
@@ -254,4 +284,5 @@ def _one_joined(
             log_p for one in parts for log_p in one.token_log_probabilities
         ),
         notes=tuple(dict.fromkeys([*notes, *(note for one in parts for note in one.notes)])),
+        terms=tuple(terms),
     )
