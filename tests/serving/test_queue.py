@@ -1,10 +1,13 @@
 """The queue: fair between clients, gives out what waits at once, forgets what is cancelled."""
 
 import threading
+import time
+from typing import Any
 
 import pytest
 
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.leaving import left_here
 from allyouneed.serving.crew import Crew
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Batch, Queue
@@ -129,6 +132,44 @@ def test_cancelled_sentences_leave_the_queue(copier: Translator) -> None:
     batch = queue.take()
     assert batch is not None
     assert batch.orders == [stays]
+
+
+def test_a_search_ends_when_all_whom_it_works_for_have_left(
+    copier: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[bool] = []
+    begun = threading.Event()
+
+    def until_left(sources: Any, *_: Any, **__: Any) -> Any:
+        begun.set()
+        left.append(left_here().wait(30))
+        return [[] for _ in sources]
+
+    queue = Queue()
+    crew = Crew(queue, 1)
+    one, one_ended = order(copier, "a", ["Hello."])
+    other, other_ended = order(copier, "b", ["Hallo."])
+    queue.put(one)
+    queue.put(other)
+    with monkeypatch.context() as patch:
+        patch.setattr(copier.engine, "search", until_left)
+        crew.start()
+        assert begun.wait(30)
+        [batch] = queue._running
+        queue.cancel(one)
+        assert not batch.left.is_set()
+        queue.cancel(other)
+        assert batch.left.is_set()
+        next_one, next_ended = order(copier, "c", ["Hello."])
+        while queue.running:
+            time.sleep(0.01)
+    queue.put(next_one)
+    assert next_ended.wait(60)
+    crew.stop(10)
+    assert left == [True]
+    assert next_one.translations[0].text == copier("Hello.", beam=1).text
+    assert not one_ended.is_set()
+    assert not other_ended.is_set()
 
 
 def test_the_expected_wait_goes_by_a_clients_share(copier: Translator) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from allyouneed.engine.leaving import ended_by
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Batch, Queue
 from allyouneed.translation.assembly import Found
@@ -53,7 +54,8 @@ class Crew:
         while (batch := self.queue.take(express)) is not None:
             began = time.perf_counter()
             try:
-                self._translate(batch.sentences)
+                with ended_by(batch.left):
+                    self._translate(batch.sentences)
             finally:
                 seconds = time.perf_counter() - began
                 self.queue.done(batch, seconds)

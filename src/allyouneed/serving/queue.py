@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from allyouneed.serving.order import Order
 
@@ -11,13 +11,17 @@ BATCH_SENTENCES = 32
 HEAVY = BATCH_TOKENS  # a client with more waiting tokens than this is in no hurry
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Sentences of one lane (model and asked) that are translated together: (order, number)."""
+    """Sentences of one lane (model and asked) that are translated together: (order, number).
+
+    `left` is set when nobody needs any of them any more.
+    """
 
     sentences: list[tuple[Order, int]]
     tokens: int
     heavy: bool
+    left: threading.Event = field(default_factory=threading.Event)
 
     @property
     def orders(self) -> list[Order]:
@@ -40,13 +44,17 @@ class Queue:
         self.batch_tokens, self.batch_sentences = batch_tokens, batch_sentences
         self.tokens = 0  # that wait
         self.sentences = 0
-        self.running = 0  # batches that were taken and are not done
-        self.running_heavy = 0
         self.workers = 0
         self.closed = False
         self.rate = Rate()
         self._clients: OrderedDict[str, deque[Order]] = OrderedDict()
+        self._running: set[Batch] = set()  # that were taken and are not done
         self._free = threading.Condition()
+
+    @property
+    def running(self) -> int:
+        """Batches that are being translated."""
+        return len(self._running)
 
     def put(self, order: Order) -> None:
         """Adds an order behind those of its client. One without sentences ends at once."""
@@ -60,9 +68,13 @@ class Queue:
             self._free.notify_all()
 
     def cancel(self, order: Order) -> int:
-        """Takes out what waits of an order, and returns how many sentences that were."""
+        """Takes out what waits of an order, and returns how many sentences that were. Searches that
+        work for cancelled orders alone are ended."""
         with self._free:
             order.cancelled = True
+            for batch in self._running:
+                if all(one.cancelled for one in batch.orders):
+                    batch.left.set()
             orders = self._clients.get(order.client)
             if orders is None or order not in orders:
                 return 0
@@ -79,8 +91,7 @@ class Queue:
             while True:
                 batch = self._light_batch() if express else self._next_batch()
                 if batch is not None:
-                    self.running += 1
-                    self.running_heavy += batch.heavy
+                    self._running.add(batch)
                     if batch.heavy or self.closed:  # something new for those who wait in `take`
                         self._free.notify_all()
                     return batch
@@ -91,9 +102,9 @@ class Queue:
     def done(self, batch: Batch, seconds: float) -> None:
         """Says that a batch was translated, and how long that took."""
         with self._free:
-            self.running -= 1
-            self.running_heavy -= batch.heavy
-            self.rate.add(batch.tokens, seconds)
+            self._running.remove(batch)
+            if not batch.left.is_set():
+                self.rate.add(batch.tokens, seconds)
 
     def close(self) -> None:
         """No more orders come; `take` gives out what waits, and then None."""
@@ -116,7 +127,7 @@ class Queue:
         return None if client is None else self._batch(client)
 
     def _light_batch(self) -> Batch | None:
-        if self.running_heavy < self.workers:
+        if sum(batch.heavy for batch in self._running) < self.workers:
             return None
         client = next((client for client in self._clients if not self._is_heavy(client)), None)
         return None if client is None else self._batch(client)

@@ -20,6 +20,7 @@ import torch
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.leaving import ended_by
 from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.engine.native.worker import Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
@@ -292,6 +293,24 @@ def test_an_interrupt_ends_a_search_between_two_steps(
         engine.search(sources, long)
     assert time.monotonic() - began < whole / 2
     assert engine.search(sources, short) == wanted
+
+
+def test_a_search_that_another_thread_ends(
+    odd_model: Callable[..., Transformer], native: Make, sentences: Callable[..., Any]
+) -> None:
+    engine = native(odd_model(end=-1e9, max_positions=600))
+    long = BeamOptions(beam=20, max_length=600, loop_guard=False)
+    sources = sentences(engine.config, [9])
+    began = time.monotonic()
+    wanted = engine.search(sources, long)
+    whole = time.monotonic() - began
+    left = threading.Event()
+    threading.Timer(whole / 10, left.set).start()
+    began = time.monotonic()
+    with ended_by(left):
+        assert engine.search(sources, long) == [[]]
+    assert time.monotonic() - began < whole / 2
+    assert engine.search(sources, long) == wanted
 
 
 FORKED = """

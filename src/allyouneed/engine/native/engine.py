@@ -21,6 +21,7 @@ from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.batches import BATCH_HYPOTHESES
 from allyouneed.engine.engine import Note, ignore
+from allyouneed.engine.leaving import left_here
 from allyouneed.engine.native.interruption import Interrupted
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
@@ -121,7 +122,7 @@ class NativeEngine:
             return step_by_step.search(sources, options, prefixes, numbers, heads, note, terms)
         found: list[list[Hypothesis]] = [[] for _ in sources]
         numbers = range(len(sources)) if numbers is None else numbers
-        left = Event()
+        left = left_here()
 
         def decode(worker: Worker, batch: list[int]) -> None:
             given = [sources[n] for n in batch]
