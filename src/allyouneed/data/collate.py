@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from allyouneed.data.padding import padded
 from allyouneed.data.store import TokenStore
 
 Side = Literal["source", "target"]
@@ -58,11 +57,3 @@ def collate(
     for row, ids in enumerate(targets):
         target_in_BT[row, 1 : len(ids)] = labels_BT[row, : len(ids) - 1]
     return Batch(padded(sources, pad), target_in_BT, labels_BT, sum(map(len, targets)))
-
-
-def padded(sentences: Sequence[Sequence[int] | NDArray[Any]], pad: int) -> Tensor:
-    """The sentences' ids as the rows of one tensor, padded on the right."""
-    rows = np.full((len(sentences), max(map(len, sentences))), pad, dtype=np.int64)
-    for row, ids in zip(rows, sentences, strict=True):
-        row[: len(ids)] = ids
-    return torch.from_numpy(rows)

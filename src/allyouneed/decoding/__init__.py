@@ -1,1 +1,1 @@
-"""Search over any model that speaks the decoding protocol, and scores of what was found."""
+"""Search for translations with any model that implements `protocol.Decodable`, and their scores."""

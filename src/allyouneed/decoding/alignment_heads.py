@@ -1,4 +1,4 @@
-"""Which of a decoder's attention heads tell where a target word comes from."""
+"""The attention heads of a decoder from which word alignments are read."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from allyouneed.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class AlignmentHeads:
-    """Heads of one decoder layer's cross-attention, whose mean is read as an alignment.
+    """Heads of one decoder layer's cross-attention, the mean of whose weights gives the alignment.
 
-    `layer` counts from 0, or from the last layer with negative numbers. No `heads` stand for all
-    of them. The default is the last layer, which tells best with two decoder layers; with six it
-    is often the last but one (Garg et al. 2019).
+    `layer` counts from 0; a negative number counts from the last layer. Empty `heads` means all
+    heads. The default, the last layer, gives the best alignments with two decoder layers. With six
+    layers the last but one is often better (Garg et al. 2019).
     """
 
     layer: int = -1

@@ -16,8 +16,10 @@ from allyouneed.decoding.protocol import Decodable
 from allyouneed.decoding.search import Search, check_found, hypothesis
 
 Watch = Callable[["Candidates", Tensor], None]
-"""watch(candidates, kept_BN) is called after each step. `candidates` are all candidates of this
-step, `kept_BN` the ranks of those that form the next beam. Parents are places in the last beam."""
+"""watch(candidates, kept_BN) is called after each step.
+
+`candidates` are all candidates of the step; `kept_BN` are the ranks of the candidates that form the
+next beam. A candidate's parent is an index into the beam before the step."""
 
 
 @torch.inference_mode()
@@ -30,16 +32,16 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """At most `n_best` hypotheses for each sentence, best first.
 
-    Hypotheses that were cut off at the longest length are returned (`finished=False`) only for a
-    sentence of which none was finished. `watch`, if given, is shown each step.
+    Hypotheses that were cut off at the length limit (`finished=False`) are returned only for a
+    sentence without a finished hypothesis. `watch` is called after each step.
 
     Raises:
-        ShapeError: a source that is not BS.
-        UsageError: prefixes that do not fit, or a model in training mode.
+        ShapeError: the source is not BS.
+        UsageError: the prefixes do not fit, or the model is in training mode.
     """
     options = options or BeamOptions()
     search = Search(model, source_BS, options.beam, options, prefixes)
-    search.log_p_BN[:, 1:] = float("-inf")  # all hypotheses start equal, so one is enough
+    search.log_p_BN[:, 1:] = float("-inf")  # all hypotheses start equal, so only one may continue
     results = Results(search, options)
     while search.running:
         log_p_BNV = search.next_log_probabilities()
@@ -77,8 +79,8 @@ class Candidates:
 
 
 def best_candidates(log_p_BN: Tensor, log_p_BNV: Tensor, count: int) -> Candidates:
-    """The `count` best of all N·V extensions. Among equals, the earlier hypothesis comes first."""
-    per_hypothesis = min(count, log_p_BNV.size(-1))  # no hypothesis can have more among the best
+    """The `count` best of all N·V extensions. Of equal ones, the earlier hypothesis comes first."""
+    per_hypothesis = min(count, log_p_BNV.size(-1))  # more of one hypothesis cannot be among them
     token_log_p_BNk, ids_BNk = log_p_BNV.topk(per_hypothesis)
     extended_BX = (log_p_BN[..., None] + token_log_p_BNk).flatten(1)
     ranked_BX, order_BX = extended_BX.sort(dim=1, descending=True, stable=True)
@@ -97,7 +99,7 @@ def first_false(flags_BC: Tensor, count: int) -> Tensor:
 
 
 class Results:
-    """Hypotheses that have ended, kept aside with their scores log P / lp(Y)."""
+    """The hypotheses that have ended so far, with their scores log P / lp(Y)."""
 
     def __init__(self, search: Search, options: BeamOptions) -> None:
         self.search, self.options = search, options
@@ -109,7 +111,8 @@ class Results:
         self.penalties_at_limit = torch.tensor(penalties, device=device)
 
     def add_finished(self, candidates: Candidates, ends_BC: Tensor) -> None:
-        """Takes those that end now, are among the best N candidates and enter the best N."""
+        """Adds the candidates that end at this step, if they are among the best N candidates and
+        better than the worst of the best N finished hypotheses."""
         search, beam, penalty = self.search, self.options.beam, self.options.length_penalty
         lp = penalty(search.length + 1)
         scores_BN = (candidates.log_p_BC / lp).masked_fill(~ends_BC, float("-inf"))[:, :beam]
@@ -128,36 +131,38 @@ class Results:
         self.best_scores[search.sentences_B] = both.topk(beam, dim=1).values
 
     def cannot_be_overtaken(self) -> Tensor:
-        """Whether a sentence has N finished hypotheses that are as good as any alive can get, B;
-        by the rule "first", whether it has N."""
+        """For each sentence, B: no running hypothesis can enter the best N finished ones any more.
+
+        With the rule "first": the sentence has N finished hypotheses.
+        """
         search, penalty = self.search, self.options.length_penalty
         if self.options.stop == "first":
             return self.best_scores[search.sentences_B, -1] > float("-inf")
-        alive_B = search.log_p_BN[:, 0]  # the best one
+        log_p_B = search.log_p_BN[:, 0]  # of the best running hypothesis
         if self.options.stop == "common":
-            hope_B = alive_B / penalty(search.length)
+            attainable_B = log_p_B / penalty(search.length)
         else:
-            farthest_B = alive_B / self.penalties_at_limit[search.sentences_B]
-            hope_B = torch.maximum(alive_B / penalty(search.length + 1), farthest_B)
-        return self.best_scores[search.sentences_B, -1] >= hope_B
+            at_limit_B = log_p_B / self.penalties_at_limit[search.sentences_B]
+            attainable_B = torch.maximum(log_p_B / penalty(search.length + 1), at_limit_B)
+        return self.best_scores[search.sentences_B, -1] >= attainable_B
 
     def add_cut_off(self, done_B: Tensor) -> None:
-        """Takes the alive hypotheses of sentences that are done and have no finished one."""
-        rows = [row for row in done_B.nonzero().flatten().tolist() if self._has_none(row)]
+        """Adds the running hypotheses of those done sentences that have no finished hypothesis."""
+        rows = [row for row in done_B.nonzero().flatten().tolist() if self._none_finished(row)]
         if not rows:
             return
         end, lp = self.search.model.config.end, self.options.length_penalty(self.search.length)
-        alive_BN = self.search.log_p_BN > float("-inf")
-        wanted_BN = torch.zeros_like(alive_BN)
-        wanted_BN[rows] = alive_BN[rows]
-        for sentence, ids, log_p in self.search.spell(*wanted_BN.nonzero(as_tuple=True)):
+        running_BN = self.search.log_p_BN > float("-inf")
+        cut_off_BN = torch.zeros_like(running_BN)
+        cut_off_BN[rows] = running_BN[rows]
+        for sentence, ids, log_p in self.search.spell(*cut_off_BN.nonzero(as_tuple=True)):
             self.found[sentence].append(hypothesis(ids, log_p, end, lp))
 
     def best(self) -> list[list[Hypothesis]]:
-        """The n best of each sentence, best first."""
+        """The `n_best` best hypotheses of each sentence, best first."""
         check_found(self.found)
         n = self.options.n_best
         return [sorted(found, key=lambda h: -h.score)[:n] for found in self.found]
 
-    def _has_none(self, row: int) -> bool:
+    def _none_finished(self, row: int) -> bool:
         return not self.found[int(self.search.sentences_B[row])]

@@ -1,4 +1,4 @@
-"""Blocks sentences that a model may not produce, such as the reply that it gave twice already.
+"""Blocks sentences that a model must not produce, such as a reply it has already given twice.
 
 B sentences · N hypotheses · T tokens so far · S source length · V vocabulary
 """
@@ -15,15 +15,15 @@ from allyouneed.decoding.protocol import Decodable, DecodingCache
 
 
 class BlockedSentences:
-    """A model that cannot end a hypothesis which equals one of the blocked sentences.
+    """A wrapped model that never ends a hypothesis that equals one of the blocked sentences.
 
-    The hypothesis has to continue, or to differ earlier. The probability of the end goes to the
-    other tokens. Searches use this model like any other.
+    Such a hypothesis must continue, or differ earlier. The probability of the end goes to the other
+    tokens. Every search can use this model.
     """
 
-    def __init__(self, model: Decodable, said: Sequence[Sequence[int]]) -> None:
-        """`said` are the blocked sentences, as ids without the end."""
-        self.model, self.said = model, [list(ids) for ids in said]
+    def __init__(self, model: Decodable, blocked: Sequence[Sequence[int]]) -> None:
+        """`blocked` are the blocked sentences, as ids without the end."""
+        self.model, self.blocked = model, [list(ids) for ids in blocked]
 
     @property
     def config(self) -> TransformerConfig:
@@ -50,7 +50,7 @@ class BlockedSentences:
         logits_BNV = self.model.step(ids_BN, cache.own)
         tokens_BNT = torch.cat([cache.tokens_BNT.to(ids_BN.device), ids_BN[..., None]], dim=-1)
         cache.tokens_BNT = tokens_BNT
-        for ids in self.said:
+        for ids in self.blocked:
             if len(ids) + 1 == tokens_BNT.size(-1):  # the first token is the start
                 same_BN = (tokens_BNT[..., 1:] == tokens_BNT.new_tensor(ids)).all(dim=-1)
                 end_BNV = torch.zeros_like(logits_BNV, dtype=torch.bool)
@@ -61,13 +61,13 @@ class BlockedSentences:
 
 @dataclass
 class BlockingCache:
-    """The wrapped model's cache, and the tokens BNT of each hypothesis, the start among them."""
+    """The wrapped model's cache, and the tokens BNT of each hypothesis, beginning with `start`."""
 
     own: DecodingCache
     tokens_BNT: Tensor
 
     def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
-        """As `DecodingCache.select`."""
+        """Keeps some sentences and re-orders their hypotheses (see `DecodingCache.select`)."""
         self.own.select(sentences_B, hypotheses_BN)
         if sentences_B is not None:
             self.tokens_BNT = self.tokens_BNT[sentences_B]

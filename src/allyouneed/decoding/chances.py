@@ -9,8 +9,10 @@ from allyouneed.decoding.options import SamplingOptions
 def chances(
     options: SamplingOptions, indices: Sequence[int], length: int
 ) -> list[list[list[float]]]:
-    """Numbers in [0, 1), by index, sample and token. They follow from (seed, index, sample) alone,
-    whatever the other indices are."""
+    """Random numbers in [0, 1), indexed by [index][sample][token].
+
+    The numbers of a sample depend on (seed, index, sample) only, not on the other indices.
+    """
     return [
         [_drawn(f"{options.seed} {index} {n}", length) for n in range(options.samples)]
         for index in indices

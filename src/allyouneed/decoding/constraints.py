@@ -1,10 +1,10 @@
-"""Constraints on the next token: each sets log-probabilities to minus infinity before selection.
+"""Constraints on the next token: each sets log-probabilities of banned tokens to minus infinity.
 
-The other log-probabilities stay the model's own; nothing is normalised again. A constraint is built
-only if the search options ask for it.
+The other log-probabilities are not changed and not normalised again. A constraint is built only if
+the search options ask for it.
 
 B sentences · N hypotheses · V vocabulary · T tokens so far · S source length · P prefix length ·
-M periods of a loop · W tokens looked back at
+M periods of a loop · W most recent tokens
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def constraints_for(
     """The constraints that these options need, in the order in which they are applied.
 
     Raises:
-        UsageError: prefixes that are not one a sentence, or hold an id that cannot be forced.
+        UsageError: not one prefix per sentence, or a prefix holds an id that cannot be forced.
     """
     parts: list[Constraint] = [NeverProduced(config)]
     if options.no_repeat_ngram:
@@ -97,8 +97,8 @@ class LoopGuard:
     """No endless repetition: bans the token that would continue a loop.
 
     A loop is a sequence of 1 … 8 tokens that stands at the end of a hypothesis 5 times in a row.
-    Where the source itself repeats a sequence ("........", "555-555-5555"), the hypothesis may
-    repeat one twice as often as the source. None of the 186,000 German sentences of Tatoeba and
+    If the source itself repeats a sequence ("........", "555-555-5555"), the hypothesis may repeat
+    a sequence twice as often as the source. None of the 186,000 German sentences of Tatoeba and
     Multi30k repeats anything 4 times in a row.
     """
 
@@ -107,17 +107,18 @@ class LoopGuard:
 
     def __init__(self, source_BS: Tensor, pad: int) -> None:
         self.pad = pad
-        # Row i of what `unfold` gives below looks PERIODS - i tokens back.
+        # Row i of `shifted_BNMW` in `__call__` is shifted by PERIODS - i tokens.
         periods_M = torch.arange(self.PERIODS, 0, -1, device=source_BS.device)
         in_source_B1 = self.repetitions(source_BS, pad)[:, None]
         allowed_B1 = (2 * in_source_B1).clamp(min=self.TIMES)
-        # n repeated r times: each of the last n·(r - 1) tokens equals the one n before it.
+        # A loop of n tokens r times: each of the last n·(r - 1) tokens equals the n-th before it.
         self.matches_BM = periods_M * (allowed_B1 - 1)
         self.longest = int(self.matches_BM.max()) if len(source_BS) else 0
 
     @classmethod
     def repetitions(cls, ids_BS: Tensor, pad: int) -> Tensor:
-        """How often, at most, a sequence of 1 … 8 tokens stands in a row in each sentence, B."""
+        """For each sentence, B: the largest number of times a sequence of 1 … 8 tokens stands in a
+        row."""
         most_B = ids_BS.new_ones(ids_BS.size(0))
         for period in range(1, min(cls.PERIODS, ids_BS.size(1) - 1) + 1):
             ahead, behind = ids_BS[:, period:], ids_BS[:, :-period]
@@ -129,7 +130,7 @@ class LoopGuard:
 
     def __call__(self, log_p_BNV: Tensor, tokens_BNT: Tensor, sentences_B: Tensor) -> None:
         length = tokens_BNT.size(-1)
-        if length < self.TIMES:  # the shortest loop is of one token
+        if length < self.TIMES:  # the shortest loop is one token, TIMES times
             return
         look_back = min(self.longest, length)
         nothing = (self.PERIODS + look_back - length, 0)
@@ -143,10 +144,10 @@ class LoopGuard:
 
 
 class ForcedPrefix:
-    """Each sentence's hypotheses begin with its prefix; other constraints apply only after it.
+    """Each sentence's hypotheses begin with its prefix. The constraints `free` apply after it.
 
-    Prefixes may differ in length; an empty prefix forces nothing. The first `given` tokens of
-    a prefix have the log-probability 0.
+    Prefixes may differ in length; an empty prefix forces nothing. The first `given` tokens of a
+    prefix get the log-probability 0, the others the model's.
     """
 
     def __init__(
@@ -173,5 +174,6 @@ class ForcedPrefix:
 
 
 def ban(log_p_BNV: Tensor, ids_BNX: Tensor, banned_BNX: Tensor, pad: int) -> None:
-    """Bans the ids where `banned` is true. The others become `pad`, which is banned in any case."""
+    """Bans the ids where `banned_BNX` is True, in place. `pad`, which is always banned, takes the
+    place of the other ids."""
     log_p_BNV.scatter_(-1, ids_BNX.where(banned_BNX, pad), NEVER)

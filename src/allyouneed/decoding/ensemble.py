@@ -1,4 +1,4 @@
-"""Several models that decode as one (averaged probabilities).
+"""An ensemble: several models that decode as one, with the mean of their probabilities.
 
 B batch · S source length · T target length · N hypotheses · V vocabulary
 """
@@ -18,17 +18,17 @@ from allyouneed.errors import ConfigError
 
 
 class Member(Decodable, TeacherForced, Protocol):
-    """A model that can be searched and can score."""
+    """A model that can search for translations and score given ones."""
 
 
 class Ensemble:
-    """P(token) = the mean of the models' probabilities. Searched and scored like one model.
+    """Several models used as one model: P(token) is the mean of the models' probabilities.
 
-    The models must share their vocabulary: its sizes and special ids are compared here; that the
-    same id means the same piece is up to the caller.
+    The models must have the same vocabulary. This class compares sizes and special ids. The caller
+    must make sure that the same id means the same piece.
 
     Raises:
-        ConfigError: no model, or models that differ in vocabulary or special ids.
+        ConfigError: no model, or the models differ in vocabulary size or special ids.
     """
 
     def __init__(self, models: Sequence[Member]) -> None:
@@ -54,44 +54,44 @@ class Ensemble:
         return any(getattr(model, "training", False) for model in self.models)
 
     def encode(self, source_BS: Tensor) -> list[Any]:
-        """Each model's memory."""
+        """The memory of each model."""
         return [model.encode(source_BS) for model in self.models]
 
     def start(self, memory: list[Any], hypotheses: int, max_length: int) -> "EnsembleCache":
-        """Each model's cache."""
+        """The caches of all models."""
         both = zip(self.models, memory, strict=True)
         return EnsembleCache([model.start(own, hypotheses, max_length) for model, own in both])
 
     def step(self, ids_BN: Tensor, cache: "EnsembleCache") -> Tensor:
-        """log P of what follows each hypothesis, BNV."""
+        """log P of each hypothesis' next token, BNV."""
         both = zip(self.models, cache.caches, strict=True)
         return log_mean([model.step(ids_BN, own) for model, own in both])
 
     def __call__(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
-        """Teacher forcing: log P of what follows each position of the shifted target, BTV."""
+        """log P of the token after each position of `target_BT` (shifted right), BTV."""
         return log_mean(model(source_BS, target_BT) for model in self.models)
 
 
 class EnsembleCache:
-    """The models' caches, kept in step."""
+    """The caches of all models, changed together."""
 
     def __init__(self, caches: Sequence[DecodingCache]) -> None:
         self.caches = caches
 
     def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None) -> None:
-        """As `DecodingCache.select`, in each."""
+        """Calls `DecodingCache.select` of every cache."""
         for cache in self.caches:
             cache.select(sentences_B, hypotheses_BN)
 
 
 def log_mean(logits: Iterable[Tensor]) -> Tensor:
-    """The logarithm of the mean of the probabilities that these logits stand for."""
+    """The logarithm of the mean of softmax(logits) over all given logits, float32."""
     log_p = [each.log_softmax(dim=-1, dtype=torch.float32) for each in logits]
     return reduce(torch.logaddexp, log_p) - math.log(len(log_p))
 
 
 def _vocabulary(config: TransformerConfig) -> dict[str, int]:
-    """What ids mean, as far as a configuration tells."""
+    """The sizes and special ids that models of one ensemble must share."""
     return {
         "vocabulary": config.vocabulary,
         "source_vocabulary": config.source_vocabulary or config.vocabulary,

@@ -22,11 +22,11 @@ def greedy_search(
     options: SearchOptions | None = None,
     prefixes: Prefixes | None = None,
 ) -> list[list[Hypothesis]]:
-    """One hypothesis for each sentence (in a list, as other searches give several).
+    """One hypothesis for each sentence, in a list of its own as in the other searches.
 
     Raises:
-        ShapeError: a source that is not BS.
-        UsageError: prefixes that do not fit, or a model in training mode.
+        ShapeError: the source is not BS.
+        UsageError: the prefixes do not fit, or the model is in training mode.
     """
     search = Search(model, source_BS, 1, options or SearchOptions(), prefixes)
     return follow(search, most_probable)
@@ -42,15 +42,14 @@ Choose = Callable[[Tensor], Tensor]
 
 
 def advance(search: Search, choose: Choose) -> None:
-    """Extends each hypothesis by the token that is chosen for it."""
+    """Extends each hypothesis by the token that `choose` gives."""
     log_p_BNV = search.next_log_probabilities()
     ids_BN = choose(log_p_BNV)
     search.extend(ids_BN, log_p_BNV.gather(-1, ids_BN[..., None]).squeeze(-1))
 
 
 def follow(search: Search, choose: Choose) -> list[list[Hypothesis]]:
-    """Extends each hypothesis until it ends or reaches its length limit. Returns all hypotheses of
-    all sentences, in order."""
+    """All hypotheses of each sentence, in order, extended until each ends or reaches its limit."""
     end = search.model.config.end
     found: list[list[Hypothesis]] = [[] for _ in search.sentences_B]
     while search.running:

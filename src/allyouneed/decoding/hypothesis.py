@@ -1,4 +1,4 @@
-"""What a search finds."""
+"""The result of a search."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One way to continue: ids without `start`, ending in `end` if it is finished.
+    """One translation found by a search: ids without `start`, ending in `end` if it is finished.
 
-    `token_log_probabilities` (natural logarithm) has one value for each id, the end's and those
-    of a forced prefix among them; `log_probability` is their sum. `score` is what hypotheses are
-    ranked by: with beam search `log_probability` over the length penalty, else the same number.
-    `attention_TS` is how much each id looked at each source id, where the search was asked for it
-    and its engine can tell; T target length, S source length, their ends among them.
+    `token_log_probabilities` (natural logarithms) has one value for each id, also for the end and
+    for ids of a forced prefix. `log_probability` is their sum. Hypotheses are ranked by `score`:
+    in beam search `log_probability` divided by the length penalty, otherwise `log_probability`.
+    `attention_TS` is the attention of each target id to each source id, both with their ends. It is
+    None unless the caller asked for it and the engine supports it.
     """
 
     ids: tuple[int, ...]

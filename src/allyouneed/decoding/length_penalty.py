@@ -1,6 +1,6 @@
 """Length penalties: a hypothesis Y is ranked by log P(Y | X) / lp(Y).
 
-|Y| counts every token of the hypothesis, its end token among them.
+|Y| is the number of tokens of the hypothesis, including its end token.
 """
 
 from dataclasses import dataclass
@@ -10,20 +10,25 @@ from allyouneed.errors import UsageError
 
 
 class LengthPenalty(Protocol):
-    """lp(Y) as a function of |Y|, at least 1. It must rise or fall with |Y|, not both: the exact
-    stopping rule of beam search looks at the nearest and the farthest length only."""
+    """lp(Y) as a function of |Y|, for |Y| of at least 1.
+
+    The function must be monotonic. The "exact" stopping rule of beam search evaluates it at the
+    shortest and the longest remaining length only.
+    """
 
     def __call__(self, length: int, /) -> float:
-        """lp(Y) for |Y| = length; above zero."""
+        """lp(Y) for |Y| = length. It must be above zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wu:
-    """lp(Y) = (5 + |Y|)^α / (5 + 1)^α, Wu et al. 2016, equation 14; the paper's section 6.1 takes
-    α = 0.6. A larger α favours longer translations; α = 0 is no penalty.
+    """lp(Y) = (5 + |Y|)^α / (5 + 1)^α (Wu et al. 2016, equation 14).
+
+    The paper's section 6.1 uses α = 0.6. A larger α favours longer translations; α = 0 is no
+    penalty.
 
     Raises:
-        UsageError: an α that is negative or above 100.
+        UsageError: α is not a number from 0 to 100.
     """
 
     alpha: float = 0.6

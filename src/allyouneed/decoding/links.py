@@ -1,4 +1,4 @@
-"""Word alignments as numbers, and how they are printed; needs no torch.
+"""Word alignments as pairs of numbers, and their printed form. Needs no torch.
 
 S source length · T target length
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 Alignment = tuple[tuple[int, int], ...]
-"""Pairs (source word, target word), both counted from 0; words are what white space separates."""
+"""Pairs (source word, target word), both counted from 0. White space separates words."""
 
 
 class AnyArray(Protocol):
@@ -20,11 +20,11 @@ class AnyArray(Protocol):
 def word_alignment(
     attention_TS: AnyArray, source_groups: Sequence[int], target_groups: Sequence[int]
 ) -> Alignment:
-    """Pairs (source word, target word), in order of the source words.
+    """Pairs (source word, target word), in the order of the source words.
 
-    The groups name the word that each token belongs to. A token of group -1, such as the end, is
-    left out; padding has no group. Each target word gets the one source word that its tokens look
-    at most.
+    `source_groups` and `target_groups` have the word of each token; -1 leaves a token out, such as
+    the end. Padding has no entry. Each target word is aligned with the one source word to which its
+    tokens attend most.
     """
     weights: dict[int, dict[int, float]] = {}
     for row, target in zip(attention_TS.tolist(), target_groups, strict=False):

@@ -19,13 +19,13 @@ def check_prefixes(prefixes: Prefixes, sentences: int, config: TransformerConfig
         for id_ in prefix:
             if id_ in special or not 0 <= id_ < config.vocabulary:
                 raise UsageError(
-                    f"prefix of sentence {number}: id {id_} cannot be forced; it must be a word's "
-                    f"(0 … {config.vocabulary - 1}, but none of {sorted(special)})"
+                    f"prefix of sentence {number}: id {id_} cannot be forced; it must be an id of "
+                    f"0 … {config.vocabulary - 1}, but not one of {sorted(special)}"
                 )
 
 
 def check_room(prefixes: Prefixes, limits: Sequence[int]) -> None:
-    """Raises UsageError for a prefix that leaves no room for a token behind it."""
+    """Raises UsageError for a prefix that leaves no room for another token."""
     for prefix, limit in zip(prefixes, limits, strict=False):
         if len(prefix) >= limit:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Sampling: tokens drawn from the model's own distribution, or from its head.
+"""Sampling: tokens drawn from the model's distribution, or from its most probable tokens.
 
 B sentences · N samples of each · V vocabulary · k tokens drawn from · L longest length
 """
@@ -26,15 +26,15 @@ def sample(
     prefixes: Prefixes | None = None,
     indices: Sequence[int] | None = None,
 ) -> list[list[Hypothesis]]:
-    """`samples` hypotheses for each sentence, in the order drawn. Their log-probabilities are the
-    model's, whatever the temperature.
+    """`samples` hypotheses for each sentence, in the order drawn.
 
-    Sample n of a sentence follows from (seed, its index, n) alone, whatever else is in the batch.
-    `indices` gives each sentence's index where that is not its place in the batch.
+    Log-probabilities are the model's at temperature 1. Sample n of a sentence depends on (seed,
+    the sentence's index, n) only, not on the other sentences of the batch. `indices` are the
+    sentences' indices; None means their places in the batch.
 
     Raises:
-        ShapeError: a source that is not BS.
-        UsageError: prefixes or indices that do not fit, or a model in training mode.
+        ShapeError: the source is not BS.
+        UsageError: prefixes or indices do not fit, or the model is in training mode.
     """
     options = options or SamplingOptions()
     search = Search(model, source_BS, options.samples, options, prefixes)
@@ -45,7 +45,7 @@ def sample(
 
 
 def drawing(search: Search, options: SamplingOptions, indices: Sequence[int]) -> Choose:
-    """Draws the tokens of this search, whose sentences have these indices."""
+    """The function that draws the next tokens of `search`, whose sentences have these indices."""
     longest = int(search.limits_B.max()) if len(indices) else 0
     numbers = chances(options, indices, longest)
     shape = (len(indices), options.samples, longest)
@@ -59,7 +59,7 @@ def drawing(search: Search, options: SamplingOptions, indices: Sequence[int]) ->
 
 
 def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tensor:
-    """The token, BN, at which the distribution's cumulative probability passes `chance`."""
+    """The token BN at which the cumulative probability exceeds `chance_BN`."""
     vocabulary = log_p_BNV.size(-1)
     log_p_BNk, ids_BNk = log_p_BNV.topk(min(options.top_k or vocabulary, vocabulary))
     # The largest log-probability is subtracted first: dividing by the smallest temperature must
@@ -71,7 +71,6 @@ def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tens
     cumulative_BNk = p_BNk.cumsum(dim=-1)
     drawn_BN1 = chance_BN[..., None] * cumulative_BNk[..., -1:]
     rank_BN1 = torch.searchsorted(cumulative_BNk, drawn_BN1, right=True)
-    in_range_BN1 = rank_BN1.clamp(
-        max=ids_BNk.size(-1) - 1
-    )  # NaN gives a rank out of range; `follow` reports it
+    # NaN gives a rank out of range; `follow` reports NaN.
+    in_range_BN1 = rank_BN1.clamp(max=ids_BNk.size(-1) - 1)
     return ids_BNk.gather(-1, in_range_BN1).squeeze(-1)

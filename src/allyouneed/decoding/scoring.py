@@ -15,14 +15,14 @@ from allyouneed.errors import ShapeError, UsageError
 def score_targets(
     model: TeacherForced, source_BS: Tensor, target_BT: Tensor
 ) -> list[tuple[float, ...]]:
-    """log P (natural logarithm) of each token of each target; the sum is the sentence's.
+    """log P (natural logarithm) of each token of each target. A target's log P is their sum.
 
-    A target is ids without `start`, filled up with `pad`; the `end` it should end in is scored
-    like any other token.
+    A row of `target_BT` has ids without `start`, padded with `pad`. It should end in `end`, which
+    is scored like any other token.
 
     Raises:
-        ShapeError: source and target that are not BS and BT with the same B.
-        UsageError: a model in training mode.
+        ShapeError: source and target are not BS and BT with the same B.
+        UsageError: the model is in training mode.
     """
     logits_BTV = model(source_BS, teacher_input(model, source_BS, target_BT))
     log_p_BT = -cross_entropy(logits_BTV.float().mT, target_BT, reduction="none")
@@ -34,7 +34,8 @@ def teacher_input(model: TeacherForced, source_BS: Tensor, target_BT: Tensor) ->
     """The decoder's input BT: the target shifted right, beginning with `start` (section 3.1).
 
     Raises:
-        ShapeError, UsageError: as `score_targets`.
+        ShapeError: source and target are not BS and BT with the same B.
+        UsageError: the model is in training mode.
     """
     if source_BS.dim() != 2 or target_BT.dim() != 2 or len(source_BS) != len(target_BT):
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""What every search keeps while it runs: sentences, their hypotheses so far, the model's cache.
+"""The state of a running search: its sentences, their hypotheses so far, the model's cache.
 
 B sentences still running · N hypotheses of each · T tokens so far · V vocabulary · S source length
 """
@@ -21,12 +21,12 @@ from allyouneed.errors import AllYouNeedError, ShapeError, UsageError
 class Search:
     """The state of a search over a batch. A sentence is removed when its search is done.
 
-    `sentences_B` says which sentence of the batch each remaining row is. A step is
+    `sentences_B` has the index in the batch of each remaining sentence. A step of a search calls
     `next_log_probabilities`, then `extend`, then `keep`.
 
     Raises:
-        ShapeError: a source that is not BS.
-        UsageError: a model in training mode, or prefixes that do not fit.
+        ShapeError: the source is not BS.
+        UsageError: the model is in training mode, or the prefixes do not fit.
     """
 
     def __init__(
@@ -73,7 +73,11 @@ class Search:
         return log_p_BNV
 
     def extend(self, ids_BN: Tensor, log_p_BN: Tensor, parents_BN: Tensor | None = None) -> None:
-        """Hypothesis n becomes hypothesis `parents_BN[b, n]` (None: itself) and one more token."""
+        """Hypothesis n becomes hypothesis `parents_BN[b, n]` with the token `ids_BN[b, n]` added.
+
+        `log_p_BN` has the tokens' log-probabilities. Without `parents_BN` each hypothesis is its
+        own parent.
+        """
         if parents_BN is not None:
             columns_BNT = parents_BN[..., None].expand(-1, -1, self.length)
             self.tokens_BNT = self.tokens_BNT.gather(1, columns_BNT)
@@ -85,11 +89,13 @@ class Search:
         self.log_p_BN = self.log_p_BN + log_p_BN
 
     def keep(self, kept_B: Tensor, parents_BN: Tensor | None = None) -> None:
-        """Removes all other sentences and reorders the cache to match the hypotheses. Nothing is
-        copied where the order stays the same."""
+        """Removes the sentences where `kept_B` is False and re-orders the cache by `parents_BN`.
+
+        The cache is not copied if all sentences stay and all hypotheses keep their order.
+        """
         if parents_BN is not None:
-            as_they_stand_N = torch.arange(parents_BN.size(1), device=parents_BN.device)
-            if torch.equal(parents_BN, as_they_stand_N.expand_as(parents_BN)):
+            in_order_N = torch.arange(parents_BN.size(1), device=parents_BN.device)
+            if torch.equal(parents_BN, in_order_N.expand_as(parents_BN)):
                 parents_BN = None
         rows = None
         if not kept_B.all():
@@ -103,7 +109,7 @@ class Search:
             self.cache.select(rows, parents_BN)
 
     def at_limit(self) -> Tensor:
-        """Which sentences have reached their length limit, B."""
+        """For each sentence, B: its hypotheses have reached their length limit."""
         return self.limits_B <= self.length
 
     def spell(self, rows: Tensor, columns: Tensor) -> list[tuple[int, list[int], list[float]]]:
@@ -119,7 +125,7 @@ class Search:
 
 
 def limits(source_BS: Tensor, options: SearchOptions, config: TransformerConfig) -> Tensor:
-    """The most tokens that each sentence's hypotheses may have, B."""
+    """The length limit of each sentence's hypotheses, in tokens, B."""
     counted_BS = (source_BS != config.pad) & (source_BS != config.end)
     rows = [options.limit(count, config) for count in counted_BS.sum(dim=1).tolist()]
     return torch.tensor(rows, dtype=torch.long, device=source_BS.device)
@@ -128,7 +134,7 @@ def limits(source_BS: Tensor, options: SearchOptions, config: TransformerConfig)
 def hypothesis(
     ids: Sequence[int], log_p: Sequence[float], end: int, length_penalty: float = 1.0
 ) -> Hypothesis:
-    """A finished hypothesis as a value."""
+    """The `Hypothesis` of these ids and log-probabilities."""
     total = math.fsum(log_p)
     return Hypothesis(tuple(ids), tuple(log_p), total, total / length_penalty, ids[-1] == end)
 
@@ -141,7 +147,7 @@ def check_found(found: Sequence[Sequence[Hypothesis]]) -> None:
 
 
 def not_finite(number: int) -> AllYouNeedError:
-    """What to raise where a model gives NaN for a sentence."""
+    """The error for a model that gives NaN for a sentence."""
     return AllYouNeedError(
         f"sentence {number}: the model's log-probabilities are not finite; "
         "check its weights for NaN"

@@ -1,4 +1,4 @@
-"""Tokens of one sentence as they come: greedy search or sampling, a step at a time.
+"""Streaming: yields the tokens of one sentence as soon as each is known, greedy or sampled.
 
 B = 1 sentence · N = 1 hypothesis · S source length
 """
@@ -24,12 +24,13 @@ def stream_ids(
     prefix: Sequence[int] = (),
     number: int = 0,
 ) -> Iterator[int]:
-    """The ids of the hypothesis that `beam_search` (of a beam of one) or `sample` would find for
-    this sentence, each as soon as it is known; `number` is the index that a sample follows from.
+    """Yields the ids of the hypothesis that `beam_search` (with a beam of one) or `sample` finds.
+
+    Each id is yielded as soon as it is known. `number` is the sentence's index for `sample`.
 
     Raises:
-        UsageError: options that cannot be streamed, or a prefix that does not fit.
-        AllYouNeedError: a model that gives no finite probabilities.
+        UsageError: the options cannot be streamed, or the prefix does not fit.
+        AllYouNeedError: the model's probabilities are not finite.
     """
     check_streamable(options)
     search = Search(model, source_BS, 1, options, [prefix])

@@ -1,4 +1,4 @@
-"""The front door of a model without a decoder: texts in; labels, tags, masked words, vectors out.
+"""`EncoderModel`: labels, tags, masked words and vectors of texts, by a model without a decoder.
 
 B batch · S length · D d_model · L labels · V vocabulary
 """
@@ -14,11 +14,11 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.heads import NextSentenceHead
+from allyouneed.data.padding import padded
 from allyouneed.device import check_threads, usable_device
 from allyouneed.encoder_only.parts import Cutter, Part, Text
 from allyouneed.encoder_only.prediction import Filling, Prediction, TaggedWord, Tagging
 from allyouneed.engine.batches import batches_of_like_length
-from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import UsageError
 from allyouneed.model_folder.config import Heads
 from allyouneed.model_folder.folder import ModelFolder
@@ -34,10 +34,10 @@ Result = TypeVar("Result")
 class EncoderModel:
     """Predicts with one encoder-only model, in float32.
 
-    `model` is the core model, `heads` says what it can be asked, `tokenizer` and `config` are what
-    the folder holds. What is computed of a text does not depend on the others in the list. A text
-    of more than `known_length` tokens, [CLS] and [SEP] among them, is cut into parts where its
-    sentences end, with a note; pairs and texts with masks cannot be, and are an error.
+    `model` is the core model; `heads`, `tokenizer` and `config` are those of its folder. The result
+    for a text does not depend on the other texts of a list. A text of more than `known_length`
+    tokens, with [CLS] and [SEP], is cut into parts at the ends of sentences, and its result has a
+    note. Pairs and texts with masks cannot be cut; if they are too long, a DataError is raised.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class EncoderModel:
         *,
         trained_length: int | None = None,
     ) -> None:
-        """The model stays on the device that it is on; `trained_length` is the length in tokens
-        that training covered well."""
+        """`model` stays on its device. `trained_length` is the length, in tokens, that training
+        covered well; None means all positions of the model."""
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.heads = heads
@@ -61,30 +61,31 @@ class EncoderModel:
     def open(
         cls, folder: ModelFolder, device: str | None = None, threads: int | None = None
     ) -> "EncoderModel":
-        """The model of a folder, on a device such as "cuda" (None: the CPU); `threads` is how many
-        cores torch may use.
+        """The model of a folder, on a device such as "cuda" (None: the CPU).
+
+        `threads` is the number of cores that torch may use.
 
         Raises:
-            ModelFolderError: a translator's folder, or weights that cannot be read.
-            UsageError: a device or number of threads that is not there.
+            ModelFolderError: a translation model's folder, or weights that cannot be read.
+            UsageError: the device or the number of threads is not available.
         """
         check_threads(threads)
         if threads is not None:
             torch.set_num_threads(threads)
         place = usable_device(device)
         model = folder.load_encoder().to(place)
-        assert folder.heads is not None  # else there was no encoder to load
+        assert folder.heads is not None  # `load_encoder` has checked it
         tokenizer = encoder_tokenizer(folder.tokenizer, str(folder.path))
         return cls(model, tokenizer, folder.heads, trained_length=folder.trained_length)
 
     @property
     def config(self) -> TransformerConfig:
-        """The shape of the model."""
+        """The configuration of the model."""
         return self.model.config
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device that the model is on."""
         return self.model.encoder.embeddings.tokens.weight.device
 
     @overload
@@ -98,13 +99,14 @@ class EncoderModel:
     def predict(
         self, texts: Text | list[Text] | list[str] | list[tuple[str, str]]
     ) -> Prediction | list[Prediction]:
-        """The label of a text, or of a pair, given as a tuple; of a list, each one's, in order.
+        """The label of a text or of a pair (a tuple); for a list, one `Prediction` each, in order.
 
-        The probabilities of a text in parts are the mean of theirs, by their numbers of tokens.
+        The probabilities of a text in parts are the mean over its parts, weighted by their numbers
+        of tokens.
 
         Raises:
-            UsageError: a model without labels.
-            DataError: a pair that is too long, by its number.
+            UsageError: the model has no labels.
+            DataError: a pair is too long. The message has its number.
         """
         head = self._head("labels", "has no labels to predict")
         queries: list[Text] = [*texts] if isinstance(texts, list) else [texts]
@@ -112,18 +114,17 @@ class EncoderModel:
         found = self._run(parts, lambda states_BSD, _: head(states_BSD).softmax(-1))
         probabilities = _means(parts, found, len(queries))
         predictions = [
-            _prediction(self.heads.labels, row_L, said)
-            for row_L, said in zip(probabilities, notes, strict=True)
+            _prediction(self.heads.labels, row_L, of_text)
+            for row_L, of_text in zip(probabilities, notes, strict=True)
         ]
         return predictions if isinstance(texts, list) else predictions[0]
 
     def follows(self, first: str, second: str) -> float:
-        """The probability that `second` comes after `first` in one text, as the model learnt that
-        task beside masked words.
+        """The probability that `second` follows `first` in one text, by the next-sentence head.
 
         Raises:
-            UsageError: a model that did not.
-            DataError: a pair that is too long.
+            UsageError: the model has no next-sentence head.
+            DataError: the pair is too long.
         """
         head = self._head("next_sentence", "did not learn next sentences")
         parts, _ = self._cutter.cut([(first, second)])
@@ -137,11 +138,12 @@ class EncoderModel:
     def tag(self, texts: list[str]) -> list[Tagging]: ...
 
     def tag(self, texts: str | list[str]) -> Tagging | list[Tagging]:
-        """The words of a text with their tags; of a list, each one's, in order. A word is what
-        white space separates, and its first piece decides.
+        """The words of a text with their tags; for a list, one `Tagging` per text, in order.
+
+        White space separates words. The tag of a word is that of its first piece.
 
         Raises:
-            UsageError: a model without tags.
+            UsageError: the model has no tags.
         """
         head = self._head("tags", "has no tags")
         queries = texts if isinstance(texts, list) else [texts]
@@ -151,7 +153,8 @@ class EncoderModel:
         for part, probabilities_SL in zip(parts, found, strict=True):
             taggings[part.number] += self._tagged(part, probabilities_SL)
         done = [
-            Tagging(tuple(some), tuple(said)) for some, said in zip(taggings, notes, strict=True)
+            Tagging(tuple(tagged), tuple(of_text))
+            for tagged, of_text in zip(taggings, notes, strict=True)
         ]
         return done if isinstance(texts, list) else done[0]
 
@@ -164,13 +167,14 @@ class EncoderModel:
     def fill(
         self, texts: str | list[str], top: int = 5
     ) -> list[list[Filling]] | list[list[list[Filling]]]:
-        """What each "[MASK]" of a text may hide: for each, in order, the `top` most probable
-        pieces, special ones left out; of a list, each text's.
+        """For each "[MASK]" of a text, in order, the `top` most probable pieces, best first.
+
+        Special pieces are left out. A list of texts gives a list of these results.
 
         Raises:
-            UsageError: a model that did not learn masked words, a text without a mask, or a `top`
-                that the vocabulary does not have.
-            DataError: a text that is too long, by its number.
+            UsageError: the model has no masked-word head, a text has no mask, or the vocabulary has
+                fewer than `top` pieces.
+            DataError: a text is too long. The message has its number.
         """
         head = self._head("masked_words", "did not learn to fill in masked words")
         special = self._special_ids()
@@ -183,7 +187,7 @@ class EncoderModel:
             masks = [[id == self.tokenizer.MASK for id in part.ids] for part in rows]
             states_MD = states_BSD[padded(masks, 0, self.device).bool()]
             probabilities_MV = head(states_MD).float().softmax(-1)
-            probabilities_MV[:, special] = -1.0  # never among the first
+            probabilities_MV[:, special] = -1.0  # below every other, so never among the `top`
             top_MT = torch.stack([found.double() for found in probabilities_MV.topk(top)], dim=-1)
             return torch.split(top_MT, [sum(row) for row in masks])
 
@@ -194,22 +198,23 @@ class EncoderModel:
         return filled if isinstance(texts, list) else filled[0]
 
     def encode(self, texts: list[str], pooling: Pooling = "mean") -> NDArray[np.float32]:
-        """A vector for each text: the mean of its tokens' states, or that of the first, [CLS].
+        """A vector for each text, shape (number of texts, d_model).
 
-        Returns [N, D], one row for each text; that of a text in parts is the mean of theirs, by
-        their numbers of tokens.
+        With the pooling "mean" the vector is the mean of the tokens' states; with "first" it is the
+        state of [CLS]. The vector of a text in parts is the mean over its parts, weighted by their
+        numbers of tokens.
 
         Raises:
-            UsageError: another pooling, or a text that is not in a list.
+            UsageError: another pooling, or `texts` is a single text.
         """
         return self.encode_with_notes(texts, pooling)[0]
 
     def encode_with_notes(
         self, texts: list[str], pooling: Pooling = "mean"
     ) -> tuple[NDArray[np.float32], list[list[str]]]:
-        """As `encode`, with the notes about each text."""
+        """The result of `encode`, and the notes about each text."""
         if pooling not in get_args(Pooling):
-            raise UsageError(f"pooling={pooling!r} is neither mean nor first")
+            raise UsageError(f"pooling={pooling!r} must be 'mean' or 'first'")
         if isinstance(texts, str):
             raise UsageError("encode takes a list of texts; put the text in brackets")
 
@@ -230,8 +235,8 @@ class EncoderModel:
         if name not in self.model.heads:
             there = ", ".join(self.model.heads) or "none"
             raise UsageError(
-                f"this model {lack}; its heads: {there}. Fine-tune it for that: a recipe with "
-                "training.init = its folder"
+                f"this model {lack}; its heads: {there}. Fine-tune the model with a recipe whose "
+                "training.init is the model's folder"
             )
         return self.model.heads[name]
 
@@ -241,14 +246,14 @@ class EncoderModel:
         parts: Sequence[Part],
         read: Callable[[Tensor, Sequence[Part]], Iterable[Tensor]],
     ) -> list[Tensor]:
-        """What `read` makes of the states BSD of some parts, for all of them, in their order."""
+        """One result of `read` per part, in order. `read` gets the states BSD of a batch."""
         found: dict[int, Tensor] = {}
         for chosen in batches_of_like_length([len(part.ids) for part in parts]):
             rows = [parts[number] for number in chosen]
             ids_BS = padded([part.ids for part in rows], self.tokenizer.PAD, self.device)
             segments_BS = padded([part.segments for part in rows], 0, self.device)
-            told_apart = segments_BS if self.config.segments else None
-            states_BSD = self.model(ids_BS, told_apart).states_BSD
+            read_segments_BS = segments_BS if self.config.segments else None
+            states_BSD = self.model(ids_BS, read_segments_BS).states_BSD
             made = [value.cpu() for value in read(states_BSD, rows)]
             found |= zip(chosen, made, strict=True)
         return [found[number] for number in range(len(parts))]
@@ -287,7 +292,7 @@ class EncoderModel:
 
 
 def _means(parts: Sequence[Part], found: Sequence[Tensor], texts: int) -> list[Tensor]:
-    """What was found of each text: of its parts, the mean by their numbers of tokens."""
+    """For each text the mean of its parts' values `found`, weighted by their numbers of tokens."""
     sums: list[Tensor | float] = [0.0] * texts
     tokens = [0] * texts
     for part, value in zip(parts, found, strict=True):

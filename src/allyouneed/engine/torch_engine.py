@@ -6,10 +6,10 @@ B sentences · S source length
 from collections.abc import Iterator, Sequence
 
 import torch
-from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.padding import padded
 from allyouneed.decoding.alignment import Watched
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.beam import Watch, beam_search
@@ -193,9 +193,3 @@ def _probed(model: Transformer) -> bool:
         getattr(module, "probes", None) or module._forward_hooks or module._forward_pre_hooks
         for module in model.modules()
     )
-
-
-def padded(rows: Sequence[Sequence[int]], pad: int, device: torch.device) -> Tensor:
-    """Rows of ids of different lengths as one tensor BS, padded with `pad`."""
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)

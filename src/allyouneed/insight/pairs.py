@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.padding import padded
 from allyouneed.decoding.scoring import teacher_input
 from allyouneed.engine.batches import batches_of_like_length
-from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import DataError, UsageError
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.translator import Translator

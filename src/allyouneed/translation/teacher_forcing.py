@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.padding import padded
 from allyouneed.decoding.alignment import cross_attention_map
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.engine.batches import batches_of_like_length
-from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.segments import Segment

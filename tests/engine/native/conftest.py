@@ -12,6 +12,7 @@ import torch
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.padding import padded
 from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
@@ -20,7 +21,6 @@ from allyouneed.engine.native.build import NoCompiler, find_compiler
 from allyouneed.engine.native.engine import NativeEngine, Precision
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
-from allyouneed.engine.torch_engine import padded
 
 ODD: dict[str, object] = {
     "vocabulary": 47,

@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.padding import padded
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.engine.native.packed import PackedModel
-from allyouneed.engine.torch_engine import TorchEngine, padded
+from allyouneed.engine.torch_engine import TorchEngine
 from allyouneed.engine.torch_int8 import Int8Transformer, quantised
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder.folder import open_model_folder

@@ -11,9 +11,9 @@ import torch
 
 from allyouneed.core.config import Activation, Decoder, Norm, Positions, Residual, SharedEmbeddings
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.padding import padded
 from allyouneed.engine.native import why_not
 from allyouneed.engine.native.engine import NativeEngine
-from allyouneed.engine.torch_engine import padded
 from allyouneed.errors import AllYouNeedError, ShapeError
 
 CHOICES = {

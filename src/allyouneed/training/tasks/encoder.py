@@ -21,9 +21,9 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder import Memory
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.data.batches import BatchSampler, Indices
-from allyouneed.data.collate import padded
 from allyouneed.data.contents import content_key
 from allyouneed.data.examples import Examples, Files, example_store
+from allyouneed.data.padding import padded
 from allyouneed.data.store import TokenStore
 from allyouneed.data.store_writer import Progress
 from allyouneed.errors import DataError, nearest
