@@ -83,15 +83,18 @@ def other_tokenizer(folder: Path) -> None:
 
 TOKENS = "encoder.embeddings.tokens.weight"
 BROKEN = {
-    "no config": (remove("config.json"), "is no model folder: config.json is missing"),
-    "empty config": (write("config.json", b""), "config.json is no JSON .*copy it again"),
-    "cut config": (cut("config.json", keep=50), "config.json is no JSON .*copy it again"),
-    "config in Latin-1": (write("config.json", b'{"\xe4": 1}'), "config.json is no JSON"),
-    "deep config": (write("config.json", b"[" * 100_000), "config.json is no JSON"),
-    "list as config": (write("config.json", b"[]"), "not of the format 'allyouneed'.*imported"),
+    "no config": (remove("config.json"), "is not a model folder: config.json is missing"),
+    "empty config": (write("config.json", b""), "config.json is not JSON .*copy it again"),
+    "cut config": (cut("config.json", keep=50), "config.json is not JSON .*copy it again"),
+    "config in Latin-1": (write("config.json", b'{"\xe4": 1}'), "config.json is not JSON"),
+    "deep config": (write("config.json", b"[" * 100_000), "config.json is not JSON"),
+    "list as config": (
+        write("config.json", b"[]"),
+        "not of the format 'allyouneed'.*allyouneed import",
+    ),
     "other toolkit": (
         write("config.json", b'{"model_type": "marian"}'),
-        "config.json is not of the format 'allyouneed'; .* have to be imported first",
+        "config.json is not of the format 'allyouneed'; import models of other toolkits",
     ),
     "newer format": (
         at_top(format_version=2, colour="red"),
@@ -132,7 +135,7 @@ BROKEN = {
         edit_weights(lambda w: w.update(extra=torch.zeros(1))),
         r"it has the unknown extra \(1 such\)",
     ),
-    "no weights": (remove("model.safetensors"), "model.safetensors is missing: weights are kept"),
+    "no weights": (remove("model.safetensors"), "model.safetensors is missing: weights must be"),
     "cut weights": (cut("model.safetensors", keep=9000), "is damaged or cut short .*copy it again"),
     "cut header": (cut("model.safetensors", keep=30), "is damaged or cut short"),
     "empty weights": (cut("model.safetensors", keep=0), "is damaged or cut short"),
@@ -141,8 +144,11 @@ BROKEN = {
         "model.safetensors is a pointer of Git LFS, .* git lfs pull",
     ),
     "no tokenizer": (remove("tokenizer.json"), "tokenizer.json cannot be read"),
-    "cut tokenizer": (cut("tokenizer.json", keep=900), "tokenizer.json is no tokenizer.*damaged"),
-    "empty tokenizer": (cut("tokenizer.json", keep=0), "tokenizer.json is no tokenizer"),
+    "cut tokenizer": (
+        cut("tokenizer.json", keep=900),
+        "tokenizer.json is not a tokenizer.*damaged",
+    ),
+    "empty tokenizer": (cut("tokenizer.json", keep=0), "tokenizer.json is not a tokenizer"),
     "other tokenizer": (
         other_tokenizer,
         r"tokenizer has \d+ pieces, but the model's vocabulary is 300; .* must come from one model",

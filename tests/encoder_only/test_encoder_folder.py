@@ -70,7 +70,7 @@ def test_a_folder_says_what_it_is_not(encoder_folder: Path, model_folder: Path) 
     with pytest.raises(ModelFolderError, match="cannot translate"):
         encoder.load_arrays()
     with pytest.raises(
-        ModelFolderError, match=r"model that writes, not an encoder .*allyouneed translate`"
+        ModelFolderError, match=r"model with a decoder, not an encoder .*allyouneed translate`"
     ):
         translator.load_encoder()
 
@@ -81,9 +81,7 @@ def test_a_translator_with_segments_is_none(model_folder: Path) -> None:
     (model_folder / "config.json").write_text(json.dumps(document))
     folder = open_model_folder(model_folder)
     for load in (folder.load_model, folder.load_arrays):
-        with pytest.raises(
-            ModelFolderError, match=r"model.segments=2 in a translator, which tells"
-        ):
+        with pytest.raises(ModelFolderError, match=r"model.segments=2, but a translation model"):
             load()
 
 
@@ -93,9 +91,15 @@ def test_a_translator_with_segments_is_none(model_folder: Path) -> None:
         ({"label": ["a"]}, r"config.json: unknown key heads.label; did you mean heads.labels\?"),
         ({"labels": 3}, "heads.labels=3 must be a list"),
         ({"masked_words": 1}, "heads.masked_words=1 must be true or false"),
-        ({"labels": ["a", "b", "a"]}, r'heads.labels=\["a", "b", "a"\]: "a" must be a text, not'),
-        ({"tags": ["O", 1]}, r'heads.tags=\["O", 1\]: 1 must be a text, not empty, and there once'),
-        ({"tags": ["O", ""]}, '"" must be a text, not empty'),
+        (
+            {"labels": ["a", "b", "a"]},
+            r'heads.labels=\["a", "b", "a"\]: "a" must be a text that is not',
+        ),
+        (
+            {"tags": ["O", 1]},
+            r'heads.tags=\["O", 1\]: 1 must be a text that is not empty',
+        ),
+        ({"tags": ["O", ""]}, '"" must be a text that is not empty'),
     ],
 )
 def test_heads_that_cannot_be_are_named(
@@ -118,7 +122,7 @@ def test_heads_and_weights_of_two_models_are_told(encoder_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("heads", "message"),
     [
-        (None, "an encoder alone is saved with its heads"),
+        (None, "an encoder without a decoder needs `heads`"),
         (replace(HEADS, labels=("bad", "good", "so-so")), "heads.labels.W.weight has the shape"),
         (replace(HEADS, labels=()), "has the unknown heads.labels.W.bias"),
         (replace(HEADS, masked_words=True), "it lacks heads.masked_words"),
@@ -145,5 +149,5 @@ def test_a_translator_has_no_heads(
 
 
 def test_names_of_labels_are_checked_when_made() -> None:
-    with pytest.raises(ConfigError, match=r'"x" must be a text, not empty, and there once'):
+    with pytest.raises(ConfigError, match=r'"x" must be a text that is not empty and occurs once'):
         Heads(labels=("x", "x"))

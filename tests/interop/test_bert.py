@@ -369,7 +369,7 @@ def test_a_folder_in_use_is_left(encoder_folder: Path, model_folder: Path, tmp_p
     with pytest.raises(UsageError, match="is there already"):
         import_bert(tmp_path / "theirs", encoder_folder, note=silent)
     folder = open_model_folder(encoder_folder)
-    with pytest.raises(ModelFolderError, match="holds a model that writes"):
+    with pytest.raises(ModelFolderError, match="holds a model with a decoder"):
         export_bert(open_model_folder(model_folder), tmp_path / "new")
     assert isinstance(folder, ModelFolder)
     assert asdict(folder.config)["decoder_layers"] == 0

@@ -172,8 +172,8 @@ def with_value(array: Any, place: int, value: int) -> Any:
 
 
 DAMAGES: dict[str, tuple[Damage, str]] = {
-    "no metadata": (lambda a, d: d.clear(), "does not say"),
-    "format": (lambda a, d: d.update(format="other"), "does not say"),
+    "no metadata": (lambda a, d: d.clear(), "lack format"),
+    "format": (lambda a, d: d.update(format="other"), "lack format"),
     "later": (lambda a, d: d.update(format_version="2"), "format version 2.*upgrade"),
     "version 0": (lambda a, d: d.update(format_version="0"), "format_version='0'"),
     "no version": (lambda a, d: d.pop("format_version"), "format_version=''"),
@@ -184,10 +184,10 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "wide ids": (with_array("ids", lambda ids: ids.astype(np.int64)), "'ids': 'I64'"),
     "narrow offsets": (with_array("offsets", lambda o: o.astype(np.int32)), "'offsets': 'I32'"),
     "matrix": (with_array("ids", lambda ids: ids[None]), "more than one axis"),
-    "too few offsets": (with_array("offsets", lambda o: o[1:]), "do not part"),
-    "late start": (with_array("offsets", lambda o: np.maximum(o, 1)), "do not part"),
-    "early end": (with_array("ids", lambda ids: ids[:-1]), "do not part"),
-    "back": (with_array("offsets", lambda o: with_value(o, 1, o[-1])), "go back"),
+    "too few offsets": (with_array("offsets", lambda o: o[1:]), "do not divide"),
+    "late start": (with_array("offsets", lambda o: np.maximum(o, 1)), "do not divide"),
+    "early end": (with_array("ids", lambda ids: ids[:-1]), "do not divide"),
+    "back": (with_array("offsets", lambda o: with_value(o, 1, o[-1])), "not in ascending order"),
     "id too high": (with_array("ids", lambda ids: with_value(ids, 3, 300)), "ids holds 300"),
     "id below 0": (with_array("ids", lambda ids: with_value(ids, 0, -1)), "ids holds -1"),
     "always too high": (with_array("always", lambda a: with_value(a, -1, 999)), "always holds 999"),

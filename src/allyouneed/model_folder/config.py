@@ -1,4 +1,4 @@
-"""config.json of a model folder: read, and checked key by key."""
+"""Reads config.json of a model folder and checks each key."""
 
 import json
 from collections.abc import Mapping
@@ -50,13 +50,14 @@ KINDS_IN_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heads:
-    """The heads of a model without a decoder, and the names of what two of them tell apart: of
-    labels and tags, in the order of their logits; none: there is no such head.
+    """The output heads of a model without a decoder.
 
-    `pooler` says whether the model has one, see `build_encoder_only`.
+    `labels` and `tags` are the names of labels and tags in the order of their logits; () means
+    that the model lacks the head. `pooler` says whether the model has a pooler (see
+    `build_encoder_only`).
 
     Raises:
-        ConfigError: names that are empty or not all different.
+        ConfigError: a name is empty or occurs twice.
     """
 
     masked_words: bool = False
@@ -70,26 +71,27 @@ class Heads:
             for number, name in enumerate(names):
                 if not isinstance(name, str) or not name or name in names[:number]:
                     raise ConfigError(
-                        f"{kind}={json.dumps(names)}: {json.dumps(name)} must be a text, not "
-                        "empty, and there once"
+                        f"{kind}={json.dumps(names)}: {json.dumps(name)} must be a text that is "
+                        "not empty and occurs once"
                     )
 
     def parts(self) -> dict[str, Any]:
-        """What `build_encoder_only` makes such a model from, beside its configuration."""
+        """The keyword arguments for `build_encoder_only`."""
         counts = {"labels": len(self.labels) or None, "tags": len(self.tags) or None}
         return asdict(self) | counts
 
 
 def unreadable(path: Path, error: OSError) -> ModelFolderError:
-    """What to raise for a file or folder that the system does not let us read."""
+    """The error for a file or folder that the system does not let this process read."""
     return ModelFolderError(f"{path} cannot be read ({error.strerror}); check its permissions")
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """What config.json holds, its format and the keys outside "model" checked.
+    """The contents of config.json. The format and the keys outside "model" are checked.
 
     Raises:
-        ModelFolderError: it is missing, damaged, or of a format that this version does not read.
+        ModelFolderError: the file is missing, damaged, or of a format that this version does not
+            read.
     """
     check_plain_file(file)
     try:
@@ -99,18 +101,17 @@ def read_config(file: Path) -> dict[str, Any]:
         inside = sorted(str(found.parent) for found in path.glob(f"*/{file.name}"))
         hint = f"; did you mean {' or '.join(inside)}?" if inside else ""
         raise ModelFolderError(
-            f"{path} is no model folder: {file.name} is missing{hint}"
+            f"{path} is not a model folder: {file.name} is missing{hint}"
         ) from error
     except OSError as error:
         raise unreadable(file, error) from error
     except (ValueError, RecursionError) as error:
         raise ModelFolderError(
-            f"{file} is no JSON ({error}); copy it again from where the model came from"
+            f"{file} is not JSON ({error}); copy it again from where the model came from"
         ) from error
     if not isinstance(config, dict) or config.get("format") != "allyouneed":
         raise ModelFolderError(
-            f"{file} is not of the format 'allyouneed'; "
-            "models of other toolkits have to be imported first: "
+            f"{file} is not of the format 'allyouneed'; import models of other toolkits with: "
             f"allyouneed import {file.parent} --into NEW"
         )
     version = config.get("format_version")
@@ -129,12 +130,12 @@ def read_config(file: Path) -> dict[str, Any]:
 
 
 def transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
-    """The shape of the model, from the key "model" of this config.json.
+    """The configuration of the model, from the key "model" of config.json.
 
     Raises:
-        ModelFolderError: a key that is not known, or a value that cannot be built.
+        ModelFolderError: an unknown key, or a value with which no model can be built.
     """
-    kinds = {  # of a Literal the configuration itself knows the choices
+    kinds = {  # TransformerConfig checks the choices of a Literal
         name: (str,) if get_origin(kind) is Literal else get_args(kind) or (kind,)
         for name, kind in get_type_hints(TransformerConfig).items()
     }
@@ -146,25 +147,25 @@ def transformer_config(file: Path, values: dict[str, Any]) -> TransformerConfig:
 
 
 def known_normaliser(file: Path, document: Mapping[str, Any]) -> str | None:
-    """The name of how texts are written for the model, from the key "normaliser"; None without it.
+    """The name of the model's normaliser, from the key "normaliser"; None without the key.
 
     Raises:
-        ModelFolderError: a normaliser that this version does not know.
+        ModelFolderError: this version does not know the normaliser.
     """
     name = document.get("normaliser")
     if name is not None and name not in NORMALISERS:
         raise ModelFolderError(
-            f"{file}: normaliser={json.dumps(name)} is none that this allyouneed knows "
-            f"({', '.join(NORMALISERS)}); upgrade it with pip install -U allyouneed"
+            f"{file}: this allyouneed does not know normaliser={json.dumps(name)} "
+            f"(known: {', '.join(NORMALISERS)}); upgrade it with pip install -U allyouneed"
         )
     return name
 
 
 def reply_history(file: Path, document: Mapping[str, Any]) -> History | None:
-    """How a model that replies sees a conversation, from the key "history"; None without it.
+    """How a chat model reads a conversation, from the key "history"; None without the key.
 
     Raises:
-        ModelFolderError: a key that is not known, or a window that cannot be.
+        ModelFolderError: an unknown key, or a value that `History` refuses.
     """
     if "history" not in document:
         return None
@@ -182,7 +183,7 @@ def languages_of(
     """The languages of a model of several directions, from the key "languages"; None without it.
 
     Raises:
-        ModelFolderError: a key that is not known, or a value that cannot be used.
+        ModelFolderError: an unknown key, or a value that `Languages` refuses.
     """
     if "languages" not in document:
         return None
@@ -194,10 +195,10 @@ def languages_of(
 
 
 def heads_of(file: Path, values: dict[str, Any]) -> Heads:
-    """The heads, from the key "heads" of this config.json.
+    """The output heads, from `values`, the value of the key "heads" of config.json.
 
     Raises:
-        ModelFolderError: a key that is not known, or a value that cannot be used.
+        ModelFolderError: an unknown key, or a value that `Heads` refuses.
     """
     _check_keys(file, "heads.", values, HEAD_KEYS)
     lists = {name: tuple(values.get(name, ())) for name in ("labels", "tags")}
@@ -208,10 +209,10 @@ def heads_of(file: Path, values: dict[str, Any]) -> Heads:
 
 
 def alignment_heads_of(file: Path, document: Mapping[str, Any]) -> AlignmentHeads | None:
-    """The heads that alignments are read from, by the key "alignment_heads"; None without it.
+    """The heads that give word alignments, from the key "alignment_heads"; None without the key.
 
     Raises:
-        ModelFolderError: a key that is not known, or a layer or head that the model lacks.
+        ModelFolderError: an unknown key, or a layer or head that the model lacks.
     """
     if "alignment_heads" not in document:
         return None
@@ -233,7 +234,7 @@ def alignment_heads_of(file: Path, document: Mapping[str, Any]) -> AlignmentHead
 def _check_keys(
     file: Path, prefix: str, values: Mapping[str, Any], kinds: Mapping[str, tuple[Any, ...]]
 ) -> None:
-    """Raises ModelFolderError for a key that is not known or whose value is of another type."""
+    """Raises ModelFolderError for an unknown key or a value of the wrong type."""
     for key, value in values.items():
         if key not in kinds:
             guess = nearest(key, kinds)

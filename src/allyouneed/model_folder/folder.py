@@ -1,7 +1,7 @@
-"""A model is a folder: config.json, model.safetensors, tokenizer.json, README.md, training.json.
+"""Model folders: config.json, model.safetensors, tokenizer.json, README.md, training.json.
 
-`open_model_folder` reads one by path or bundled name; `save_model_folder` writes one whole or not
-at all.
+`open_model_folder` reads a folder, given its path or a bundled model's name. `save_model_folder`
+writes a folder. If writing fails, an older folder is unchanged.
 """
 
 import json
@@ -49,20 +49,22 @@ Model = TypeVar("Model", "Transformer", "EncoderOnly")
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 CARD, TRAINING = "README.md", "training.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
-VOCABULARY_SELECTION = "vocabulary_selection.safetensors"  # part of a model that may be missing
+VOCABULARY_SELECTION = "vocabulary_selection.safetensors"  # an optional file of the folder
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A model folder that has been opened: its path, configuration and tokenizer.
+    """An opened model folder: its path, configuration and tokenizer.
 
-    `languages` are (source, target) as the recipe names them, empty where unknown.
+    `languages` are (source, target) as the recipe names them; "" if unknown.
     `trained_length` is the source length, in tokens, that training covered well; None if unknown.
-    `history` is how a model that replies sees a conversation; None for a translator.
-    `heads` are those of a model without a decoder; None for one with a decoder.
-    `normaliser` is the name of how texts are written for the model; None: as they are typed.
-    `alignment_heads` are what alignments are read from; None: all heads of the last layer.
-    `multilingual` says how a model of several directions is told which is meant; None for one.
+    `history` is how a chat model reads a conversation; None for a translation model.
+    `heads` are the output heads of a model without a decoder; None for a model with a decoder.
+    `normaliser` is the name of the model's normaliser; None if the model reads texts as typed.
+    `alignment_heads` are the attention heads that give word alignments; None means all heads of the
+    last layer.
+    `multilingual` has the languages and marks of a model of several directions; None for a model of
+    one direction.
     """
 
     path: Path
@@ -78,16 +80,16 @@ class ModelFolder:
 
     @property
     def speaks(self) -> Languages:
-        """The languages that can be asked for, of a model of one direction too."""
+        """The model's languages, whether it has one direction or several."""
         return self.multilingual or Languages.of_pair(*self.languages)
 
     @needs_torch("a model in torch")
     def load_model(self) -> "Transformer":
-        """The Transformer with this folder's weights, in float32, ready to translate (`eval`).
+        """The Transformer with this folder's weights, in float32 and evaluation mode.
 
         Raises:
-            ModelFolderError: weights that are missing, damaged, pickled or of another shape, a
-                configuration too large for this machine, or a model without a decoder.
+            ModelFolderError: the weights are missing, damaged, pickled or of another shape; the
+                model is too large for this machine, or has no decoder.
         """
         from allyouneed.core.transformer import Transformer
 
@@ -96,29 +98,29 @@ class ModelFolder:
 
     @needs_torch("a model in torch")
     def load_encoder(self) -> "EncoderOnly":
-        """The model of a folder that has `heads`, in float32, ready to be used (`eval`).
+        """The encoder and heads with this folder's weights, in float32 and evaluation mode.
 
         Raises:
-            ModelFolderError: as `load_model`; or it is a translator.
+            ModelFolderError: as in `load_model`; or the model has a decoder.
         """
         from allyouneed.core.encoder_only import build_encoder_only
 
         if self.heads is None:
             raise ModelFolderError(
-                f"{self.path} holds a model that writes, not an encoder with heads of its own; "
+                f"{self.path} holds a model with a decoder, not an encoder with heads; "
                 f"use it with `allyouneed {'chat' if self.history else 'translate'}`"
             )
         parts = self.heads.parts()
         return self._filled(lambda: build_encoder_only(self.config, **parts))
 
     def load_arrays(self) -> "Mapping[str, NDArray[np.float32]]":
-        """All weights by name, as read-only NumPy arrays in float32, without torch.
+        """All weights by name, as read-only NumPy arrays in float32. Needs no torch.
 
-        Each is read from the file when it is asked for, and is not kept.
+        Each look-up reads the array from the file; arrays are not kept.
 
         Raises:
-            ModelFolderError: weights that are missing, damaged, pickled or of another shape, or a
-                model without a decoder.
+            ModelFolderError: the weights are missing, damaged, pickled or of another shape, or the
+                model has no decoder.
         """
         from allyouneed.model_folder.weights.arrays import StoredArrays
 
@@ -134,8 +136,8 @@ class ModelFolder:
             )
         if self.config.segments:
             raise ModelFolderError(
-                f"{self.path / CONFIG}: model.segments={self.config.segments} in a translator, "
-                "which tells none apart; leave it out"
+                f"{self.path / CONFIG}: model.segments={self.config.segments}, but a translation "
+                "model has no segments; leave it out"
             )
 
     def _filled(self, build: "Callable[[], Model]") -> "Model":
@@ -149,7 +151,7 @@ class ModelFolder:
         try:
             with WeightsLeftUnset():
                 model = build()
-        except (RuntimeError, TypeError, OverflowError) as error:  # what torch says to such sizes
+        except (RuntimeError, TypeError, OverflowError) as error:  # torch's errors for huge sizes
             raise ModelFolderError(
                 f"{self.path / CONFIG} describes a model that cannot be built here: "
                 f"{str(error).splitlines()[0]}"
@@ -167,20 +169,20 @@ def bundled_models() -> list[str]:
 
 
 def bundled_folder(name: str) -> Path:
-    """Where the bundled model of this name lies."""
+    """The folder of the bundled model of this name."""
     return Path(str(resources.files("allyouneed") / "models" / name))
 
 
 def open_model_folder(name_or_path: str | Path) -> ModelFolder:
-    """Opens a folder, or a bundled model by its name, and checks its configuration.
+    """The model folder at a path or of a bundled or imported model's name, with checked contents.
 
-    A string that is a bundled model's name means that model, whatever lies in the working
-    directory; a folder of the same name is given as "./NAME" or as a Path. A string that is no
-    folder may be the name of an imported model (`places.models_home`).
+    A string that is a bundled model's name means that model. A folder of the same name in the
+    working directory must be given as "./NAME" or as a Path. A string that is not a folder may be
+    the name of an imported model (`places.models_home`).
 
     Raises:
-        ModelFolderError: no such folder or name, no model in it, or a format this version does
-            not read; the message says what to do.
+        ModelFolderError: no such folder or name, no model in the folder, or a format that this
+            version does not read. The message says what to do.
     """
     path = _locate(name_or_path)
     document = read_config(path / CONFIG)
@@ -218,18 +220,17 @@ def save_model_folder(
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
 ) -> None:
-    """Writes the folder beside `path` and renames it into place, replacing an older one.
+    """Writes a model folder next to `path` and renames it to `path`, in place of an older one.
 
-    Of tied weights the file holds the one that the model's `tied_weights` points to. `heads` say
-    what an `EncoderOnly` has and what its labels are called. `normaliser` names how texts are
-    written for the model. `card` is the README, `training` the content of training.json, `dtype`
-    that of the stored weights (float32 where it is None; of matrices in int8 every row has a
-    scale).
-    Files in an older folder that are no part of a model are kept.
+    A shared weight is stored once, under the name that the model's `tied_weights` gives. `heads`
+    are the heads of an `EncoderOnly` with the names of its labels. `card` is the content of
+    README.md, `training` that of training.json. `dtype` is the type of the stored weights; None
+    means float32. In int8 each row of a matrix is stored with a scale. Files in an older folder
+    that do not belong to a model are kept. The other arguments are those of `ModelFolder`.
 
     Raises:
-        ModelFolderError: a tokenizer or heads that do not fit the model, a `path` that holds other
-            things than a model, or one that cannot be written; an older folder is intact then.
+        ModelFolderError: the tokenizer or the heads do not fit the model, `path` holds something
+            other than a model, or the folder cannot be written. An older folder is then unchanged.
     """
     import torch
     from safetensors import SafetensorError
@@ -269,8 +270,10 @@ def save_model_folder(
 
 
 def check_fit(config: TransformerConfig, tokenizer: AnyTokenizer, path: Path) -> None:
-    """Raises ModelFolderError where this tokenizer's ids are not those that the model was built
-    for; `path` is the folder of both."""
+    """Raises ModelFolderError if the tokenizer's size or special ids differ from the model's.
+
+    Errors name the folder `path`.
+    """
     remedy = f"{CONFIG} and {TOKENIZER} must come from one model"
     for name, side in (("vocabulary", tokenizer.target), ("source_vocabulary", tokenizer)):
         if getattr(config, name) not in (None, len(side)):
@@ -297,7 +300,7 @@ def _locate(name_or_path: str | Path) -> Path:
     try:
         if S_ISDIR(path.stat().st_mode):
             return path
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL in it
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL byte
         imported = imported_models()
         if isinstance(name_or_path, str) and name_or_path in imported:
             return imported[name_or_path]
@@ -311,8 +314,8 @@ def _locate(name_or_path: str | Path) -> Path:
 def _no_such_model(path: Path, known: list[str], imported: list[str]) -> str:
     if path.name and "\0" not in path.name and old_folder(path).is_dir():
         return (
-            f"{path} is missing: a process was killed while replacing it; the earlier model is "
-            f"whole in {old_folder(path)}, rename that to {path.name}"
+            f"{path} is missing: a process was killed while it replaced this model. The earlier "
+            f"model is complete in {old_folder(path)}; rename that folder to {path.name}"
         )
     guess = nearest(str(path), [*known, *imported])
     return (
@@ -324,10 +327,10 @@ def _no_such_model(path: Path, known: list[str], imported: list[str]) -> str:
 
 
 def _check_replaceable(path: Path) -> None:
-    """Raises ModelFolderError for all but a model folder, an empty one, or none."""
+    """Raises ModelFolderError unless `path` is a model folder, an empty folder, or missing."""
     if path.exists() and not (
         path.is_dir() and ((path / CONFIG).is_file() or not any(path.iterdir()))
     ):
         raise ModelFolderError(
-            f"{path} holds other things than a model and is left as it is; choose another folder"
+            f"{path} holds something other than a model and was not changed; choose another folder"
         )

@@ -1,4 +1,4 @@
-"""Where imported models are kept, and which there are."""
+"""The folders of imported models and of fetched files."""
 
 import os
 import sys
@@ -9,9 +9,11 @@ CONFIG = "config.json"
 
 
 def models_home() -> Path:
-    """The folder of imported models: $ALLYOUNEED_MODELS, or else "allyouneed/models" where the
-    system keeps its users' data ($XDG_DATA_HOME or ~/.local/share, ~/Library/Application Support,
-    %LOCALAPPDATA%)."""
+    """The folder of imported models: $ALLYOUNEED_MODELS, or "allyouneed/models" in the user's data.
+
+    The user's data are in $XDG_DATA_HOME or ~/.local/share, on macOS in ~/Library/Application
+    Support, on Windows in %LOCALAPPDATA%.
+    """
     if named := os.environ.get(VARIABLE):
         return Path(named)
     if data := os.environ.get("XDG_DATA_HOME"):
@@ -26,17 +28,17 @@ def models_home() -> Path:
 
 
 def fetched_home() -> Path:
-    """The folder of files that were fetched to be imported: "allyouneed/fetched" where the system
-    keeps what can be fetched again ($ALLYOUNEED_CACHE, $XDG_CACHE_HOME or ~/.cache)."""
+    """The folder of files fetched for an import: "allyouneed/fetched" in the user's cache, which is
+    $ALLYOUNEED_CACHE, $XDG_CACHE_HOME or ~/.cache."""
     named = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
     return (Path(named) if named else Path.home() / ".cache") / "allyouneed" / "fetched"
 
 
 def imported_models() -> dict[str, Path]:
-    """The folders of imported models by their names."""
+    """The folder of each imported model, by the model's name."""
     try:
         entries = sorted(models_home().iterdir())
-    except (OSError, RuntimeError):  # there are none, or there is no home directory
+    except (OSError, RuntimeError):  # nothing was imported, or there is no home directory
         return {}
     return {
         entry.name: entry

@@ -1,10 +1,10 @@
-"""Vocabulary selection: which target ids a source sentence can need.
+"""Vocabulary selection: the target ids that the translation of a source sentence can need.
 
-The output layer is the widest product of a decoding step, and nearly all of its columns are words
-that have nothing to do with the sentence. With a selection it is computed over some hundred of
-them (Jean et al. 2015; L'Hostis et al. 2016).
+The output layer is the widest product of a decoding step, and most of its columns are words that
+have nothing to do with the sentence. With a selection, the layer is computed for some hundred
+columns (Jean et al. 2015; L'Hostis et al. 2016).
 
-V vocabulary · C candidates of all source ids together · A ids that any sentence may need
+V vocabulary · C candidates of all source ids together · A ids that every sentence gets
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class VocabularySelection:
-    """For each source id the target ids it can need, and those that any sentence may need.
+    """The target ids that each source id can need, and the target ids that every sentence gets.
 
-    Source id s can need `ids_C[offsets[s] : offsets[s + 1]]`; `always_A` holds the special ids,
-    the single bytes, so that anything can still be spelled, and the most frequent target ids.
+    Source id s can need `ids_C[offsets[s] : offsets[s + 1]]`. `always_A` holds the special ids, the
+    most frequent target ids and the single bytes, with which any word can be spelled.
     """
 
     offsets: Ids
@@ -46,7 +46,7 @@ class VocabularySelection:
 
     @property
     def vocabulary(self) -> int:
-        """How many source ids there are."""
+        """The number of source ids."""
         return len(self.offsets) - 1
 
     @cached_property
@@ -57,9 +57,9 @@ class VocabularySelection:
         return always_V
 
     def ids(self, sources: Sequence[Sequence[int]]) -> Ids:
-        """The ids that these sentences can need together, sorted; for one, give it alone.
+        """The target ids that at least one of these sentences can need, sorted.
 
-        `sources` are token ids below `vocabulary`, with or without padding and end.
+        `sources` are lists of source ids, with or without padding and end.
         """
         needed_V = self._always_V.copy()
         named = {id_ for source in sources for id_ in source}
@@ -73,11 +73,10 @@ class VocabularySelection:
         sources: Sequence[Sequence[int]],
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[Ids]:
-        """Each sentence's own ids, sorted; those of its forced prefix are among them.
+        """For each sentence the target ids it can need, with the ids of its forced prefix, sorted.
 
-        This is what an engine decodes with: log-probabilities are normalised over the row of the
-        sentence (every other id has probability 0), so that a translation does not depend on
-        which sentences it shares a batch with.
+        Engines normalise log-probabilities over the sentence's own row; every other id has
+        probability 0. A translation therefore does not depend on the other sentences of its batch.
         """
         rows = [self.ids([source]) for source in sources]
         if prefixes is None:
@@ -88,10 +87,10 @@ class VocabularySelection:
         ]
 
     def save(self, path: Path, tokenizer: AnyTokenizer) -> None:
-        """Writes the file beside `path` and renames it into place.
+        """Writes a new file and renames it to `path`. The file names the tokenizer's fingerprint.
 
         Raises:
-            ModelFolderError: it cannot be written; a file that was there stays as it was.
+            ModelFolderError: the file cannot be written. A file already at `path` is unchanged.
         """
         arrays: dict[str, NDArray[Any]] = {
             "offsets": self.offsets,
@@ -115,10 +114,10 @@ class VocabularySelection:
 
     @classmethod
     def load(cls, path: Path, tokenizer: AnyTokenizer) -> "VocabularySelection":
-        """Reads what `save` wrote for this tokenizer.
+        """The selection that `save` wrote for this tokenizer.
 
         Raises:
-            ModelFolderError: a file that is missing, damaged, of a later format, or made for
+            ModelFolderError: the file is missing, damaged, of a later format, or was made for
                 another tokenizer.
         """
         with reading(path), safe_open(path, "numpy") as file:
@@ -133,11 +132,11 @@ class VocabularySelection:
 
 
 def open_vocabulary_selection(folder: ModelFolder) -> VocabularySelection:
-    """The selection that a model folder holds.
+    """The vocabulary selection of a model folder.
 
     Raises:
-        UsageError: it holds none.
-        ModelFolderError: as `VocabularySelection.load`.
+        UsageError: the folder has none.
+        ModelFolderError: as in `VocabularySelection.load`.
     """
     path = folder.path / VOCABULARY_SELECTION
     if not path.exists():
@@ -149,8 +148,8 @@ def open_vocabulary_selection(folder: ModelFolder) -> VocabularySelection:
 
 
 def indispensable(tokenizer: AnyTokenizer) -> Ids:
-    """What every sentence's row has to hold: the special ids and, of this project's own tokenizer,
-    the single bytes, which every piece is merged from."""
+    """The target ids that every selection must hold: the special ids and, with this project's own
+    tokenizer, the single bytes, of which every piece is made."""
     if isinstance(tokenizer, Tokenizer):
         return np.array(sorted(set(range(len(tokenizer))) - tokenizer.halves().keys()), np.int64)
     target = tokenizer.target
@@ -159,7 +158,7 @@ def indispensable(tokenizer: AnyTokenizer) -> Ids:
 
 def _check_description(path: Path, description: dict[str, str], tokenizer: AnyTokenizer) -> None:
     if description.get("format") != FORMAT:
-        raise _damaged(path, "it does not say that it is one")
+        raise _damaged(path, f"its metadata lack format={FORMAT!r}")
     version = description.get("format_version", "")
     if not version.isdecimal() or int(version) < 1:
         raise _damaged(path, f"its format_version={version!r} must be 1 or more")
@@ -170,7 +169,8 @@ def _check_description(path: Path, description: dict[str, str], tokenizer: AnyTo
         )
     if description.get("tokenizer") != tokenizer.fingerprint():
         raise ModelFolderError(
-            f"{path} was made for another tokenizer; make it anew with allyouneed select-vocabulary"
+            f"{path} was made for another tokenizer; "
+            "make it again with allyouneed select-vocabulary"
         )
 
 
@@ -184,14 +184,16 @@ def _check_arrays(
     if {offsets.ndim, ids_C.ndim, always_A.ndim} != {1}:
         raise _damaged(path, "its arrays have more than one axis")
     if len(offsets) != len(tokenizer) + 1 or offsets[0] != 0 or offsets[-1] != len(ids_C):
-        raise _damaged(path, f"its offsets do not part {len(ids_C)} ids by {len(tokenizer)} pieces")
+        raise _damaged(
+            path, f"its offsets do not divide {len(ids_C)} ids among {len(tokenizer)} pieces"
+        )
     if (np.diff(offsets) < 0).any():
-        raise _damaged(path, "its offsets go back")
+        raise _damaged(path, "its offsets are not in ascending order")
     targets = len(tokenizer.target)
     for name, ids in (("ids", ids_C), ("always", always_A)):
         wrong = ids[(ids < 0) | (ids >= targets)]
         if len(wrong):
-            raise _damaged(path, f"{name} holds {wrong[0]}, which is none of 0 … {targets - 1}")
+            raise _damaged(path, f"{name} holds {wrong[0]}, which is not in 0 … {targets - 1}")
     missing = np.setdiff1d(indispensable(tokenizer), always_A)
     if len(missing):
         raise _damaged(
@@ -201,6 +203,6 @@ def _check_arrays(
 
 def _damaged(path: Path, reason: str) -> ModelFolderError:
     return ModelFolderError(
-        f"{path} is no vocabulary selection: {reason}; "
-        "make it anew with allyouneed select-vocabulary"
+        f"{path} is not a vocabulary selection: {reason}; "
+        "make it again with allyouneed select-vocabulary"
     )

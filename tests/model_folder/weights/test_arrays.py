@@ -104,7 +104,7 @@ def test_other_dtypes_are_named(model_folder: Path) -> None:
     weights = load_file(file)
     weights["decoder.layers.0.cross_attention.W_K.bias"] = torch.ones(16, dtype=torch.int32)
     save_file(weights, file)
-    with pytest.raises(ModelFolderError, match=r"W_K\.bias is stored as I32, .* F16, BF16"):
+    with pytest.raises(ModelFolderError, match=r"W_K\.bias is stored as I32; .* F16, BF16"):
         open_model_folder(model_folder).load_arrays()
 
 

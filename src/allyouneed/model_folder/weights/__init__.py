@@ -1,1 +1,2 @@
-"""A model's weights by name: the file they are kept in, their shapes, as arrays and as a model."""
+"""Weights by name: the file that stores them, their shapes, and how to read them with or without
+torch."""

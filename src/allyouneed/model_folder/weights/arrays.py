@@ -1,4 +1,4 @@
-"""Weights as NumPy arrays, for engines that need no torch."""
+"""Weights as NumPy arrays, for engines without torch."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,15 +20,15 @@ DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "<i1"}
 
 
 class StoredArrays(Mapping[str, "NDArray[np.float32]"]):
-    """All weights of a model by name, in float32 and read-only.
+    """All weights of a model by name, as read-only float32 arrays.
 
-    An array is read from the file when it is asked for and is not kept, so that a model that is
-    copied elsewhere array by array is never in memory twice. A name that is tied to another
-    (`TransformerConfig.tied_weights`) gives the other's array.
+    Each look-up reads the array from the file; arrays are not kept. An engine that copies the
+    arrays one by one therefore never holds the model twice. A shared weight can be looked up under
+    each of its names (`TransformerConfig.tied_weights`).
 
     Raises:
-        ModelFolderError: a file that is missing, damaged or pickled, or tensors that do not fit
-            the configuration; asking for an array of a file that has changed since.
+        ModelFolderError: the file is missing, damaged or pickled, or its tensors do not fit the
+            configuration. A look-up raises it if the file has become shorter.
     """
 
     def __init__(self, path: Path, config: TransformerConfig) -> None:
@@ -51,8 +51,8 @@ class StoredArrays(Mapping[str, "NDArray[np.float32]"]):
         for name, entry in header.items():
             if entry["dtype"] not in DTYPES:
                 raise ModelFolderError(
-                    f"{path}: {name} is stored as {entry['dtype']}, and only {', '.join(DTYPES)} "
-                    "are read; save the model again in one of these"
+                    f"{path}: {name} is stored as {entry['dtype']}; only {', '.join(DTYPES)} "
+                    "can be read. Save the model again in one of these types"
                 )
         self._header = header
         self._names = {name: name for name in own} | config.tied_weights()
@@ -62,7 +62,7 @@ class StoredArrays(Mapping[str, "NDArray[np.float32]"]):
         found = self._read(owner)
         if owner in self._scales:
             scale_O = self._read(self._scales[owner])
-            with np.errstate(invalid="ignore", over="ignore"):  # others find what is not finite
+            with np.errstate(invalid="ignore", over="ignore"):  # engines check for NaN and infinity
                 found = found * scale_O.reshape(-1, *[1] * (found.ndim - 1))
         found.flags.writeable = False
         return found

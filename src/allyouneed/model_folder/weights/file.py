@@ -1,4 +1,4 @@
-"""The safetensors file that weights are kept in. Nothing is unpickled, and torch is not needed."""
+"""Clear errors for safetensors files that cannot be read. Nothing is unpickled; needs no torch."""
 
 import stat
 from collections.abc import Iterator
@@ -15,36 +15,37 @@ LFS_START = b"version https://git-lfs"
 
 
 def check_plain_file(path: Path) -> None:
-    """Raises ModelFolderError for a pipe or a device, whose reading might never end.
+    """Raises ModelFolderError for a pipe or a device, from which reading might never end.
 
-    What cannot be looked at is left to whoever reads it, who says why.
+    A missing or forbidden file raises nothing here. The code that reads it raises the error.
     """
     try:
         mode = path.stat().st_mode
     except OSError:
         return
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise ModelFolderError(f"{path} is no plain file; copy the model's own file there")
+        raise ModelFolderError(f"{path} is not a regular file; copy the model's own file there")
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What goes wrong inside, while this safetensors file is read, is said in words.
+    """Turns errors of reading the safetensors file `path` in the `with` block into clear messages.
 
     Raises:
-        ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short.
+        ModelFolderError: the file is missing, cut short, or not safetensors (such as a pickle).
     """
     beginning = b""
     check_plain_file(path)
     try:
-        with path.open("rb") as file:  # safetensors calls every file missing that it cannot open
+        # Opened here first, because safetensors reports every file it cannot open as missing.
+        with path.open("rb") as file:
             beginning = file.read(64)
         yield
     except FileNotFoundError as error:
         pickles = [name for name in PICKLES if (path.parent / name).exists()]
         why = f"; {pickles[0]} is a pickle and is not loaded" if pickles else ""
         raise ModelFolderError(
-            f"{path} is missing{why}: weights are kept as safetensors"
+            f"{path} is missing{why}: weights must be a safetensors file"
         ) from error
     except OSError as error:
         raise ModelFolderError(
@@ -55,7 +56,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _what_it_is(beginning: bytes, error: SafetensorError) -> str:
-    """What a file is that safetensors cannot read, by its first bytes, and what to do."""
+    """The kind of a file that safetensors cannot read, by its first bytes, and what to do."""
     if beginning.startswith(PICKLE_STARTS):
         return (
             "is a pickle under another name and is not loaded: it could run any code; "

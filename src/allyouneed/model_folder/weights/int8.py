@@ -1,6 +1,7 @@
-"""Weights in 8 bits: a matrix as int8 rows, each with a scale of its own (Jacob et al. 2018).
+"""Weights in 8 bits: each row of a matrix as int8 numbers and one scale (Jacob et al. 2018).
 
-An int8 engine rounds them to the same values again: the quarter of the size costs it nothing.
+The file has a quarter of the size. An int8 engine loses no accuracy by it, because the engine would
+round float32 weights to the same numbers.
 """
 
 from collections.abc import Mapping
@@ -10,21 +11,22 @@ from torch import Tensor
 
 from allyouneed.model_folder.weights.shapes import SCALE
 
-LARGEST = 127  # -128 is left out, so that x and -x quantise alike
+LARGEST = 127  # -128 is not used, so that x and -x are rounded symmetrically
 
 
 def quantise(x_MI: Tensor) -> tuple[Tensor, Tensor]:
-    """Each row as int8 times a scale: x ≈ values · scale, the error at most half a scale.
+    """Values MI (int8) and one scale per row, M1, with x ≈ values · scale.
 
-    scale = max|row| / 127, values = x / scale, rounded half to even. Returns MI int8 and M1.
+    scale = max|row| / 127; values = x / scale, rounded half to even. The error is at most half a
+    scale.
     """
-    smallest = torch.finfo(x_MI.dtype).tiny  # a row of zeros has to be divided by something
+    smallest = torch.finfo(x_MI.dtype).tiny  # avoids division by zero in a row of zeros
     scale_M1 = (x_MI.abs().amax(dim=1, keepdim=True) / LARGEST).clamp_(min=smallest)
     return (x_MI / scale_M1).round_().to(torch.int8), scale_M1
 
 
 def to_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Matrices in int8, their rows' scales under NAME.scale; the few other weights in float32."""
+    """Matrices NAME in int8 with their rows' scales as NAME.scale; all other weights in float32."""
     found: dict[str, Tensor] = {}
     for name, tensor in weights.items():
         if tensor.dim() == 2:
@@ -36,7 +38,7 @@ def to_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def from_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What is int8 as float32, its rows times their scales; the rest as it is."""
+    """int8 matrices as float32, each row times its scale; all other weights unchanged."""
     int8 = {name for name, tensor in weights.items() if tensor.dtype is torch.int8}
     found = {name: w for name, w in weights.items() if name.removesuffix(SCALE) not in int8}
     for name in int8:

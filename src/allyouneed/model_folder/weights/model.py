@@ -1,6 +1,6 @@
-"""Weights as torch tensors: out of a file, into a model.
+"""Weights as torch tensors: read from a file, copied into a model.
 
-Of weights that are shared a file holds one, under the name that the model's `tied_weights` says.
+A file stores a shared weight once, under the name that the model's `tied_weights` gives.
 """
 
 from collections.abc import Mapping
@@ -24,17 +24,17 @@ AnyModel = Transformer | EncoderOnly
 
 
 def untied_weights(model: AnyModel) -> dict[str, Tensor]:
-    """The model's weights by name, each shared one once; they are the model's own memory."""
+    """The model's weights by name, each shared weight once. The tensors are not copied."""
     tied = model.tied_weights()
     return {name: tensor for name, tensor in model.state_dict().items() if name not in tied}
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Tensors of a safetensors file, as stored; int8 times its scales, in float32.
+    """The tensors of a safetensors file, as stored. int8 matrices are turned into float32.
 
     Raises:
-        ModelFolderError: a file that is missing, no safetensors (a pickle), or cut short; int8
-            without scales.
+        ModelFolderError: the file is missing, cut short or not safetensors (such as a pickle), or
+            an int8 matrix has no scales.
     """
     with reading(path):
         found = load_file(path)
@@ -44,17 +44,17 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def stored(weights: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Weights as a file holds them; `dtype` may be int8, which `read_weights` undoes."""
+    """The weights as a file stores them, in `dtype`. `read_weights` turns int8 into float32."""
     if dtype is torch.int8:
         return to_int8(weights)
     return {name: tensor.to(dtype).contiguous() for name, tensor in weights.items()}
 
 
 def fill_weights(model: AnyModel, weights: Mapping[str, Tensor], source: Path) -> None:
-    """Copies weights into the model, in the model's dtype; all of them or, on an error, none.
+    """Copies all weights into the model, in the model's dtype. On an error nothing is copied.
 
     Raises:
-        ModelFolderError: names or shapes that do not fit; `source` is named in it.
+        ModelFolderError: names or shapes do not fit. The message names the file `source`.
     """
     given = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     check_shapes(_shapes(model), given, source)
@@ -63,31 +63,32 @@ def fill_weights(model: AnyModel, weights: Mapping[str, Tensor], source: Path) -
 
 
 def check_heads(model: AnyModel, heads: Heads | None, path: Path) -> None:
-    """Raises ModelFolderError where these are not the heads that the model has; `path` is its
-    folder."""
+    """Raises ModelFolderError if `heads` are not the model's heads. Errors name `path`."""
     if isinstance(model, Transformer):
         if heads is not None:
             raise ModelFolderError(f"{path}: a model with a decoder has no heads; leave them out")
         return
     if heads is None:
-        raise ModelFolderError(f"{path}: an encoder alone is saved with its heads, if only Heads()")
+        raise ModelFolderError(
+            f"{path}: an encoder without a decoder needs `heads`; give Heads() if it has none"
+        )
     with torch.device("meta"):
         described = build_encoder_only(model.config, **heads.parts())
     check_shapes(_shapes(described), _shapes(model), path)
 
 
 def check_finite(model: AnyModel) -> None:
-    """Before an engine packs them.
+    """Checks the weights before an engine packs them.
 
     Raises:
-        ModelFolderError: weights that hold NaN or infinity, by the first one's name.
+        ModelFolderError: a weight holds NaN or infinity. The message names the first such weight.
     """
     for name, tensor in untied_weights(model).items():
         finite = tensor.isfinite()
         if not finite.all():
             raise ModelFolderError(
                 f"{name} holds NaN or infinity ({int((~finite).sum())} of {tensor.numel()} values) "
-                "and no engine can pack it; copy the model again or take another checkpoint"
+                "and no engine can use it; copy the model again or take another checkpoint"
             )
 
 
@@ -96,10 +97,10 @@ def _shapes(model: AnyModel) -> dict[str, Shape]:
 
 
 class WeightsLeftUnset(TorchFunctionMode):
-    """Modules made inside leave their weights as the memory was: a file is about to fill them.
+    """Inside a `with` block, new modules get uninitialised weights, which a file fills afterwards.
 
-    Drawing first values would take longer than everything else about loading, and change the
-    caller's random numbers. What a module computes, such as a table of positions, is not touched.
+    Drawing initial weights would take longer than the rest of loading, and would change the
+    caller's random numbers. Tables that a module computes, such as positions, are still computed.
     """
 
     def __torch_function__(

@@ -1,4 +1,4 @@
-"""Which weights a model has, and of which shape: read off its configuration, without building it.
+"""Names and shapes of a model's weights, computed from its configuration without building it.
 
 V vocabulary · D d_model · F d_ff · W heads times head width · P positions
 """
@@ -14,21 +14,21 @@ from allyouneed.errors import ModelFolderError
 
 Shape = tuple[int, ...]
 FLOAT = 4  # bytes
-MOST_WEIGHTS_A_BYTE = 4  # int8 has one; the others are for what is counted here and not stored
-CHEAP = 1 << 24  # weights that are quickly made: readers of the file tell better what is wrong
-SCALE = ".scale"  # weights NAME in int8 have NAME.scale beside them: a row is its values times that
+MOST_WEIGHTS_A_BYTE = 4  # int8 has 1 weight per byte; the margin allows for weights not stored
+CHEAP = 1 << 24  # weights; a smaller model is built anyway, since the file's reader explains better
+SCALE = ".scale"  # an int8 matrix NAME is stored with its rows' scales NAME.scale
 
 
 def weight_shapes(config: TransformerConfig) -> dict[str, Shape]:
-    """Names and shapes of what a weights file holds: of tied weights one, as
-    `TransformerConfig.tied_weights` says."""
+    """Name and shape of each weight in a file. A shared weight occurs once, under the name that
+    `TransformerConfig.tied_weights` gives."""
     found = dict(_sides(config))
     return {name: shape for name, shape in found.items() if name not in config.tied_weights()}
 
 
 def count_weights(config: TransformerConfig) -> int:
-    """How many numbers these weights are, by arithmetic: every layer of a side is alike, so one of
-    each is enough to count."""
+    """The number of parameters, computed from one encoder layer and one decoder layer, since all
+    layers of a side have equal shapes."""
 
     def counted(encoder_layers: int, decoder_layers: int) -> int:
         few = replace(config, encoder_layers=encoder_layers, decoder_layers=decoder_layers)
@@ -41,16 +41,17 @@ def count_weights(config: TransformerConfig) -> int:
 
 
 def count_positions(config: TransformerConfig) -> int:
-    """How many numbers the table of positions is that a model computes and no file holds."""
+    """The size of the table of positions, in numbers, if the model computes one; otherwise 0."""
     widths = {"sinusoidal": config.d_model, "rotary": config.width_of_head}
     return config.max_positions * widths.get(config.positions, 0)
 
 
 def check_size(config: TransformerConfig, source: Path) -> None:
-    """Compares a configuration with the file of weights `source`, before anything is built.
+    """Compares a configuration with the size of the weights file `source`, before building a model.
 
-    Raises ModelFolderError for more weights than the file could hold, and for a table of positions
-    larger than this machine's memory.
+    Raises:
+        ModelFolderError: the model has more weights than the file can hold, or a table of positions
+            larger than this machine's memory.
     """
     said = f"{source.parent} does not fit its config"
     numbers, size = count_weights(config), source.stat().st_size if source.is_file() else None
@@ -71,8 +72,8 @@ def check_size(config: TransformerConfig, source: Path) -> None:
 
 
 def check_shapes(own: Mapping[str, Shape], given: Mapping[str, Shape], source: Path) -> None:
-    """Raises ModelFolderError where names or shapes `given` in the file `source` are not the
-    model's own."""
+    """Raises ModelFolderError if the names and shapes `given` in the file `source` differ from
+    `own`, those of the model."""
     for complaint, names in (
         ("lacks", own.keys() - given.keys()),
         ("has the unknown", given.keys() - own.keys()),
@@ -92,8 +93,7 @@ def check_shapes(own: Mapping[str, Shape], given: Mapping[str, Shape], source: P
 
 
 def check_scales(int8: Iterable[str], given: Mapping[str, Shape], source: Path) -> None:
-    """Raises ModelFolderError where weights that are `int8` in the file `source` lack a scale for
-    each row."""
+    """Raises ModelFolderError if a weight in `int8` of the file `source` lacks a scale per row."""
     for name in int8:
         if given.get(name + SCALE) != given[name][:1]:
             raise ModelFolderError(
