@@ -45,7 +45,7 @@ def test_the_error_rate(call, tsv: Path, tmp_path: Path) -> None:
     ("lines", "words"),
     [
         ("0-0\n", ["gold has 1 lines for 4 pairs"]),
-        ("0-0\n0-0\n0=0\n0-0\n", ["gold:3: '0=0' is no link"]),
+        ("0-0\n0-0\n0=0\n0-0\n", ["gold:3: '0=0' is not a link"]),
         ("0-0\n5-0\n0-0\n0-0\n", ["gold:2: link 5-0, but there are 2 source"]),
     ],
 )

@@ -53,7 +53,7 @@ def test_predict_json_has_every_probability(call, encoder_folder: Path) -> None:
 def test_predict_notes_name_the_line(call, encoder_folder: Path) -> None:
     done = call("predict", "--model", encoder_folder, stdin=f"a\n{LONG}\n".encode())
     assert done.err == (
-        "note: line 2: longer than the 40 tokens that the model knows: seen in 3 parts\n"
+        "note: line 2: longer than the 40 tokens that the model knows: read in 3 parts\n"
     )
     assert len(done.lines) == 2
 
@@ -98,7 +98,7 @@ def test_fill_gives_a_line_a_piece(call, encoder_folder: Path, model: EncoderMod
 def test_fill_without_a_mask_says_where(call, encoder_folder: Path) -> None:
     one = call("fill", "--model", encoder_folder, "The dog")
     assert one.code == 2
-    assert one.err == ("error: text 1 has no mask; write [MASK] where a word is to be found\n")
+    assert one.err == ("error: text 1 has no mask; write [MASK] in place of a word\n")
     some = call("fill", "--model", encoder_folder, stdin=b"a [MASK]\nb\n")
     assert "line 1 to line 2: of these, text 2 has no mask" in some.err
 
@@ -121,7 +121,7 @@ def test_encode_to_a_file(call, encoder_folder: Path, model: EncoderModel, tmp_p
     )
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
-        "note: line 2: longer than the 40 tokens that the model knows: seen in 3 parts",
+        "note: line 2: longer than the 40 tokens that the model knows: read in 3 parts",
         f"note: 2 vectors of 16 numbers written to {path}",
     ]
     assert np.array_equal(np.load(path), model.encode(["a", LONG]))
@@ -165,7 +165,10 @@ def test_a_model_for_something_else_is_told(
     fill = call("fill", "--model", tagger, "a [MASK]")
     assert (fill.code, "did not learn to fill in masked words" in fill.err) == (2, True)
     predict = call("predict", "--model", model_folder, "x")
-    assert (predict.code, "holds a model that writes, not an encoder" in predict.err) == (1, True)
+    assert (predict.code, "holds a model with a decoder" in predict.err) == (
+        1,
+        True,
+    )
     translate = call("translate", "--model", encoder_folder, "x")
     assert translate.code == 1
     assert "holds an encoder without a decoder, which cannot translate; use it" in translate.err

@@ -107,7 +107,7 @@ def test_vectors_are_means_or_the_first(model: EncoderModel) -> None:
     np.testing.assert_allclose(vectors[0], states(model, text)[0].mean(0).numpy(), atol=1e-5)
     first = model.encode([text], pooling="first")
     np.testing.assert_allclose(first[0], states(model, text)[0, 0].numpy(), atol=1e-5)
-    with pytest.raises(UsageError, match="pooling='max' is neither mean nor first"):
+    with pytest.raises(UsageError, match="pooling='max' must be 'mean' or 'first'"):
         model.encode([text], pooling="max")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="a list of texts; put the text in brackets"):
         model.encode(text)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ def test_a_long_text_is_seen_in_parts_with_a_note(model: EncoderModel) -> None:
     parts = ["The dog sleeps.", "Where is the station?", "I would like a cup of coffee, please."]
     assert " ".join(parts) == LONG
     found, notes = model.encode_with_notes([LONG, "short"])
-    assert notes == [["longer than the 40 tokens that the model knows: seen in 3 parts"], []]
+    assert notes == [["longer than the 40 tokens that the model knows: read in 3 parts"], []]
     sees = [states(model, part)[0] for part in parts]
     np.testing.assert_allclose(found[0], torch.cat(sees).mean(0).numpy(), atol=1e-5)
     weights = torch.tensor([see.size(0) for see in sees])
@@ -129,9 +129,9 @@ def test_a_long_text_is_seen_in_parts_with_a_note(model: EncoderModel) -> None:
 
 
 def test_what_cannot_be_cut_and_is_too_long_is_an_error(model: EncoderModel) -> None:
-    with pytest.raises(DataError, match=r"pair 2 has \d+ tokens, and the model knows 40 at most"):
+    with pytest.raises(DataError, match=r"pair 2 has \d+ tokens, but the model takes at most 40"):
         model.predict([("a", "b"), (LONG, "b")])
-    with pytest.raises(DataError, match=r"text 1 has \d+ tokens, and the model knows 40 at most"):
+    with pytest.raises(DataError, match=r"text 1 has \d+ tokens, but the model takes at most 40"):
         model.fill(LONG + " [MASK]")
 
 

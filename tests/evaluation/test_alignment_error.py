@@ -31,7 +31,7 @@ def test_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize("line", ["0-0 1", "1:2", "a-b", "-1-0", "0-0,1-1"])
 def test_what_is_no_link_is_refused(line: str) -> None:
-    with pytest.raises(DataError, match=r"gold\.txt:3: .* is no link"):
+    with pytest.raises(DataError, match=r"gold\.txt:3: .* is not a link"):
         GoldAlignment.of(line, "gold.txt:3")
 
 

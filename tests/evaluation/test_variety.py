@@ -32,5 +32,5 @@ def test_saying_it_all_again_is_less_varied(texts: list[str], times: int) -> Non
 
 
 def test_no_words_have_no_variety() -> None:
-    with pytest.raises(UsageError, match="2 texts without a word"):
+    with pytest.raises(UsageError, match="none of the 2 texts has a word"):
         variety(["", " "])

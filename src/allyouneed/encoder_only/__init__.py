@@ -1,1 +1,1 @@
-"""Models without a decoder: texts in; labels, tags, masked words, vectors out."""
+"""Models without a decoder: they give labels, tags, masked words and vectors of texts."""

@@ -1,4 +1,4 @@
-"""Texts as a model without a decoder sees them: [CLS] text [SEP], in parts where they are long."""
+"""The input of a model without a decoder: [CLS] text [SEP]. Long texts are cut into parts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,16 @@ from allyouneed.text.encoder_tokenizer import MASK_IN_TEXT, AnyEncoderTokenizer
 from allyouneed.text.sentences import split_long
 
 Text = str | tuple[str, str]
-"""A text, or a pair of texts whose relation is asked for."""
+"""A text, or a pair of texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the model sees at once: ids from [CLS] to [SEP], the segment of each, and the number of
-    the text that it is a part of. Of a part of one text also what it says, and at which character
-    of the (clean) text it begins."""
+    """One input of the model: ids from [CLS] to [SEP], and the segment of each id.
+
+    `number` is the index of the text. `text` is the part's own text, which begins at character
+    `begin` of the (clean) text; both are left out for a pair.
+    """
 
     number: int
     ids: list[int]
@@ -26,11 +28,11 @@ class Part:
 
 
 class Cutter:
-    """Makes parts of texts.
+    """Cuts texts into parts.
 
-    A text of more than `known_length` tokens, [CLS] and [SEP] among them, is cut where its
-    sentences end; pairs and texts with masks are whole. `segments` is how many the model tells
-    apart, the second text of a pair being in the second.
+    A text of more than `known_length` tokens, with [CLS] and [SEP], is cut at the ends of
+    sentences. Pairs and texts with masks are not cut. `segments` is the number of segments of the
+    model; the second text of a pair is in the second segment.
     """
 
     def __init__(self, tokenizer: AnyEncoderTokenizer, known_length: int, segments: int) -> None:
@@ -42,22 +44,22 @@ class Cutter:
         """The parts of all texts, and the notes about each text.
 
         Raises:
-            DataError: a pair that is too long, by its number.
+            DataError: a pair is too long. The message has its number.
         """
         parts: list[Part] = []
         notes: list[list[str]] = []
         for number, text in enumerate(texts):
             cleaned = [clean(one) for one in (text if isinstance(text, tuple) else (text,))]
-            said = [note for _, some in cleaned for note in some]
+            of_text = [note for _, some in cleaned for note in some]
             if isinstance(text, tuple):
                 parts.append(self._pair(number, *(one.strip() for one, _ in cleaned)))
             else:
                 cut = list(self._cut_one(number, cleaned[0][0]))
                 if len(cut) > 1:
                     known = f"the {self.known_length} tokens that the model knows"
-                    said.append(f"longer than {known}: seen in {len(cut)} parts")
+                    of_text.append(f"longer than {known}: read in {len(cut)} parts")
                 parts += cut
-            notes.append(said)
+            notes.append(of_text)
         return parts, notes
 
     def _cut_one(self, number: int, text: str) -> Iterator[Part]:
@@ -79,29 +81,29 @@ class Cutter:
         return Part(number, ids, [0] * (1 + len(first_ids)) + [other] * len(second_ids))
 
     def masked(self, number: int, text: str) -> Part:
-        """Text `number` whole, each "[MASK]" in it being the mask.
+        """The one part of text `number`, with the mask's id for each "[MASK]" in it.
 
         Raises:
-            UsageError: there is none.
-            DataError: it is too long.
+            UsageError: the text has no mask.
+            DataError: the text is too long.
         """
         ids = [self.tokenizer.START, *self.tokenizer.encode_masked(text)]
         if self.tokenizer.MASK not in ids:
             raise UsageError(
-                f"text {number + 1} has no mask; write {MASK_IN_TEXT} where a word is to be found"
+                f"text {number + 1} has no mask; write {MASK_IN_TEXT} in place of a word"
             )
         self._check_length(ids, f"text {number + 1}")
         return Part(number, ids, [0] * len(ids))
 
     def _fits(self, text: str) -> bool:
         text = text.strip()
-        if len(text.encode()) + 3 <= self.known_length:  # at most a token a byte, space, two ends
-            return True
+        if len(text.encode()) + 3 <= self.known_length:
+            return True  # at most one token per byte, one for the added space, [CLS] and [SEP]
         return len(self.tokenizer.encode_ids([text])[0]) + 1 <= self.known_length
 
     def _check_length(self, ids: Sequence[int], what: str) -> None:
         if len(ids) > self.known_length:
             raise DataError(
-                f"{what} has {len(ids)} tokens, and the model knows {self.known_length} at most; "
+                f"{what} has {len(ids)} tokens, but the model takes at most {self.known_length}; "
                 "shorten it"
             )

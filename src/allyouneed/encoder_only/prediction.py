@@ -1,4 +1,4 @@
-"""What a model without a decoder says about a text."""
+"""The results of a model without a decoder."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 class Prediction:
     """The most probable `label` of a text or pair, and the `probabilities` of all, highest first.
 
-    `notes` are what its user should know about how it came about.
+    `notes` tell the user what was unusual, such as a text that was cut into parts.
     """
 
     label: str
@@ -17,18 +17,17 @@ class Prediction:
 
     @property
     def probability(self) -> float:
-        """That of `label`."""
+        """The probability of `label`."""
         return self.probabilities[self.label]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The same values as a dictionary, for JSON."""
         return {"label": self.label, "probabilities": self.probabilities, "notes": [*self.notes]}
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedWord:
-    """A word, as white space separates them, with its most probable tag and where it is: the text's
-    characters `begin` to `end`."""
+    """A word with its most probable tag. The word is characters `begin` to `end` of the text."""
 
     word: str
     tag: str
@@ -39,13 +38,13 @@ class TaggedWord:
 
 @dataclass(frozen=True, slots=True)
 class Tagging:
-    """The words of a text with their tags; `notes` as in `Prediction`."""
+    """The words of a text with their tags. `notes` are like those of `Prediction`."""
 
     words: tuple[TaggedWord, ...]
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The same values as a dictionary, for JSON."""
         words = [
             {
                 "word": word.word,
@@ -60,7 +59,7 @@ class Tagging:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A piece that a mask may hide, its probability, and the text with it in the mask's place."""
+    """A piece for a mask, its probability, and the text with the piece in the mask's place."""
 
     piece: str
     probability: float

@@ -1,1 +1,1 @@
-"""How good translations are (section 6.1): BLEU and chrF by sacreBLEU, with signatures."""
+"""Scores of translations (section 6.1), such as BLEU and chrF, and of alignments and tags."""

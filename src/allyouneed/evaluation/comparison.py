@@ -16,12 +16,12 @@ LEVEL = 0.05
 class MetricComparison:
     """Two systems by one metric.
 
-    `p_value` is what sacreBLEU computes. Both systems are scored on the same resampled test sets.
-    Of each resample the absolute difference of the two scores is taken. The p-value is the share
-    of resamples whose absolute difference exceeds the mean absolute difference by more than the
-    difference seen on the test set itself; one is added to both counts. A two-sided test would
-    subtract the mean first and take absolute values then, so this test is nearer to a one-sided
-    one: where the difference has one sign on all resamples, its p-value is about half as large.
+    `p_value` is computed by sacreBLEU. Both systems are scored on the same resampled test sets. For
+    each resample, the absolute difference of the two scores is taken. The p-value is the share of
+    resamples whose absolute difference exceeds the mean absolute difference by more than the
+    difference on the test set itself; 1 is added to both counts. A two-sided test would subtract
+    the mean before taking absolute values. This test is therefore nearer to a one-sided test: if
+    the difference has the same sign on all resamples, the p-value is about half as large.
     """
 
     baseline: MetricScore
@@ -30,19 +30,19 @@ class MetricComparison:
 
     @property
     def difference(self) -> float:
-        """Points by which the system is ahead of the baseline."""
+        """The system's score minus the baseline's score, in points."""
         return self.system.score - self.baseline.score
 
     @property
     def significant(self) -> bool:
-        """Whether so large a difference comes by chance less than once in twenty times.
+        """Whether the p-value is below 0.05.
 
-        No difference is not significant, though its p-value, as sacreBLEU counts, is small.
+        A difference of 0 is never significant, although sacreBLEU gives it a small p-value.
         """
         return self.difference != 0 and self.p_value < LEVEL
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, for JSON."""
+        """All values as a dictionary, for JSON."""
         return {
             "baseline": self.baseline.to_dict(),
             "system": self.system.to_dict(),
@@ -54,13 +54,13 @@ class MetricComparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on the same test set, by every metric."""
+    """Two systems on the same test set, compared by every metric."""
 
     sentences: int
     metrics: tuple[MetricComparison, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, for JSON; by the metric's name."""
+        """All values as a dictionary, for JSON, with one entry per metric's name."""
         return {
             "sentences": self.sentences,
             "metrics": {one.system.metric: one.to_dict() for one in self.metrics},
@@ -74,10 +74,10 @@ def compare(
     *,
     resamples: int = RESAMPLES,
 ) -> Comparison:
-    """Paired bootstrap resampling of two systems' translations of the same sentences.
+    """Two systems' translations of the same sentences, compared by paired bootstrap resampling.
 
     Raises:
-        DataError: no sentences, or not one reference for each hypothesis of both systems.
+        DataError: no sentences, or the numbers of lines differ.
     """
     check_line_counts(baseline, references, "hypotheses of the baseline")
     check_line_counts(system, references, "hypotheses of the system")

@@ -10,12 +10,15 @@ import sacrebleu
 from allyouneed.errors import DataError
 
 RESAMPLES = 1_000
-"""How often the test set is drawn anew, with replacement, for an interval or a comparison."""
+"""How often the test set is resampled, with replacement, for an interval or a comparison."""
 
 
 class _CharacterF(sacrebleu.CHRF):
-    """chrF whose resamples are numbers of one type: sacreBLEU gives 0 in another for one that has
-    no match at all, and then cannot take their mean."""
+    """chrF whose resamples all have one number type.
+
+    sacreBLEU returns 0 in another type for a resample without any match, and then fails to compute
+    the mean.
+    """
 
     def _compute_f_score(self, statistics: Any) -> Any:
         score = super()._compute_f_score(statistics)
@@ -27,16 +30,17 @@ METRICS: Mapping[str, Callable[[], Any]] = {
     "BLEU lower-cased": lambda: sacrebleu.BLEU(lowercase=True, force=True),
     "chrF": _CharacterF,
 }
-"""By name, what makes each metric. `force` only stops a warning; `evaluate` gives it as a note."""
+"""The maker of each metric, by name. `force` only silences a warning about tokenised text, which
+`evaluate` gives as a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricScore:
     """One metric over a test set.
 
-    `score` is from 0 to 100. Over the resamples its mean is `mean`, and the 95 % interval is
-    `mean` ± `margin` (both None where nothing was resampled). `signature` says how it was
-    computed, so that only like figures are compared (Post 2018).
+    `score` is from 0 to 100. `mean` is the mean score of the resamples, and `mean` ± `margin` is
+    the 95 % interval; both are None without resamples. `signature` records how the score was
+    computed, so that only comparable figures are compared (Post 2018).
     """
 
     metric: str
@@ -46,7 +50,7 @@ class MetricScore:
     margin: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, for JSON."""
+        """All values as a dictionary, for JSON."""
         return asdict(self)
 
 
@@ -57,12 +61,12 @@ def bleu(
     lowercase: bool = False,
     resamples: int = RESAMPLES,
 ) -> MetricScore:
-    """BLEU (Papineni et al. 2002) with sacreBLEU's 13a tokens, cased unless `lowercase`.
+    """BLEU (Papineni et al. 2002) with sacreBLEU's tokenizer 13a, cased unless `lowercase`.
 
-    `resamples` below 2 leave the interval out.
+    With fewer than 2 `resamples` the score has no interval.
 
     Raises:
-        DataError: no sentences, or not one reference for each hypothesis.
+        DataError: no sentences, or the numbers of lines differ.
     """
     return measure("BLEU lower-cased" if lowercase else "BLEU", hypotheses, references, resamples)
 
@@ -70,14 +74,14 @@ def bleu(
 def chrf(
     hypotheses: Sequence[str], references: Sequence[str], *, resamples: int = RESAMPLES
 ) -> MetricScore:
-    """chrF2 over character 6-grams (Popović 2015); otherwise as `bleu`."""
+    """chrF2 over character n-grams up to n = 6 (Popović 2015). Otherwise as `bleu`."""
     return measure("chrF", hypotheses, references, resamples)
 
 
 def measure(
     metric: str, hypotheses: Sequence[str], references: Sequence[str], resamples: int = RESAMPLES
 ) -> MetricScore:
-    """A metric of `METRICS` by its name; otherwise as `bleu`."""
+    """The score by the metric of this name in `METRICS`. Arguments and errors as in `bleu`."""
     check_line_counts(hypotheses, references)
     computed = METRICS[metric]()
     result = computed.corpus_score(list(hypotheses), [list(references)], n_bootstrap=resamples)
@@ -94,7 +98,7 @@ def check_line_counts(
     if len(hypotheses) != len(references):
         raise DataError(
             f"{len(hypotheses):,} {what} but {len(references):,} references; "
-            "each line of one belongs to the same line of the other"
+            "line n of one file must translate line n of the other"
         )
     if not references:
         raise DataError("there are no sentences to score; the files are empty")

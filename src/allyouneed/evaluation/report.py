@@ -6,7 +6,7 @@ from typing import Any
 
 from allyouneed.evaluation.metrics import METRICS, RESAMPLES, MetricScore, measure
 
-TOKENISED_SHARE = 0.1  # of hypotheses that end in " ."; above it they look tokenised
+TOKENISED_SHARE = 0.1  # if more than this share of texts ends in " .", the texts look tokenised
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in it, for JSON; the scores by the metric's name."""
+        """All values as a dictionary, for JSON, with the scores by the metric's name."""
         return {
             "sentences": self.sentences,
             "scores": {score.metric: score.to_dict() for score in self.scores},
@@ -32,14 +32,14 @@ def evaluate(
     """Cased and lower-cased BLEU and chrF, each with its 95 % interval.
 
     Raises:
-        DataError: no sentences, or not one reference for each hypothesis.
+        DataError: no sentences, or the numbers of lines differ.
     """
     scores = tuple(measure(name, hypotheses, references, resamples) for name in METRICS)
     return Evaluation(len(references), scores, tuple(tokenised_notes(hypotheses, references)))
 
 
 def tokenised_notes(hypotheses: Sequence[str], references: Sequence[str]) -> list[str]:
-    """A note for either side that looks tokenised, which makes BLEU mean something else."""
+    """A note for each side whose texts look tokenised: BLEU is not comparable on such texts."""
     notes = []
     for name, texts in (("hypotheses", hypotheses), ("references", references)):
         count = sum(text.endswith(" .") for text in texts)

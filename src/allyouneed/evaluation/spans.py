@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """(first word, word after the last, kind) of each span. One begins at B-, and at an I- of
-    another kind than what goes on before it."""
+    """(first word, word after the last, kind) of each span.
+
+    A span begins at B-, or at an I- that does not continue a span of the same kind.
+    """
     found: set[tuple[int, int, str]] = set()
     begin, kind = 0, ""
     for place, tag in enumerate([*tags, "O"]):
@@ -18,11 +20,15 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
     return found
 
 
-def span_f1(told: Iterable[tuple[Sequence[str], Sequence[str]]]) -> float | None:
-    """2 · right / (spans that are there + spans that were found), over (right, found) tags of all
-    texts; None where no tag marks a span."""
-    there = found = right = 0
-    for reference, hypothesis in told:
-        own, other = spans(reference), spans(hypothesis)
-        there, found, right = there + len(own), found + len(other), right + len(own & other)
-    return 2 * right / (there + found) if there else None
+def span_f1(texts: Iterable[tuple[Sequence[str], Sequence[str]]]) -> float | None:
+    """F1 = 2 · correct / (reference spans + predicted spans), over all texts.
+
+    `texts` are pairs (reference tags, predicted tags). None if the references have no span.
+    """
+    in_reference = in_prediction = correct = 0
+    for reference, prediction in texts:
+        expected, predicted = spans(reference), spans(prediction)
+        in_reference += len(expected)
+        in_prediction += len(predicted)
+        correct += len(expected & predicted)
+    return 2 * correct / (in_reference + in_prediction) if in_reference else None

@@ -1,4 +1,5 @@
-"""How varied a set of texts is: distinct words and pairs of words (Li et al. 2016)."""
+"""Variety of a set of texts: the shares of distinct words and of distinct pairs of words (Li et al.
+2016)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,10 +11,13 @@ from allyouneed.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """`distinct_1` and `distinct_2` are different words, and different pairs of neighbouring words,
-    over all words of the texts: Li et al. 2016, "A Diversity-Promoting Objective Function for
-    Neural Conversation Models". Both fall as a set of texts grows: compare sets of one size.
-    `commonest` is the text that is there most often, and `commonest_share` its share.
+    """How varied a set of texts is.
+
+    `distinct_1` is the number of distinct words divided by the number of words; `distinct_2` is the
+    number of distinct pairs of neighbouring words divided by the number of words (Li et al. 2016,
+    "A Diversity-Promoting Objective Function for Neural Conversation Models"). Both fall as the set
+    grows, so only sets of equal size can be compared. `commonest` is the most frequent text, and
+    `commonest_share` its share of the texts.
     """
 
     texts: int
@@ -24,20 +28,20 @@ class Variety:
     commonest_share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it."""
+        """All values as a dictionary, for JSON."""
         return asdict(self)
 
 
 def variety(texts: Sequence[str]) -> Variety:
-    """Words are what white space separates, in lower case.
+    """The variety of these texts. Words are lower-cased and separated by white space.
 
     Raises:
-        UsageError: no word in any of the texts.
+        UsageError: no text has a word.
     """
     split = [text.lower().split() for text in texts]
     words = sum(map(len, split))
     if not words:
-        raise UsageError(f"{len(texts)} texts without a word; their variety cannot be measured")
+        raise UsageError(f"none of the {len(texts)} texts has a word to measure variety by")
     commonest, count = Counter(" ".join(text) for text in split).most_common(1)[0]
     return Variety(
         texts=len(texts),
@@ -50,5 +54,5 @@ def variety(texts: Sequence[str]) -> Variety:
 
 
 def _different(texts: Iterable[Sequence[str]], n: int) -> int:
-    """How many different sequences of n words there are within the texts."""
+    """The number of distinct sequences of n words within the texts."""
     return len({tuple(text[i : i + n]) for text in texts for i in range(len(text) - n + 1)})
