@@ -58,7 +58,6 @@ def test_form_bodies_are_read_too(served: Running) -> None:
         ({"split_sentences": "invalid"}, "split_sentences"),
         ({"tag_handling": "rtf"}, "tag_handling"),
         ({"splitting_tags": ["p"]}, "splitting_tags is not supported"),
-        ({"glossary_id": "x"}, "glossary_id is not supported yet"),
         ({"text": []}, "text"),
         ({"text": ["a"] * 51}, "Too many texts: 51"),
     ],

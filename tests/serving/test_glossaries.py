@@ -46,6 +46,41 @@ def test_the_official_client(start: Start, tmp_path: Path) -> None:
             client.get_glossary(made.glossary_id)
 
 
+def test_a_glossary_is_used(start: Start, tmp_path: Path) -> None:
+    deepl = pytest.importorskip("deepl")
+    with start(glossaries=tmp_path / "glossaries") as one:
+        client = deepl.Translator("any", server_url=one.address)
+        made = client.create_glossary("dogs", "EN", "DE", {"dog": "Hund", "table": "Tisch|Tische"})
+
+        def translated(text: str, **more: Any) -> str:
+            asked = {"source_lang": "EN", "target_lang": "DE", "glossary": made}
+            found = client.translate_text(text, **{**asked, **more})
+            return str(found.text)
+
+        text = "The dog sleeps under the table."
+        assert "Hund" in translated(text)
+        assert "Tisch" in translated(text)
+        assert "dog" in translated("dog", glossary=None)
+        tagged = translated("The <b>dog</b> sleeps.", tag_handling="xml")
+        assert "Hund" in tagged
+        assert tagged.count("<b>") == tagged.count("</b>") == 1
+        document = client.translate_document_upload(
+            b"The dog sleeps.", filename="a.txt", source_lang="EN", target_lang="DE", glossary=made
+        )
+        client.translate_document_wait_until_done(document)
+        found = b"".join(client.translate_document_download(document).iter_content(100))
+        assert b"Hund" in found
+        body = {"text": ["a"], "target_lang": "DE", "glossary_id": made.glossary_id}
+        auto = one.post("/v2/translate", json=body)
+        assert (auto.status_code, "needs source_lang" in auto.text) == (400, True)
+        wrong = {**body, "source_lang": "DE", "target_lang": "EN"}
+        refused = one.post("/v2/translate", json=wrong)
+        assert refused.status_code == 400
+        assert "from en to de, not from de to en" in refused.json()["message"]
+        client.delete_glossary(made)
+        assert one.post("/v2/translate", json={**body, "source_lang": "EN"}).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -55,6 +90,7 @@ def test_the_official_client(start: Start, tmp_path: Path) -> None:
         ({"entries": "a\tb\n\tc"}, "line 2 has no source or no target"),
         ({"entries": "a\tb\na\tc"}, "line 2 repeats a source"),
         ({"entries": "a" * 1025 + "\tb"}, "line 1 is longer than 1024"),
+        ({"entries": "...\tb"}, "has no letter"),
         ({"entries": 'a,"b', "entries_format": "csv"}, "no CSV"),
         ({"entries_format": "tbx"}, "entries_format"),
         ({"source_lang": "ZZ"}, "'source_lang' not supported"),

@@ -50,6 +50,70 @@ def test_notes_say_what_was_done(served: Running) -> None:
     assert "translated in" in " ".join(found["notes"])
 
 
+def test_terms_are_used_and_reported(served: Running) -> None:
+    terms = {"dog": "Hund", "cat": ["Katze", "Katzen"]}
+    [found] = ask(served, text="The dog sleeps.", terms=terms)
+    assert "Hund" in found["text"]
+    [used] = found["terms"]
+    assert (used["term"], used["form"]) == ("dog", "Hund")
+    assert "The dog sleeps."[slice(*used["source"])] == "dog"
+    assert found["text"][slice(*used["target"])] == "Hund"
+    [none] = ask(served, text="Hello.", terms=terms)
+    assert none["terms"] == []
+    answer = served.post(
+        "/v1/translate", json={"text": "a", "source": "en", "target": "de", "terms": {"!": "b"}}
+    )
+    assert (answer.status_code, "has no letter" in answer.text) == (400, True)
+
+
+ADDRESSES = (
+    "See https://example.org/a?b=1 at 10:45.\nThe dog sleeps.\nWrite to me@example.org, 2026."
+)
+
+
+def test_what_is_protected_comes_through(served: Running, copier: Translator) -> None:
+    [found] = ask(served, text=ADDRESSES)
+    for word in ("https://example.org/a?b=1", "me@example.org", "2026", "10:45"):
+        assert word in found["text"]
+    expected = copier(ADDRESSES)
+    assert found["text"] == expected.text
+    [plain] = ask(served, text=ADDRESSES, protect=False)
+    assert plain["text"] == copier(ADDRESSES, protect=False).text
+
+
+def test_the_model_does_not_see_what_is_protected(
+    served: Running, copier: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    search = copier.engine.search
+
+    def watched(sources: Any, *more: Any, **named: Any) -> Any:
+        seen.extend(copier.tokenizer.decode(source) for source in sources)
+        return search(sources, *more, **named)
+
+    monkeypatch.setattr(copier.engine, "search", watched)
+    [found] = ask(served, text="See https://example.org/a now.")
+    assert "https://example.org/a" in found["text"]
+    assert seen
+    assert "example" not in " ".join(seen)
+    ask(served, text="See https://example.org/a now.", protect=False)
+    assert "example" in " ".join(seen)
+
+
+def test_other_requests_of_a_batch_are_protected_by_themselves(served: Running) -> None:
+    texts = [ADDRESSES, "Hello.", "{name}: 2026", "x"]
+    assert ask(served, text=texts) == [ask(served, text=text)[0] for text in texts]
+
+
+def test_a_protected_text_is_streamed_by_lines(served: Running) -> None:
+    *pieces, (last, whole) = events(served, text=ADDRESSES)
+    assert last == "done"
+    assert "".join(piece["text"] for _, piece in pieces) == whole["text"]
+    [found] = ask(served, text=ADDRESSES)
+    assert len(pieces) == 3
+    assert (whole["text"], whole["score"]) == (found["text"], pytest.approx(found["score"]))
+
+
 def events(served: Running, **values: Any) -> list[tuple[str, Any]]:
     with served.client.stream(
         "POST", "/v1/translate", json={"source": "en", "target": "de", "stream": True, **values}

@@ -72,7 +72,7 @@ class Service:
         glossaries = Glossaries(self.settings.glossaries or default_folder())
         return [
             *LibreTranslate(desk, guard, marked, jobs).operations(),
-            *DeepL(desk, guard, marked, jobs).operations(),
+            *DeepL(desk, guard, marked, jobs, glossaries).operations(),
             *DeepLGlossaries(desk, guard, glossaries).operations(),
             *Own(desk, guard).operations(),
             *OmegaT(desk, guard).operations(),

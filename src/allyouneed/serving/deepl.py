@@ -1,21 +1,23 @@
 """DeepL's API, version 2: its endpoints, shapes and messages."""
 
+import asyncio
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.documents import DocumentJob, DocumentJobs
+from allyouneed.serving.glossaries import Glossaries
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.languages import match, name_of
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
-from allyouneed.translation.request import TranslationRequest
+from allyouneed.serving.visit import Visit
+from allyouneed.translation.terms.glossary import Glossary
 
 KINDS = ("application/json", FORM)
 MOST_TEXTS = 50  # of a request, as DeepL has it
@@ -77,6 +79,7 @@ class DocumentBody(BaseModel):
     target_lang: str
     source_lang: str | None = None
     filename: str | None = None
+    glossary_id: str | None = None
 
 
 class DocumentStarted(BaseModel):
@@ -105,8 +108,16 @@ class DocumentStatus(BaseModel):
 class DeepL:
     """The endpoints."""
 
-    def __init__(self, desk: Desk, guard: Guard, marked: MarkedTexts, jobs: DocumentJobs) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        guard: Guard,
+        marked: MarkedTexts,
+        jobs: DocumentJobs,
+        glossaries: Glossaries,
+    ) -> None:
         self.desk, self.guard, self.marked, self.jobs = desk, guard, marked, jobs
+        self.glossaries = glossaries
 
     def operations(self) -> list[Operation]:
         """All of them."""
@@ -183,14 +194,26 @@ class DeepL:
         texts = body.text
         if body.split_sentences == "nonewlines":
             texts = [text.replace("\n", " ") for text in texts]
+        asked = self.desk.asked(terms=await self._terms(body.glossary_id, source, target, visit))
         if body.tag_handling:
+            ignored = _names(body.ignore_tags)
             found = await self.marked.translate(
-                texts, body.tag_handling, source, target, visit, _names(body.ignore_tags)
+                texts, body.tag_handling, source, target, asked, visit, ignored
             )
         else:
-            asked = TranslationRequest(BeamOptions(beam=self.desk.settings.beam))
             found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
+
+    async def _terms(
+        self, id: str | None, source: str, target: str, visit: Visit
+    ) -> Glossary | None:
+        """The terms of the glossary that a request names."""
+        if not id:
+            return None
+        if source == AUTO:
+            raise Refused(400, "a glossary needs source_lang; name the language of the text")
+        owner = visit.key.name if visit.key else ""
+        return await asyncio.to_thread(self.glossaries.terms, id, owner, source, target)
 
     def _source(self, code: str | None) -> str:
         if not code:
@@ -210,8 +233,6 @@ class DeepL:
         """Raises Refused for what would be left undone."""
         if body.splitting_tags:
             raise Refused(400, "splitting_tags is not supported; leave it out")
-        if body.glossary_id:
-            raise Refused(400, "glossary_id is not supported yet; leave it out")
         if body.formality not in ("default", "prefer_more", "prefer_less"):
             raise Refused(
                 400,
@@ -253,13 +274,13 @@ class DeepL:
         file = values.get("file")
         if not isinstance(file, Uploaded):
             raise Refused(400, "Parameter 'file' is missing")
-        for name in ("glossary_id", "output_format"):
-            if values.get(name):
-                raise Refused(400, f"{name} is not supported for documents; leave it out")
+        if values.get("output_format"):
+            raise Refused(400, "output_format is not supported; leave it out")
         body = checked(DocumentBody, {k: v for k, v in values.items() if isinstance(v, str)})
         source, target = self._source(body.source_lang), self._target(body.target_lang)
         name = body.filename or file.name
-        job = self.jobs.begin(file.content, name, source, target, visit)
+        terms = await self._terms(body.glossary_id, source, target, visit)
+        job = self.jobs.begin(file.content, name, source, target, visit, terms)
         return json_answer(DocumentStarted(document_id=job.id, document_key=job.key))
 
     async def document_status(self, request: Request) -> Response:

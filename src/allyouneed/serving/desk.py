@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from allyouneed.decoding.options import BeamOptions
@@ -16,12 +17,17 @@ from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.serving.visit import Visit
+from allyouneed.translation.markup.carrying import Translate
+from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
+from allyouneed.translation.terms.glossary import Glossary
+from allyouneed.translation.terms.use import TermUse
 
 AUTO = "auto"
 GREEDY = TranslationRequest(BeamOptions(beam=1))
 MANY_CHARACTERS = 20_000  # are cut in a thread, so that others are answered meanwhile
+READERS = 32  # requests with tags, or with text to protect, that are put together at a time
 CHARACTERS_A_TOKEN = 4  # about, to judge a text before it is cut
 
 
@@ -45,6 +51,27 @@ class Desk:
         self.queue = queue
         self.detector = detector
         self.metrics = metrics
+        self.readers = ThreadPoolExecutor(READERS, "allyouneed readers")
+
+    def asked(
+        self,
+        n_best: int = 1,
+        prefix: str = "",
+        alignments: bool = False,
+        *,
+        beam: int | None = None,
+        protect: bool = True,
+        terms: Glossary | None = None,
+    ) -> TranslationRequest:
+        """What a handler asks for, with the service's beam unless it names another. With `protect`
+        addresses, placeholders, code and numbers come through as they are."""
+        return TranslationRequest(
+            BeamOptions(beam=max(beam or self.settings.beam, n_best), n_best=n_best),
+            prefix,
+            alignments,
+            protection=ALWAYS if protect else None,
+            terms=terms,
+        )
 
     def source(self, code: str) -> str:
         """The source language that a client's code means, AUTO among them.
@@ -166,7 +193,7 @@ class Desk:
         for language in by_language:
             if language != target:
                 self.model(language, target)
-        ordered: list[tuple[list[int], Order, asyncio.Future[None]]] = []
+        ordered: list[tuple[list[int], Sifted, Order, asyncio.Future[None]]] = []
         stage = "late"
         try:
             for language, numbers in by_language.items():
@@ -175,26 +202,69 @@ class Desk:
                     for number, text in zip(numbers, mine, strict=True):
                         yield number, Found(_copied(text), language, detected[number])
                 else:
-                    placed = await self._order(mine, language, target, asked, visit)
-                    ordered.append((numbers, *placed))
-            for numbers, order, answer in ordered:
+                    sifted = await self._sifted(mine, language, target, asked)
+                    placed = await self._order(sifted.plain, language, target, asked, visit)
+                    ordered.append((numbers, sifted, *placed))
+            for numbers, sifted, order, answer in ordered:
                 await visit.wait_for(answer)
                 if order.error is not None:
                     raise _refusal(order.error) from order.error
-                for number, translation in zip(numbers, order.translations, strict=True):
+                language = languages[numbers[0]]
+                whole = await self._whole(sifted, order, language, target, visit)
+                for number, translation in zip(numbers, whole, strict=True):
                     yield number, Found(translation, languages[number], detected[number])
         except ClientGone:
             stage = "gone"
             raise
         finally:
-            for _, order, answer in ordered:
+            for _, _, order, answer in ordered:
                 if not answer.done():
                     self.metrics.cancelled.labels(stage).inc(self.queue.cancel(order))
+
+    async def _sifted(
+        self, texts: Sequence[str], source: str, target: str, asked: TranslationRequest
+    ) -> Sifted:
+        """The texts, parted into what is translated as it is and what has to be carried."""
+        normaliser = self.model(source, target).translator.segmenter.normaliser
+        if sum(map(len, texts)) > MANY_CHARACTERS:
+            return await asyncio.to_thread(Sifted.of, texts, asked, normaliser)
+        return Sifted.of(texts, asked, normaliser)
+
+    async def _whole(
+        self, sifted: Sifted, order: Order, source: str, target: str, visit: Visit
+    ) -> list[Translation]:
+        """The translations of sifted texts, whose plain lines an order has translated. Only where
+        more has to be translated, this takes a thread of its own."""
+        try:
+            return sifted.translations(order.translations, _nobody)
+        except _MoreIsAsked:
+            translate = self.from_thread(source, target, sifted.request, visit)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(
+                self.readers, sifted.translations, order.translations, translate
+            )
+
+    def from_thread(
+        self, source: str, target: str, asked: TranslationRequest, visit: Visit
+    ) -> Translate:
+        """What translates sentences for readers of tags and documents, which run in other threads:
+        it waits there until they are translated. Called in the event loop."""
+        loop = asyncio.get_running_loop()
+
+        def translate(sentences: list[str], alignments: bool) -> list[Translation]:
+            wanted = replace(asked, alignments=alignments, protection=None)
+            work = self.translate(sentences, source, target, wanted, visit)
+            found = asyncio.run_coroutine_threadsafe(work, loop).result()
+            return [one.translation for one in found]
+
+        return translate
 
     async def stream(
         self, text: str, source: str, target: str, asked: TranslationRequest, visit: Visit
     ) -> AsyncIterator[str | Found]:
         """The translation of a text as it grows, in pieces, and at the end all about it.
+
+        A text with something to protect, or with a number that has to be there, grows by lines.
 
         Raises:
             As `translate`.
@@ -204,6 +274,11 @@ class Desk:
         if language == target:
             yield text
             yield Found(_copied(text), language, detected)
+            return
+        sifted = await self._sifted([text], language, target, asked)
+        if sifted.is_parted:
+            async for one in self._stream_lines(sifted, language, target, visit):
+                yield one if isinstance(one, str) else replace(one, detected=detected)
             return
         grown = asyncio.Event()
         order, answer = await self._order([text], language, target, asked, visit, grown)
@@ -221,6 +296,34 @@ class Desk:
         finally:
             if not answer.done():
                 self.metrics.cancelled.labels("gone").inc(self.queue.cancel(order))
+
+    async def _stream_lines(
+        self, sifted: Sifted, source: str, target: str, visit: Visit
+    ) -> AsyncIterator[str | Found]:
+        """As `stream`, for a text in lines, which are translated at the same time."""
+        [text], asked = sifted.texts, sifted.request
+        several = isinstance(asked.options, BeamOptions) and asked.options.n_best > 1
+        if asked.alignments or several:  # are known of the whole alone
+            [found] = await self.translate([text], source, target, asked, visit)
+            yield found.translation.text
+            yield found
+            return
+        lines = [(line, end) for line, end, _ in sifted.growing_lines()]
+        tasks = [
+            asyncio.create_task(self.translate([line], source, target, asked, visit))
+            for line, _ in lines
+        ]
+        made: list[Translation] = []
+        try:
+            for task, (_, end) in zip(tasks, lines, strict=True):
+                [one] = await task
+                made.append(one.translation)
+                yield one.translation.text + end
+        finally:
+            for task in tasks:
+                task.cancel()
+        ends = [end for _, end in lines]
+        yield Found(_joined(text, made, ends, sifted.notes[0]), source, None)
 
     async def _order(
         self,
@@ -245,7 +348,7 @@ class Desk:
                 loop.call_soon_threadsafe(grown.set)
 
         model = self.model(source, target)
-        asked = replace(asked, direction=model.direction)
+        asked = replace(asked, direction=model.direction, protection=None)
         hear = on_found if grown is not None else None
         arguments = (model.translator, texts, asked, visit.client, on_end, hear)
         try:
@@ -285,8 +388,40 @@ def _copied(text: str) -> Translation:
     return Translation(source=text, text=text, tokens=(), token_log_probabilities=())
 
 
+class _MoreIsAsked(Exception):
+    """More has to be translated."""
+
+
+def _nobody(sentences: list[str], alignments: bool) -> list[Translation]:
+    """Translates nothing."""
+    raise _MoreIsAsked
+
+
+def _joined(
+    text: str, lines: Sequence[Translation], ends: Sequence[str], notes: Sequence[str]
+) -> Translation:
+    """The translation of a text from those of its lines, and what ends each."""
+    begin = length = 0  # of the line in the text, and of the translation so far
+    terms: list[TermUse] = []
+    for line, end in zip(lines, ends, strict=True):
+        terms += (use.moved(begin, length) for use in line.terms)
+        begin, length = begin + len(line.source) + len(end), length + len(line.text) + len(end)
+    return Translation(
+        source=text,
+        text="".join(line.text + end for line, end in zip(lines, ends, strict=True)),
+        tokens=tuple(token for line in lines for token in line.tokens),
+        token_log_probabilities=tuple(
+            log_p for line in lines for log_p in line.token_log_probabilities
+        ),
+        notes=tuple(dict.fromkeys([*notes, *(note for line in lines for note in line.notes)])),
+        terms=tuple(terms),
+    )
+
+
 def _refusal(error: Exception) -> Refused:
     """What the client is told of an error in its translation."""
+    if isinstance(error, ModuleNotFoundError):
+        return Refused(501, f"this service lacks {error.name}, which the request needs")
     if isinstance(error, UsageError):
         return Refused(400, str(error))
     return Refused(500, "this text could not be translated")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from allyouneed.errors import AllYouNeedError
 from allyouneed.serving.desk import AUTO, Desk
 from allyouneed.serving.guard import Guard
-from allyouneed.serving.marked import through_desk
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.visit import Visit
+from allyouneed.translation.terms.glossary import Glossary
 
 if TYPE_CHECKING:
     from allyouneed.documents.document import Document
@@ -39,6 +39,7 @@ class DocumentJob:
     name: str
     ending: str
     visit: Visit
+    terms: Glossary | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     state: str = "queued"
@@ -65,7 +66,15 @@ class DocumentJobs:
 
         return BY_ENDING
 
-    def begin(self, data: bytes, name: str, source: str, target: str, visit: Visit) -> DocumentJob:
+    def begin(
+        self,
+        data: bytes,
+        name: str,
+        source: str,
+        target: str,
+        visit: Visit,
+        terms: Glossary | None = None,
+    ) -> DocumentJob:
         """A job for a file of this name, under way.
 
         Raises:
@@ -81,7 +90,7 @@ class DocumentJobs:
         if len(self._jobs) >= MOST_JOBS:
             raise Refused(503, "too many documents are kept here; try again later", 60)
         lasting = Visit(None, visit.client, time.monotonic() + JOB_SECONDS, visit.key)
-        job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting)
+        job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting, terms)
         job.task = asyncio.create_task(self._run(job, data, source, target))
         self._jobs[job.id] = job
         return job
@@ -128,7 +137,8 @@ class DocumentJobs:
                 source = guesses[0].language
             if source != target:
                 self.desk.model(source, target)
-                translate = through_desk(self.desk, loop, source, target, job.visit)
+                asked = self.desk.asked(terms=job.terms)
+                translate = self.desk.from_thread(source, target, asked, job.visit)
                 await loop.run_in_executor(self._pool, translate_document, document, translate)
             job.result = await loop.run_in_executor(self._pool, self._written, job, document)
             job.state = "done"

@@ -5,14 +5,17 @@ import io
 import json
 import os
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from allyouneed.errors import UsageError
 from allyouneed.files import write_whole
 from allyouneed.serving.refusal import Refused
+from allyouneed.translation.terms.glossary import Glossary
 
 MOST = 1000  # of one client
 MOST_ENTRIES = 100_000  # of one glossary
@@ -60,8 +63,9 @@ class Glossaries:
         """A new glossary, kept.
 
         Raises:
-            Refused: the owner has too many, or there is no room.
+            Refused: an entry that is no term, too many glossaries of the owner, or no room.
         """
+        terms_of(dict(entries))
         if len(self.all(owner)) >= MOST:
             raise Refused(456, f"there are {MOST} glossaries already; delete one first")
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -90,6 +94,27 @@ class Glossaries:
             raise Refused(404, NONE_SUCH)
         return found
 
+    def terms(self, id: str, owner: str, source: str, target: str) -> Glossary:
+        """The terms of the glossary of this id, which has to be for these languages.
+
+        Raises:
+            Refused: the owner has none, or it is for other languages.
+        """
+        path = self._path(id)
+        try:
+            kept, terms = _compiled(path, path.stat().st_mtime_ns)
+        except OSError as error:
+            raise Refused(404, NONE_SUCH) from error
+        if kept.owner != owner:
+            raise Refused(404, NONE_SUCH)
+        if (kept.source_lang, kept.target_lang) != (source, target):
+            raise Refused(
+                400,
+                f"the glossary translates from {kept.source_lang} to {kept.target_lang}, not from "
+                f"{source} to {target}",
+            )
+        return terms
+
     def delete(self, id: str, owner: str) -> None:
         """Removes the one of this id.
 
@@ -105,6 +130,26 @@ class Glossaries:
             return self.folder / f"{uuid.UUID(id)}.json"
         except ValueError as error:
             raise Refused(404, NONE_SUCH) from error
+
+
+@lru_cache(maxsize=64)  # requests with the same object can be translated together
+def _compiled(path: Path, _: int) -> tuple[KeptGlossary, Glossary]:
+    kept = _read(path)
+    if kept is None:
+        raise Refused(404, NONE_SUCH)
+    return kept, terms_of(dict(kept.entries))
+
+
+def terms_of(entries: Mapping[str, str | list[str]]) -> Glossary:
+    """The entries as the search takes them.
+
+    Raises:
+        Refused: one that is no term.
+    """
+    try:
+        return Glossary.of(entries)
+    except UsageError as error:
+        raise Refused(400, f"Invalid glossary: {error}") from error
 
 
 def _read(path: Path) -> KeptGlossary | None:

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
@@ -19,7 +18,6 @@ from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
-from allyouneed.translation.request import TranslationRequest
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -163,11 +161,11 @@ class LibreTranslate:
         self.desk.check_size(texts, visit)
         source, target = self.desk.source(body.source), self.desk.target(body.target)
         self.guard.charge(visit)
-        beam = max(self.settings.beam, alternatives + 1)
-        asked = TranslationRequest(BeamOptions(beam=beam, n_best=alternatives + 1))
         if body.format == "html":
-            found = await self.marked.translate(texts, "html", source, target, visit)
+            asked = self.desk.asked()
+            found = await self.marked.translate(texts, "html", source, target, asked, visit)
         else:
+            asked = self.desk.asked(alternatives + 1)
             found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
 

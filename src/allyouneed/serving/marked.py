@@ -2,10 +2,8 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.detection import Guess
@@ -17,15 +15,12 @@ from allyouneed.translation.result import Translation
 if TYPE_CHECKING:
     from allyouneed.translation.markup.carrying import Translate
 
-READERS = 32  # requests with tags that are read and put together at a time
-
 
 class MarkedTexts:
     """Translates texts in HTML or XML: tags come back around the words that they belong to."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.pool = ThreadPoolExecutor(READERS, "allyouneed markup")
 
     async def translate(
         self,
@@ -33,6 +28,7 @@ class MarkedTexts:
         markup: str,
         source: str,
         target: str,
+        asked: TranslationRequest,
         visit: Visit,
         ignore_tags: Collection[str] = (),
     ) -> list[Found]:
@@ -45,7 +41,7 @@ class MarkedTexts:
         loop = asyncio.get_running_loop()
         detected: list[Guess | None] = [None] * len(texts)
         if source == AUTO:
-            seen = await loop.run_in_executor(self.pool, _without_tags, texts, markup)
+            seen = await loop.run_in_executor(self.desk.readers, _without_tags, texts, markup)
             ranked = await asyncio.gather(*(self.desk.detect(text, visit) for text in seen))
             detected = [guesses[0] for guesses in ranked]
         languages = [guess.language if guess else source for guess in detected]
@@ -53,9 +49,9 @@ class MarkedTexts:
         for language in dict.fromkeys(languages):
             numbers = [n for n, one in enumerate(languages) if one == language]
             mine = [texts[number] for number in numbers]
-            translate = through_desk(self.desk, loop, language, target, visit)
+            translate = self.desk.from_thread(language, target, asked, visit)
             made = await loop.run_in_executor(
-                self.pool, _translated, translate, mine, markup, ignore_tags
+                self.desk.readers, _translated, translate, mine, markup, ignore_tags
             )
             for number, translation in zip(numbers, made, strict=True):
                 found[number] = Found(translation, language, detected[number])
@@ -73,20 +69,6 @@ def _translated(
         return translate_marked(translate, texts, markup, ignore_tags=ignore_tags)
     except UsageError as error:
         raise Refused(400, str(error)) from error
-
-
-def through_desk(
-    desk: Desk, loop: asyncio.AbstractEventLoop, source: str, target: str, visit: Visit
-) -> "Translate":
-    """What translates sentences for readers of tags and documents, which run in other threads."""
-
-    def translate(sentences: list[str], alignments: bool) -> list[Translation]:
-        asked = TranslationRequest(BeamOptions(beam=desk.settings.beam), alignments=alignments)
-        work = desk.translate(sentences, source, target, asked, visit)
-        found = asyncio.run_coroutine_threadsafe(work, loop).result()
-        return [one.translation for one in found]
-
-    return translate
 
 
 def _without_tags(texts: Sequence[str], markup: str) -> list[str]:

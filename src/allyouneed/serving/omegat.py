@@ -4,12 +4,10 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.refusal import Refused
-from allyouneed.translation.request import TranslationRequest
 
 
 class Answer(BaseModel):
@@ -47,6 +45,7 @@ class OmegaT:
         self.desk.check_size([values["text"]], visit)
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
         self.guard.charge(visit)
-        asked = TranslationRequest(BeamOptions(beam=self.desk.settings.beam))
-        [found] = await self.desk.translate([values["text"]], source, target, asked, visit)
+        [found] = await self.desk.translate(
+            [values["text"]], source, target, self.desk.asked(), visit
+        )
         return json_answer(Answer(translation=found.translation.text))

@@ -8,16 +8,16 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.alternatives import ways_to_go_on
 from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.glossaries import terms_of
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import ClientGone, Refused
-from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
+MOST_TERMS = 10_000  # of a request
 EVENTS = "text/event-stream"
 
 
@@ -34,7 +34,23 @@ class TranslateBody(BaseModel):
     prefix: str = Field("", description="What each translation has to begin with.")
     alignments: bool = Field(False, description="Which words belong together.")
     tokens: bool = Field(False, description="The pieces with their log-probabilities.")
+    protect: bool = Field(True, description="Addresses, code and numbers come through as they are.")
+    terms: dict[str, str | list[str]] | None = Field(
+        None,
+        max_length=MOST_TERMS,
+        description="How words are to be translated: source to target, or to its forms.",
+    )
     stream: bool = Field(False, description="One text, given out as it grows, as events.")
+
+
+class UsedTerm(BaseModel):
+    """What became of a term: `form` is what the translation has for it, null where it has none.
+    `source` and `target` are where it stands in the two texts, as numbers of characters."""
+
+    term: str
+    form: str | None
+    source: tuple[int, int] | None
+    target: tuple[int, int] | None
 
 
 class Alternative(BaseModel):
@@ -54,6 +70,7 @@ class OneTranslation(Alternative):
     detected_confidence: float | None = None
     alternatives: list[Alternative] | None = None
     alignment: list[tuple[int, int]] | None = None
+    terms: list[UsedTerm] | None = None
     notes: list[str] | None = None
 
 
@@ -170,9 +187,13 @@ class Own:
         visit.texts = len(texts)
         source, target = self.desk.source(body.source), self.desk.target(body.target)
         self.guard.charge(visit)
-        beam = max(body.beam or self.desk.settings.beam, body.n_best)
-        asked = TranslationRequest(
-            BeamOptions(beam=beam, n_best=body.n_best), body.prefix, body.alignments
+        asked = self.desk.asked(
+            body.n_best,
+            body.prefix,
+            body.alignments,
+            beam=body.beam,
+            protect=body.protect,
+            terms=terms_of(body.terms) if body.terms else None,
         )
         if body.stream:
             pieces = self.desk.stream(texts[0], source, target, asked, visit)
@@ -212,6 +233,9 @@ def _one(found: Found, body: TranslateBody) -> OneTranslation:
         detected_confidence=found.detected.confidence if found.detected else None,
         alternatives=[_alternative(one, body) for one in translation.alternatives] or None,
         alignment=list(translation.alignment or ()) if body.alignments else None,
+        terms=[UsedTerm.model_validate(use.to_dict()) for use in translation.terms]
+        if body.terms
+        else None,
         notes=list(translation.notes) or None,
     )
 

@@ -1,8 +1,8 @@
 """The service's tools for programs that speak the Model Context Protocol."""
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from allyouneed.decoding.options import BeamOptions
 from allyouneed.pipeline import processors
 from allyouneed.serving.crew import STOP_SECONDS, Crew
 from allyouneed.serving.desk import AUTO, Desk, Found
@@ -24,7 +23,6 @@ from allyouneed.serving.refusal import Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf
 from allyouneed.serving.visit import Visit
-from allyouneed.translation.request import TranslationRequest
 
 CALL_SECONDS = 600.0  # that a call may take; a client that gives up cancels its call before
 INSTRUCTIONS = (
@@ -113,31 +111,24 @@ class Tools:
         """Translate a text from one human language into another."""
         if markup and alternatives:
             raise ToolError("a text with markup has no alternatives; leave one of the two out")
-        visit = _visit()
-        try:
+        with _visit() as visit:
             self._desk.check_size([text], visit)
             source, target = self._desk.source(source), self._desk.target(target)
+            asked = self._desk.asked(alternatives + 1)
             if markup:
-                found = await self._marked.translate([text], markup, source, target, visit)
+                found = await self._marked.translate([text], markup, source, target, asked, visit)
             else:
-                beam = max(self._desk.settings.beam, alternatives + 1)
-                asked = TranslationRequest(BeamOptions(beam=beam, n_best=alternatives + 1))
                 found = await self._desk.translate([text], source, target, asked, visit)
-        except Refused as refused:
-            raise ToolError(refused.reason) from refused
         return _translated(found[0])
 
     async def detect(
         self, text: Annotated[str, Field(description="Some words or sentences of one language.")]
     ) -> list[Detected]:
         """Say which of the languages that can be translated a text is in, the likeliest first."""
-        visit = _visit()
-        try:
+        with _visit() as visit:
             self._desk.check_size([text], visit)
             self._desk.source(AUTO)
             guesses = await self._desk.detect(text, visit)
-        except Refused as refused:
-            raise ToolError(refused.reason) from refused
         return [
             Detected(language=one.language, name=name_of(one.language), confidence=one.confidence)
             for one in guesses
@@ -156,8 +147,16 @@ class Tools:
         ]
 
 
-def _visit() -> Visit:
-    return Visit(None, "", time.monotonic() + CALL_SECONDS)
+@contextmanager
+def _visit() -> Iterator[Visit]:
+    """The visit of a call, which fails with the reason if it is refused."""
+    visit = Visit(None, "", time.monotonic() + CALL_SECONDS)
+    try:
+        yield visit
+    except Refused as refused:
+        raise ToolError(refused.reason) from refused
+    finally:
+        visit.end()
 
 
 def _translated(found: Found) -> Translated:
