@@ -138,7 +138,7 @@ def test_turns_that_do_not_fit_are_left_out_with_a_note(copier: Translator) -> N
     chat.turns = [Turn("a " * 22, own=False), Turn("b a", own=True)]
     assert chat.reply("c d") == "b a c d"
     assert list(chat.notes) == [
-        "the last 3 turns have more than the 24 tokens that the model knows: it sees 2 of them"
+        "the last 3 turns have more than the 24 tokens that the model knows: it reads 2 of them"
     ]
 
 
@@ -149,7 +149,7 @@ def test_a_turn_that_is_longer_than_the_model_knows_is_seen_whole(copier: Transl
 
 
 def test_what_cannot_be_answered_leaves_the_conversation_as_it_was(parrot: Chat) -> None:
-    with pytest.raises(UsageError, match="nothing was said"):
+    with pytest.raises(UsageError, match="the text is empty"):
         parrot.reply(" \n ")
     with pytest.raises(UsageError, match=r"101 tokens, more than the model's 64 positions"):
         parrot.reply("a " * 100)
@@ -160,7 +160,7 @@ def test_marks_in_a_turn_are_left_out_with_a_note(copier: Translator) -> None:
     chat = Chat(copier, GREEDY, history=History(turns=1, marks=("c", "d")))
     chat.reply("a c b")
     assert chat.turns[0].text == "a b"
-    assert chat.notes[0] == "marks of speakers were left out of what was said"
+    assert chat.notes[0] == "marks of speakers were removed from the text"
 
 
 def test_a_reply_is_one(copier: Translator) -> None:

@@ -5,10 +5,10 @@
     translator = allyouneed.load("en-de")
     print(translator("A man rides a bike.").text)
 
-`load` gives a `Translator`, or of a model without a decoder an `EncoderModel`.
+`load` gives a `Translator`, or an `EncoderModel` for a model without a decoder.
 
-The names in `__all__` are what others may build on. Each is loaded when it is first asked for,
-so that `import allyouneed` costs nothing.
+The names in `__all__` are the public interface. Each is imported when it is first used, so that
+`import allyouneed` takes no time.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""`python -m allyouneed`: the command line, for what starts modules, as `torchrun -m` does."""
+"""`python -m allyouneed` runs the command line. `torchrun -m allyouneed` needs this module too."""
 
 from allyouneed.cli.app import main
 

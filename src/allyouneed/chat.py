@@ -1,4 +1,4 @@
-"""A conversation with a model that has learnt to reply (the recipes' `task = "reply"`).
+"""Conversations with a chat model, one that was trained with `task = "reply"`.
 
 chat = Chat(allyouneed.load("runs/chat/model"))
 print(chat.reply("Hello, how are you?"))
@@ -18,18 +18,18 @@ from allyouneed.translation.translator import Translator
 if TYPE_CHECKING:
     from allyouneed.insight.reasons import Reason
 
-LONGEST = 80  # tokens of a reply; it need not be as long as what it answers
-# Sampling from the probable part is what keeps replies from being all alike; no three tokens come
-# twice in one, as a person would not say them.
+LONGEST = 80  # tokens of a reply
+# Sampling from the most probable tokens makes replies differ. No sequence of three tokens may occur
+# twice in a reply.
 DRAWN = SamplingOptions(temperature=0.8, top_p=0.9, no_repeat_ngram=3, max_length=LONGEST)
 SEARCHED = BeamOptions(no_repeat_ngram=3, max_length=LONGEST)
 
 
 class Chat:
-    """One conversation: `turns` are what was said so far, `own` where the model said it.
+    """One conversation. `turns` are its turns so far; those of the model have `own` set.
 
-    `options` say how replies are found, and may be changed between them. `notes` are what its user
-    should know about the last reply.
+    `options` are those of the search for replies and may be changed between replies. `notes` tell
+    the user what was unusual about the last reply.
     """
 
     def __init__(
@@ -40,18 +40,18 @@ class Chat:
         history: History | None = None,
         in_a_row: int = 2,
     ) -> None:
-        """`options` are one sample (`DRAWN` where they are None) or a beam. `history` is needed for
-        a model that does not know its own. The model says the same at most `in_a_row` times one
-        after the other; 0: as often as it likes.
+        """`options` are for one sample or a beam; None means `DRAWN`. `history` says how turns are
+        written for a model whose folder does not say it. The model gives the same reply at most
+        `in_a_row` times in succession; 0 means no limit.
 
         Raises:
-            UsageError: a model that was not trained to reply.
+            UsageError: the model was not trained to reply, and `history` is None.
         """
         known = history or translator.history
         if known is None:
             raise UsageError(
-                'the model translates; it was not trained to reply. Train one by `task = "reply"` '
-                "(allyouneed train chat); in Python, history=History(...) says how it sees a turn"
+                'this model translates; it was not trained to reply. Train one with task = "reply" '
+                "(allyouneed train chat), or in Python give history=History(...)"
             )
         self.translator = translator
         self.history = known
@@ -63,43 +63,45 @@ class Chat:
         self._last: tuple[list[int], list[int]] | None = None
 
     def reply(self, text: str) -> str:
-        """The model's answer to what is said now, whole.
+        """The model's reply to `text`.
 
         Raises:
-            UsageError, AllYouNeedError: as `stream`.
+            UsageError, AllYouNeedError: as in `stream`.
         """
         return "".join(self.stream(text))
 
     def stream(self, text: str) -> Generator[str, None, None]:
-        """The answer as it grows, in whole characters; a beam's comes in one piece.
+        """Yields the reply to `text` in parts, as soon as they are known; a beam's in one part.
 
-        If the iteration is left before its end, what was given out counts as said. A sample follows
-        from the seed, from the number of the reply in this `Chat`, and from the conversation.
+        If the iteration is left before its end, the parts yielded so far become the model's turn.
+        A sampled reply depends on the seed, the number of the reply in this `Chat`, and the
+        conversation only.
 
         Raises:
-            UsageError: nothing said, more than the model has positions for, or several samples.
-            AllYouNeedError: a model that gives no finite probabilities.
+            UsageError: `text` is empty or longer than the model's positions, or the options ask for
+                several samples.
+            AllYouNeedError: the model's probabilities are not finite.
         """
         cleaned, notes = clean(text)
-        said = self.history.unmarked(cleaned)
+        line = self.history.unmarked(cleaned)
         if any(mark and mark in cleaned for mark in self.history.marks):
-            notes.append("marks of speakers were left out of what was said")
-        if not said:
-            raise UsageError("nothing was said; write something to be answered")
+            notes.append("marks of speakers were removed from the text")
+        if not line:
+            raise UsageError("the text is empty; write something to reply to")
         if isinstance(self.options, SamplingOptions) and self.options.samples != 1:
-            raise UsageError(f"samples={self.options.samples}: a reply is one; draw one")
-        turns = [*self.turns, Turn(said, own=False)]
+            raise UsageError(f"samples={self.options.samples} must be 1 in a conversation")
+        turns = [*self.turns, Turn(line, own=False)]
         source = self._source(turns, notes)
         return self._answered(turns, source, notes)
 
     def reset(self) -> None:
-        """Forgets all that was said."""
+        """Begins a new conversation: removes all turns."""
         self.turns.clear()
         self._last = None
 
     def why(self, alternatives: int = 3, words: int = 3) -> "tuple[Reason, ...]":
-        """Of each token of the last reply: what could have come instead, how probable all of it is,
-        and which words of the conversation were looked at most. The core model tells.
+        """For each token of the last reply: its probability, the most probable `alternatives`, and
+        the `words` of the conversation with the most attention. Computed by the core model.
 
         Raises:
             UsageError: there is no reply yet.
@@ -114,9 +116,9 @@ class Chat:
         return reasons(self.translator, source, target, alternatives, words, leave_out=marks)
 
     def _source(self, turns: Sequence[Turn], notes: list[str]) -> list[int]:
-        """The ids of as many turns as the window has and the model knows."""
-        said = [turn for turn in turns if turn.text.strip()]  # training has no empty turns either
-        window = said[-self.history.turns :]
+        """The ids of the newest turns: as many as `history` allows and the trained length holds."""
+        spoken = [turn for turn in turns if turn.text.strip()]  # training has no empty turns either
+        window = spoken[-self.history.turns :]
         plain = self.translator.segmenter.normaliser.plain
         positions, known = self.translator.config.max_positions, self.translator.known_length
         for first in range(len(window)):
@@ -126,13 +128,13 @@ class Chat:
                 break
         if len(ids) > positions:
             raise UsageError(
-                f"what was said has {len(ids)} tokens, more than the model's {positions} "
-                "positions; say less at a time"
+                f"the text has {len(ids)} tokens, more than the model's {positions} positions; "
+                "write a shorter text"
             )
         if first:
             notes.append(
                 f"the last {len(window)} turns have more than the {known} tokens that the model "
-                f"knows: it sees {len(window) - first} of them"
+                f"knows: it reads {len(window) - first} of them"
             )
         if len(ids) > known:
             notes.append(f"{len(ids)} tokens, more than the {known} that the model knows well")
@@ -162,19 +164,19 @@ class Chat:
                 self._last = source, ids
 
     def _ids(self, source: list[int]) -> Iterator[int]:
-        """The reply's ids as they are found."""
+        """Yields the reply's ids as soon as they are known."""
         with needs_torch("a conversation"):
             from allyouneed.engine.torch_engine import without_repeats
 
-        engine = without_repeats(self.translator.active_engine, self._worn_out())
+        engine = without_repeats(self.translator.active_engine, self._blocked_replies())
         if isinstance(self.options, BeamOptions) and self.options.beam > 1:
             [[best, *_]] = engine.search([source], self.options)
             yield from best.ids
         else:
             yield from engine.stream(source, self.options, number=self._replies)
 
-    def _worn_out(self) -> list[list[int]]:
-        """What the model has said so often in a row that it must not say it again."""
+    def _blocked_replies(self) -> list[list[int]]:
+        """The reply that the model has given `in_a_row` times in succession, if any, as ids."""
         own = [turn.text for turn in self.turns if turn.own][-self.in_a_row :]
         if not self.in_a_row or len(own) < self.in_a_row or len(set(own)) > 1:
             return []
@@ -186,12 +188,13 @@ def replies(
     sources: Sequence[str],
     options: Options,
 ) -> list[str]:
-    """Replies to many conversations at once, each as `History.source` writes it, apart from each
-    other: what `Chat` would say, but for sampling's random numbers.
+    """One reply to each conversation; `sources` are written by `History.source`.
+
+    A `Chat` would give the same replies, except that sampling uses other random numbers.
 
     Raises:
-        ShapeError: a source longer than the model's positions.
-        AllYouNeedError: a model that gives no finite probabilities.
+        ShapeError: a source is longer than the model's positions.
+        AllYouNeedError: the model's probabilities are not finite.
     """
     plain = translator.segmenter.normaliser.plain
     ids = translator.tokenizer.encode_ids([plain(source).text for source in sources])

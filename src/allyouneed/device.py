@@ -1,4 +1,4 @@
-"""Where a model computes: a torch device by its name, and whether its memory is short."""
+"""Torch devices by name, and limits of the machine: threads and memory."""
 
 import os
 from typing import TYPE_CHECKING
@@ -8,24 +8,24 @@ from allyouneed.errors import UsageError, needs_torch
 if TYPE_CHECKING:
     import torch
 
-MOST_THREADS = 1024  # more than that takes minutes to start and is nobody's wish
+MOST_THREADS = 1024  # starting more threads takes minutes and is surely a mistake
 NO_MEMORY = ("OutOfMemoryError", "not enough memory", "can't allocate memory", "out of memory")
 
 
 def usable_device(name: str | None) -> str:
-    """The name of a device that can be used here, "cpu" for None; of the CPU torch isn't asked.
+    """The name of a device that this machine has; None gives "cpu", without importing torch.
 
     Raises:
-        UsageError: no such device here; it names those that are.
+        UsageError: this machine lacks the device. The message lists its devices.
     """
     return "cpu" if name in (None, "cpu") else str(named_device(str(name)))
 
 
 def named_device(name: str) -> "torch.device":
-    """The device that torch calls by this name ("cpu", "cuda:1"), after using it once.
+    """The torch device of this name, such as "cpu" or "cuda:1". It was tried with one number.
 
     Raises:
-        UsageError: no such device here; it names those that are.
+        UsageError: this machine lacks the device. The message lists its devices.
     """
     with needs_torch(f"device={name!r}"):
         import torch
@@ -37,23 +37,22 @@ def named_device(name: str) -> "torch.device":
         here = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
         here += ["mps"] if torch.backends.mps.is_available() else []
         reason = str(error).splitlines()[0]
-        told = (
-            "" if reason.startswith("Expected one of") else f" ({reason})"
-        )  # all of torch's kinds
+        # "Expected one of" begins a list of every kind of device that torch knows, mostly absent.
+        why = "" if reason.startswith("Expected one of") else f" ({reason})"
         raise UsageError(
-            f"device={name!r} cannot be used; choose from {', '.join(here)}{told}"
+            f"device={name!r} cannot be used; choose from {', '.join(here)}{why}"
         ) from error
     return device
 
 
 def check_threads(threads: int | None) -> None:
-    """Raises UsageError for a number of threads that no machine has; None is for all cores."""
+    """Raises UsageError for a number of threads outside 1 … 1024. None means all cores."""
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
 
 
 def machine_memory() -> int | None:
-    """The bytes of memory that this machine has in all; None where the system does not say."""
+    """The machine's memory in bytes; None if the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -61,5 +60,8 @@ def machine_memory() -> int | None:
 
 
 def memory_is_short(error: Exception) -> bool:
-    """Whether torch or Python says that by this error; torch has no class for it on a CPU."""
+    """Whether this error of torch or Python reports a lack of memory.
+
+    On a CPU torch raises a RuntimeError for it, so the text of the error is examined.
+    """
     return isinstance(error, MemoryError) or any(words in repr(error) for words in NO_MEMORY)

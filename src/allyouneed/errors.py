@@ -1,60 +1,60 @@
-"""The errors a user can meet: one line with the value, the limit, the place and a remedy."""
+"""The errors that users see. Each message is one line with the value, the limit, the place and a
+remedy."""
 
 import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # the whole disk, or the share of it that a user has
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk is full, or the user's quota is used up
 
 
 class AllYouNeedError(Exception):
-    """Base of every error raised on purpose. `exit_code` is what the command line ends with."""
+    """Base of every error raised on purpose. The command line exits with its `exit_code`."""
 
     exit_code = 1
 
 
 class UsageError(AllYouNeedError):
-    """The call itself was wrong: an option, an argument, a combination of them."""
+    """A wrong call: an option, an argument, or a combination of them."""
 
     exit_code = 2
 
 
 class ConfigError(AllYouNeedError, ValueError):
-    """A model configuration that cannot be built."""
+    """A configuration with which no model can be built."""
 
     exit_code = 2
 
 
 class RecipeError(AllYouNeedError):
-    """A recipe that does not fit the schema; names file, key path and the nearest known key."""
+    """A recipe with an error. The message has the file, the key and the nearest known key."""
 
     exit_code = 2
 
 
 class ShapeError(AllYouNeedError, ValueError):
-    """A tensor whose axes do not fit."""
+    """A tensor with the wrong axes or sizes."""
 
 
 class DataError(AllYouNeedError):
-    """A corpus that cannot be read; names file, line and, for encodings, the byte."""
+    """Data that cannot be read. The message has the file, the line and, for encodings, the byte."""
 
 
 class ModelFolderError(AllYouNeedError):
-    """A folder that is no model, or holds one that this version cannot read."""
+    """A folder that is not a model folder, or that this version cannot read."""
 
 
 class TrainingError(AllYouNeedError):
-    """A run that cannot go on; names the last good checkpoint."""
+    """A training run that cannot continue. The message names the last good checkpoint."""
 
 
 class MissingPackage(AllYouNeedError, ImportError):
-    """A package that an extra brings is not installed; the text has the command to install it."""
+    """An optional package that is not installed. The message has the command that installs it."""
 
 
 @contextmanager
-def needs_torch(deed: str) -> Iterator[None]:
-    """Around work that imports torch: where torch is not installed, one line says what needs it
-    and how to install it.
+def needs_torch(purpose: str) -> Iterator[None]:
+    """Turns a failed import of torch, in the `with` block, into an error that names `purpose`.
 
     Raises:
         MissingPackage: torch is not installed.
@@ -65,13 +65,13 @@ def needs_torch(deed: str) -> Iterator[None]:
         if error.name != "torch":
             raise
         raise MissingPackage(
-            f"{deed} needs torch, which is not installed; install it with: "
+            f"{purpose} needs torch, which is not installed; install it with: "
             "pip install 'allyouneed[torch]', or in a checkout: pip install '.[torch]'"
         ) from error
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The known name closest to a mistyped one, or None when nothing is close."""
+    """The candidate most similar to a mistyped word; None if no candidate is similar."""
     import difflib
 
     matches = difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.5)

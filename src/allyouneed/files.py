@@ -1,7 +1,7 @@
-"""Files and folders that are whole or not there.
+"""Writes files and folders in one step, so that nobody ever sees them half written.
 
-Whatever must never be half written goes through this module. The content is written beside its
-place, synced to the disk, and renamed. A process that is killed leaves the earlier content intact.
+The content is written to a temporary name in the same folder, synced to the disk, and renamed. If
+the process is killed, the earlier content is intact.
 """
 
 import glob
@@ -19,9 +19,9 @@ ABANDONED = 24 * 3600  # seconds after which no process writes to an unfinished 
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """A path to write to; when the block ends, its content becomes that of `path` in one step.
+    """A temporary file to write to. When the block ends, the file replaces `path` in one step.
 
-    If the block raises, `path` stays as it was. A link stays a link: the file that it names is
+    If the block raises, `path` is unchanged. If `path` is a link, the file that it points to is
     replaced. A pipe or a device, such as /dev/stdout, is written to directly.
 
     Raises:
@@ -36,17 +36,17 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         beside.touch()
         permissions = beside.stat().st_mode
         yield beside
-        beside.chmod(permissions)  # safetensors lets nobody but the owner read
+        beside.chmod(permissions)  # safetensors makes files that only the owner can read
         put_in_place(beside, path)
     finally:
         beside.unlink(missing_ok=True)
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Makes `content` that of the file `path`, in one step; text is written as UTF-8.
+    """Writes `content` to the file `path` in one step; text as UTF-8.
 
     Raises:
-        OSError: no room or no permission; the file stays as it was.
+        OSError: no room or no permission. The file is then unchanged.
     """
     with whole_file(path) as beside:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -54,18 +54,18 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 @contextmanager
 def whole_folder(path: str | Path, *, replaces: Container[str] | None = None) -> Iterator[Path]:
-    """A folder to write into; when the block ends, it becomes `path` in one step.
+    """A temporary folder to write into. When the block ends, the folder becomes `path` in one step.
 
-    If the block raises, nothing is left of what it wrote. An empty folder at `path` stays the same
-    folder, because somebody may be in it, and receives the files.
+    If the block raises, everything it wrote is removed. An empty folder at `path` is not replaced
+    but receives the files, because another process may have it as its working directory.
 
-    `replaces` allows an older folder at `path`: entries with these names go, all others move to
-    the new folder. A process that is killed in between leaves the old folder whole: under `path`,
-    or under `old_folder(path)`, from where the next call puts it back.
+    `replaces` allows an older folder at `path`: entries with these names are removed, all others
+    move to the new folder. If the process is killed in between, the older folder is complete at
+    `path` or at `old_folder(path)`; in the second case the next call puts it back.
 
     Raises:
-        FileExistsError: `path` is a file, or holds something and `replaces` is None.
-        OSError: no room or no permission; an older folder is intact.
+        FileExistsError: `path` is a file, or a folder that is not empty while `replaces` is None.
+        OSError: no room or no permission. An older folder is then unchanged.
     """
     path = Path(path).resolve()
     beside = _beside(path)
@@ -81,7 +81,7 @@ def whole_folder(path: str | Path, *, replaces: Container[str] | None = None) ->
         readable = beside.stat().st_mode & 0o666
         for file in beside.rglob("*"):
             if file.is_file():
-                file.chmod(readable)  # safetensors lets nobody but the owner read
+                file.chmod(readable)  # safetensors makes files that only the owner can read
         if there and any(path.iterdir()):
             path.rename(old_folder(path))
         put_in_place(beside, path)
@@ -92,14 +92,14 @@ def whole_folder(path: str | Path, *, replaces: Container[str] | None = None) ->
 
 
 def old_folder(path: Path) -> Path:
-    """Where a folder waits while `whole_folder` replaces it."""
+    """The name of the older folder while `whole_folder` replaces it."""
     return path.parent / f".{path.name}.old"
 
 
 def put_in_place(beside: Path, path: Path) -> None:
-    """Syncs what was written under the name `beside` and renames it to `path`.
+    """Syncs the file or folder `beside` to the disk and renames it to `path`.
 
-    A file replaces the file at `path`. A folder needs no folder or an empty one at `path`.
+    A file replaces a file at `path`. A folder needs an empty folder, or nothing, at `path`.
 
     Raises:
         OSError: the disk or the system refuses.
@@ -119,9 +119,9 @@ def put_in_place(beside: Path, path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Waits until a file, or the entries of a folder, are on the disk.
+    """Waits until a file, or the list of a folder's entries, is on the disk.
 
-    Systems that cannot sync a folder, such as Windows, do without.
+    Windows cannot sync a folder; there this function does nothing for folders.
     """
     if WINDOWS and path.is_dir():
         return
@@ -144,7 +144,7 @@ def _sync_all(path: Path) -> None:
 
 
 def _clear_abandoned(path: Path, replaces: Container[str]) -> None:
-    """Ends what killed processes began while they wrote `path`."""
+    """Completes replacements that a killed process left, and removes its old temporary folders."""
     _end_replacement(path, replaces)
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
         if time.time() - leftover.stat().st_mtime > ABANDONED:
@@ -152,7 +152,8 @@ def _clear_abandoned(path: Path, replaces: Container[str]) -> None:
 
 
 def _end_replacement(path: Path, replaces: Container[str]) -> None:
-    """Puts the old folder back if `path` is missing; else removes it, except for other entries."""
+    """Puts the old folder back if `path` is missing. Otherwise moves the old folder's entries that
+    are not in `replaces` to `path`, and removes the old folder."""
     old = old_folder(path)
     if not old.is_dir():
         return

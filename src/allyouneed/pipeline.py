@@ -1,4 +1,4 @@
-"""Work in stages, each in a thread of its own, so that one stage need not wait for another."""
+"""Pipelines: each stage of the work runs in a thread of its own, at the same time as the others."""
 
 import os
 import threading
@@ -8,23 +8,23 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 THREADS = "allyouneed stage"
-PARTING = 0.2  # seconds that a thread may take to end when its results are no longer needed
+PARTING = 0.2  # seconds to wait for a thread to end when its items are no longer needed
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Marks the end of the items; holds the error that ended them, if any."""
+    """The end of the items, with the error that ended them, if any."""
 
     error: BaseException | None = None
 
 
 def ahead(items: Iterable[Item], room: int = 1) -> Generator[Item, None, None]:
-    """The items in their order, made by a thread of their own, at most `room` + 1 ahead.
+    """Yields the items in order. A thread of their own produces them, at most `room` + 1 ahead.
 
-    An error comes after the items that were made before it. The thread begins when the first item
-    is asked for. When this iterator is closed, it makes no more than the item it is at.
+    The thread starts when the first item is requested. An error of `items` is raised after the
+    items before it. When this iterator is closed, the thread ends after its present item.
     """
     ready: SimpleQueue[tuple[Item] | _End] = SimpleQueue()
     free, left = threading.Semaphore(room), threading.Event()
@@ -38,10 +38,10 @@ def ahead(items: Iterable[Item], room: int = 1) -> Generator[Item, None, None]:
                 if left.is_set():
                     break
                 ready.put((item,))
-        except BaseException as error:  # whatever it is, it is raised where the items are used
+        except BaseException as error:  # raised again where the items are used
             end = _End(error)
         finally:
-            if hasattr(source, "close"):  # stages before this one end too
+            if hasattr(source, "close"):  # ends the stages before this one
                 source.close()
             ready.put(end)
 
@@ -61,12 +61,12 @@ def ahead(items: Iterable[Item], room: int = 1) -> Generator[Item, None, None]:
 
 
 def at_work() -> bool:
-    """Whether a stage whose items are no longer needed is still running or waits for input."""
+    """Whether the thread of any stage is still running."""
     return any(thread.name == THREADS for thread in threading.enumerate())
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
