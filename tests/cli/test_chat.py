@@ -74,7 +74,7 @@ def test_a_line_that_cannot_be_used_does_not_end_the_conversation(call, parrot: 
     done = greedy(call, parrot, b"b a\n/usr/bin\n" + b"a " * 600 + b"\nd c\n/quit\n")
     assert (done.code, done.lines) == (2, ["b a", "", "d c"])
     assert "note: /usr/bin: there is no /usr" in done.err
-    assert "say less at a time" in done.err
+    assert "write a shorter text" in done.err
     done = greedy(call, parrot, b"a " * 600 + b"\n", "--json")
     assert json.loads(done.lines[0]).keys() == {"turn", "error"}
 

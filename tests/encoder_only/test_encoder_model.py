@@ -185,7 +185,7 @@ def test_masks_are_filled(model: EncoderModel) -> None:
 
 
 def test_what_fill_cannot_do_is_said(model: EncoderModel) -> None:
-    with pytest.raises(UsageError, match=r"text 2 has no mask; write \[MASK\] where a word"):
+    with pytest.raises(UsageError, match=r"text 2 has no mask; write \[MASK\] in place of a word"):
         model.fill(["The [MASK]", "The dog"])
     for top in (0, 10_000):
         with pytest.raises(UsageError, match=f"top={top} must be 1 to 295"):
