@@ -9,6 +9,7 @@ import torch
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
+from allyouneed.data.alignment.stored import StoredLinks, keep_links
 from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
@@ -19,6 +20,7 @@ from allyouneed.data.report import DataReport
 from allyouneed.data.shards import shards
 from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder.folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.model_folder.weights.model import fill_weights, read_weights
@@ -45,6 +47,7 @@ class Material:
     valid_pairs: Sequence[tuple[str, str]]
     weights: Sequence[float]
     init: ModelFolder | None
+    links: StoredLinks | None = None
 
     @property
     def trained_length(self) -> int:
@@ -84,7 +87,8 @@ def prepare(
             cannot be written.
         ModelFolderError: `init` or the tokenizer file cannot be read or used.
         RecipeError: [model] is not the model of `init`.
-        UsageError: the tokenizer of `init` is not this project's own.
+        UsageError: the tokenizer of `init` is not this project's own, or `init` lacks the
+            head of [guided_alignment].
     """
     cache = folder / "cache"
     cache.mkdir(parents=True, exist_ok=True)
@@ -110,6 +114,8 @@ def prepare(
     note(f"train: {train_store.report}")
     valid_store = build_store(valid, tokenizer, all_that_fit(config), cache, progress)
     note(f"valid: {valid_store.report}")
+    if recipe.guided_alignment is not None:
+        recipe.guided_alignment.check(config)
     return Material(
         tokenizer,
         config,
@@ -118,7 +124,21 @@ def prepare(
         valid_pairs=_first_pairs(held_out, recipe.validation.sentences),
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
+        links=_links(recipe, train_store, tokenizer, cache, progress),
     )
+
+
+def _links(
+    recipe: PairsRecipe,
+    store: TokenStore,
+    tokenizer: Tokenizer,
+    cache: Path,
+    progress: Progress | None,
+) -> StoredLinks | None:
+    """The word alignments of the training pairs, where a head is to learn them."""
+    if recipe.guided_alignment is None:
+        return None
+    return keep_links(store, tokenizer, recipe.seed, cache, progress or (lambda *told: None))
 
 
 def start_from(recipe: PairsRecipe) -> ModelFolder | None:
@@ -146,6 +166,14 @@ def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, st
 def normaliser_of(recipe: PairsRecipe, init: ModelFolder | None) -> str | None:
     """The normaliser that the recipe names, or else that of the model that training starts from."""
     return recipe.data.normaliser or (init.normaliser if init else None)
+
+
+def alignment_heads_of(recipe: PairsRecipe, init: ModelFolder | None) -> AlignmentHeads | None:
+    """The heads that alignments are read from: the one that learns them, or else those of the model
+    that training starts from."""
+    if recipe.guided_alignment is not None:
+        return recipe.guided_alignment.heads
+    return init.alignment_heads if init else None
 
 
 def tokenizer_of(init: ModelFolder) -> Tokenizer:

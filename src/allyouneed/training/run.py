@@ -192,8 +192,11 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     if run.recipe.training.sharded and workers.world == 1:
         note("training.sharded has no effect on one process; torchrun starts more")
     schedule, steps = run.recipe.schedule, run.recipe.training.steps
-    ends = isinstance(schedule, Cosine | Trapezoid) and not schedule.final
-    if ends and (steps or 0) > schedule.steps:
+    if (
+        isinstance(schedule, Cosine | Trapezoid)
+        and not schedule.final
+        and (steps or 0) > schedule.steps
+    ):
         note(
             f"the learning rate is 0 from step {schedule.steps} on, but training.steps = {steps}: "
             f"the later steps learn nothing; set schedule.steps={steps} too"

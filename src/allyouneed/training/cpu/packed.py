@@ -20,6 +20,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.training.cpu.blocks import best_unit
 from allyouneed.training.cpu.fused import AttentionShape, Packing, add_norm, attend
 from allyouneed.training.cpu.products import FastProjections, filled
+from allyouneed.training.guided_alignment import GuidedHead
 
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
 
@@ -48,6 +49,7 @@ class PackedTransformer:
     def __init__(self, model: Transformer, kernels: ctypes.CDLL) -> None:
         self._model = model
         self.kernels = kernels
+        self.guided: GuidedHead | None = None  # sees its queries and keys
 
     def states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
         """States PD of the target positions with tokens, in order.
@@ -148,6 +150,8 @@ class PackedTransformer:
 
         def sublayer(n_PD: Tensor) -> Tensor:
             q_PD = attention.W_Q(n_PD)
+            if self.guided is not None and self.guided.attention is attention:
+                self.guided.see_packed(q_PD, kv_PD, target.starts, source.starts)
             return attention.W_O(attend(self.kernels, q_PD, kv_PD, target, source, shape))  # type: ignore[no-any-return]
 
         return layer.cross_attention_residual, sublayer

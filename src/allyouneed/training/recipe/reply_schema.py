@@ -90,6 +90,15 @@ class ReplyRecipe(PairsRecipe):
     data: ReplyDataSection = Field(description="the corpora")
     reply: ReplySection = Field(default=ReplySection(), description="what a reply looks back at")
 
+    @model_validator(mode="after")
+    def _no_words_to_align(self) -> "ReplyRecipe":
+        if self.guided_alignment is not None:
+            raise ValueError(
+                "guided_alignment has no place where the target is a reply and no translation; "
+                "leave it out"
+            )
+        return self
+
     @property
     def history(self) -> History:
         """The window and the marks."""

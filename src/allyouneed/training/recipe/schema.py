@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from allyouneed.data.root import resolve
-from allyouneed.errors import ConfigError, DataError
+from allyouneed.errors import ConfigError, DataError, UsageError
 from allyouneed.text.conversation import History
 from allyouneed.training.recipe.sections import (
     DataSection,
+    GuidedAlignmentSection,
     ModelSection,
     NaturalNumber,
     NoiseSection,
@@ -107,6 +108,9 @@ class PairsRecipe(CommonRecipe):
     validation: ValidationSection = Field(
         default=ValidationSection(), description="what is translated"
     )
+    guided_alignment: GuidedAlignmentSection | None = Field(
+        default=None, description="a head that learns word alignments; without it none does"
+    )
 
     @model_validator(mode="after")
     def _can_be_written(self) -> "PairsRecipe":
@@ -118,6 +122,16 @@ class PairsRecipe(CommonRecipe):
                     f"segments, but task = {self.task!r} writes a text from a whole other one: "
                     "choose a preset with a decoder, and leave segments out"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _head_is_there(self) -> "PairsRecipe":
+        if self.guided_alignment is not None and self.training.init is None:
+            config = self.model.config(self.vocabulary.size)
+            try:
+                self.guided_alignment.check(config)
+            except UsageError as error:
+                raise ValueError(f"[guided_alignment] {error}") from None
         return self
 
     @property

@@ -23,6 +23,7 @@ from allyouneed.core.config import (
 from allyouneed.data.corpus import Corpus, Format, MadeTask
 from allyouneed.data.filters import Filters
 from allyouneed.data.noise.noise import Noise
+from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.options import WIDEST_BEAM
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder.folder import bundled_models
@@ -348,6 +349,28 @@ class ModelSection(Section):
             PRESETS[self.preset or "base"], vocabulary=vocabulary
         )
         return dataclasses.replace(base, **self.model_dump(exclude={"preset"}, exclude_none=True))
+
+
+class GuidedAlignmentSection(Section):
+    """One head of the decoder's cross-attention learns word alignments, which an aligner makes of
+    the training pairs; translations name it for markup, terms and `--alignments`."""
+
+    layer: int = Field(
+        default=-1, description="the decoder layer: from 0, or with negative numbers from the last"
+    )
+    head: NaturalNumber = Field(default=0, description="the head of that layer")
+    weight: Positive = Field(
+        default=0.05, description="what its cross-entropy counts beside the loss of a token"
+    )
+
+    @property
+    def heads(self) -> AlignmentHeads:
+        """The head, as a model folder names it."""
+        return AlignmentHeads(self.layer, (self.head,))
+
+    def check(self, config: TransformerConfig) -> None:
+        """Raises UsageError for a layer or head that a decoder of this shape does not have."""
+        self.heads.check(config.decoder_layers, config.heads)
 
 
 class OptimizerSection(Section):

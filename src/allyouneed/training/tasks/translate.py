@@ -4,10 +4,13 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from allyouneed.core.config import TransformerConfig
@@ -21,10 +24,12 @@ from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
 from allyouneed.training.distillation import distil, teachers_of
+from allyouneed.training.guided_alignment import split_links
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
 from allyouneed.training.preparation import (
     Material,
+    alignment_heads_of,
     all_that_fit,
     corpora_of,
     languages_of,
@@ -105,8 +110,12 @@ class Translate(Task[PairsRecipe]):
             "pairs",
             model,
             epoch,
-            objective=lambda device: Objective(model, recipe.training, device),
-            made_up=lambda rows, source, target: made_up_pairs(config, rows, source, target),
+            objective=lambda device: Objective(
+                model, recipe.training, device, recipe.guided_alignment
+            ),
+            made_up=lambda rows, source, target: made_up_pairs(
+                config, rows, source, target, recipe.guided_alignment is not None
+            ),
             teachers=teachers,
         )
 
@@ -114,7 +123,7 @@ class Translate(Task[PairsRecipe]):
         return self.material.new_model(seed)
 
     def objective(self, model: Transformer, device: torch.device) -> Objective:
-        return Objective(model, self.recipe.training, device)
+        return Objective(model, self.recipe.training, device, self.recipe.guided_alignment)
 
     def batch(self, pairs: Indices, epoch: int) -> Batch:
         config = self.material.config
@@ -122,11 +131,29 @@ class Translate(Task[PairsRecipe]):
             end, start, pad = torch.tensor([config.end, config.start, config.pad]).view(3, 1, 1)
             return Batch(end, start, pad, target_tokens=0)
         augment = self._augment if self.recipe.vocabulary.dropout else None
-        return collate(self.train, pairs, config.pad, config.start, augment, epoch)
+        linked = self._linked if self.material.links else None
+        return collate(self.train, pairs, config.pad, config.start, augment, epoch, linked)
 
     def _augment(self, ids: Sequence[int], side: Side, epoch: int, index: int) -> Sequence[int]:
         chance = number_from(self.recipe.seed, side, epoch, index)
         return self._bpe_dropout(ids, random.Random(chance))
+
+    def _linked(
+        self, index: int, source: Sequence[int], target: Sequence[int]
+    ) -> NDArray[np.bool_]:
+        """Which source token each target token comes from, TS."""
+        assert self.material.links is not None
+        stored = [ids.tolist() for ids in self.train.pair(index)]
+        linked_TS = self.material.links.matrix(index, len(stored[1]), len(stored[0]))
+        if stored == [source, target]:
+            return linked_TS
+        return split_links(linked_TS, (stored[0], stored[1]), (source, target), self._bytes)
+
+    @cached_property
+    def _bytes(self) -> NDArray[np.int64]:
+        """How many bytes each piece spells; 1 for those that spell none."""
+        spell = self.tokenizer.spelling
+        return np.array([max(1, len(spell(id))) for id in range(len(self.tokenizer))])
 
     def measure(self, model: Transformer, device: torch.device, workers: Workers) -> Measured:
         """The loss over all held-out pairs; BLEU and samples over the first of them."""
@@ -194,6 +221,7 @@ class Translate(Task[PairsRecipe]):
             trained_length=self.material.trained_length,
             history=self.recipe.history,
             normaliser=normaliser_of(self.recipe, self.material.init),
+            alignment_heads=alignment_heads_of(self.recipe, self.material.init),
             card=card,
             training=facts,
             dtype=dtype,
@@ -212,14 +240,17 @@ def _look_over(recipe: PairsRecipe) -> None:
         Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
 
 
-def made_up_pairs(config: TransformerConfig, rows: int, source: int, target: int) -> Batch:
-    """Random tokens, no padding."""
+def made_up_pairs(
+    config: TransformerConfig, rows: int, source: int, target: int, guided: bool = False
+) -> Batch:
+    """Random tokens, no padding; `guided` ones are aligned with all alike."""
     first = 1 + max(config.pad, config.end)
 
     def tokens(length: int) -> Tensor:
         return torch.randint(min(first, config.vocabulary - 1), config.vocabulary, (rows, length))
 
-    return Batch(tokens(source), tokens(target), tokens(target), rows * target)
+    guide_BTS = torch.full((rows, target, source), 1 / source) if guided else None
+    return Batch(tokens(source), tokens(target), tokens(target), rows * target, guide_BTS)
 
 
 def _vocabulary_and_shape(
