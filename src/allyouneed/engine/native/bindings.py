@@ -10,6 +10,7 @@ from ctypes import (
     c_float,
     c_int32,
     c_int64,
+    c_uint8,
     c_void_p,
 )
 from pathlib import Path
@@ -21,7 +22,7 @@ ERROR_BYTES = 512  # kErrorBytes
 OK, FAILED, MEMORY, NOT_FINITE, STOPPED = range(5)
 
 Floats, Doubles = POINTER(c_float), POINTER(c_double)
-Ints, Offsets = POINTER(c_int32), POINTER(c_int64)
+Ints, Offsets, Bytes = POINTER(c_int32), POINTER(c_int64), POINTER(c_uint8)
 Fetch = CFUNCTYPE(c_int64, c_char_p, c_int64, Floats)
 Interrupted = CFUNCTYPE(c_int32)  # not 0: the search ends
 Fields = list[tuple[str, Any]]
@@ -96,6 +97,19 @@ class Attention(Structure):
     _fields_: ClassVar[Fields] = [("layer", c_int32), ("head_count", c_int32), ("heads", Ints)]
 
 
+class Terms(Structure):
+    """aya_terms: terms that translations have to use."""
+
+    _fields_: ClassVar[Fields] = [
+        ("forms", Lists),
+        ("term_of", Ints),
+        ("forms_of", Offsets),
+        ("sources", Lists),
+        ("terms_of", Offsets),
+        ("edges", Bytes),
+    ]
+
+
 class Request(Structure):
     """aya_request: the input of a search."""
 
@@ -106,6 +120,7 @@ class Request(Structure):
         ("selection", POINTER(Lists)),
         ("options", Options),
         ("attention", Attention),
+        ("terms", POINTER(Terms)),
         ("interrupted", Interrupted),
     ]
 
@@ -129,6 +144,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     "aya_lists": Lists,
     "aya_options": Options,
     "aya_attention": Attention,
+    "aya_terms": Terms,
     "aya_request": Request,
     "aya_found": Found,
 }

@@ -18,7 +18,7 @@ from allyouneed.decoding.options import (
     check_takes_terms,
 )
 from allyouneed.decoding.prefixes import check_prefixes, check_room
-from allyouneed.decoding.terms import WantedTerms
+from allyouneed.decoding.terms import WantedTerms, with_terms
 from allyouneed.engine.batches import BATCH_HYPOTHESES
 from allyouneed.engine.engine import Note, ignore
 from allyouneed.engine.leaving import left_here
@@ -114,12 +114,7 @@ class NativeEngine:
         """As `Engine.search`."""
         self._check(sources, options, prefixes, heads)
         if terms is not None:
-            from allyouneed.engine.torch_engine import TorchEngine
-
-            check_takes_terms(options)
-            step_by_step = TorchEngine(self.name, self.description, self.decodable)
-            step_by_step.selection = self.selection
-            return step_by_step.search(sources, options, prefixes, numbers, heads, note, terms)
+            self._check_terms(terms, options)
         found: list[list[Hypothesis]] = [[] for _ in sources]
         numbers = range(len(sources)) if numbers is None else numbers
         left = left_here()
@@ -127,9 +122,11 @@ class NativeEngine:
         def decode(worker: Worker, batch: list[int]) -> None:
             given = [sources[n] for n in batch]
             forced = None if prefixes is None else [prefixes[n] for n in batch]
-            rows = self.selection.rows(given, forced) if self.selection else None
+            wanted = None if terms is None else terms.of(batch)
+            needed = with_terms(forced, wanted)
+            rows = self.selection.rows(given, needed) if self.selection else None
             own = [numbers[n] for n in batch]
-            results = worker.search(given, options, forced, rows, left, own, heads)
+            results = worker.search(given, options, forced, rows, left, own, heads, wanted)
             for n, hypotheses in zip(batch, results, strict=True):
                 found[n] = hypotheses
 
@@ -185,6 +182,15 @@ class NativeEngine:
             check_room(prefixes, [options.limit(len(s) - 1, self.config) for s in sources])
         if heads:
             heads.check(self.config.decoder_layers, self.config.heads)
+
+    def _check_terms(self, terms: WantedTerms, options: BeamOptions | SamplingOptions) -> None:
+        """Raises what `Engine.search` names for terms or their heads that do not fit."""
+        check_takes_terms(options)
+        terms.heads.check(self.config.decoder_layers, self.config.heads)
+        if len(terms.edges) != self.config.vocabulary:
+            raise ShapeError(
+                f"edges of {len(terms.edges)} pieces for a vocabulary of {self.config.vocabulary}"
+            )
 
     def _batches(self, lengths: Sequence[int], beam: int) -> list[list[int]]:
         """The longest sentences first, so that what ends last is short; at least one batch for

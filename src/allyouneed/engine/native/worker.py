@@ -14,6 +14,7 @@ from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.chances import chances
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.native import bindings
 from allyouneed.engine.native.interruption import Interrupted, Watch
 from allyouneed.engine.native.packed import PackedModel
@@ -72,6 +73,7 @@ class Worker:
         left: Event | None = None,
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
+        terms: WantedTerms | None = None,
     ) -> list[list[Hypothesis]]:
         """Searches one batch. Python's other threads run meanwhile.
 
@@ -85,7 +87,7 @@ class Worker:
         """
         watch = Watch(left or Event())
         config = self.model.config
-        asked = _Asked(config, sources, options, prefixes, selection, numbers, heads)
+        asked = _Asked(config, sources, options, prefixes, selection, numbers, heads, terms)
         many = options.n_best if isinstance(options, BeamOptions) else options.samples
         shape = (len(sources), many, asked.room)
         width = max(map(len, sources)) if heads else 0
@@ -203,11 +205,14 @@ class _Asked:
         selection: Sequence[NDArray[np.int64]] | None,
         numbers: Sequence[int] | None,
         heads: AlignmentHeads | None = None,
+        terms: WantedTerms | None = None,
     ) -> None:
         self.limits = np.array([options.limit(len(s) - 1, config) for s in sources], np.int32)
         self.room = int(self.limits.max())
         self.lists = [None if rows is None else _Lists(rows) for rows in (prefixes, selection)]
         self.sources = _Lists(sources)
+        self.terms = _Terms(terms) if terms else None
+        heads = heads or (terms.heads if terms else None)
         self.heads = np.array(heads.heads if heads else (), np.int32)
         forced, chosen = (rows and pointer(rows.lists) for rows in self.lists)
         self.request = bindings.Request(
@@ -221,6 +226,7 @@ class _Asked:
                 head_count=self.heads.size,
                 heads=_address(self.heads, bindings.Ints),
             ),
+            terms=pointer(self.terms.terms) if self.terms else None,
         )
 
     def _options(self, options: Options, numbers: Sequence[int] | None) -> bindings.Options:
@@ -268,6 +274,31 @@ class _Lists:
             size=self.ids.size,
             ids=_address(self.ids, bindings.Ints),
             offsets=_address(self.offsets, bindings.Offsets),
+        )
+
+
+class _Terms:
+    """Terms in the library's form, and the memory that holds them."""
+
+    def __init__(self, wanted: WantedTerms) -> None:
+        each = [term for terms in wanted.sentences for term in terms]
+        self.forms = _Lists([form for term in each for form in term.forms])
+        self.sources = _Lists([term.source for term in each])
+        numbered = [
+            (k, form) for ts in wanted.sentences for k, t in enumerate(ts) for form in t.forms
+        ]
+        self.term_of = np.array([k for k, _ in numbered], np.int32)
+        forms = [sum(len(term.forms) for term in terms) for terms in wanted.sentences]
+        self.forms_of = np.cumsum([0, *forms], dtype=np.int64)
+        self.terms_of = np.cumsum([0, *map(len, wanted.sentences)], dtype=np.int64)
+        self.edges = np.frombuffer(wanted.edges, np.uint8)
+        self.terms = bindings.Terms(
+            forms=self.forms.lists,
+            term_of=_address(self.term_of, bindings.Ints),
+            forms_of=_address(self.forms_of, bindings.Offsets),
+            sources=self.sources.lists,
+            terms_of=_address(self.terms_of, bindings.Offsets),
+            edges=_address(self.edges, bindings.Bytes),
         )
 
 

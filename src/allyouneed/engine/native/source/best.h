@@ -2,8 +2,10 @@
 // probabilities. The logits come in pieces, so a whole row of them is never in memory.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "rows.h"
@@ -16,7 +18,9 @@ using Banned = std::vector<int32_t>;
 struct Best {
   // Starts a new row and keeps its `room` best tokens. The logit of the id `watched` is kept too,
   // however small it is.
-  void clear(int room, int32_t watched) {
+  void clear(int room, int32_t watched, std::vector<int32_t> wanted_ids = {}) {
+    wanted = std::move(wanted_ids);
+    wanted_logits.assign(wanted.size(), kNever);
     logits.resize(room);
     ids.resize(room);
     count = 0;
@@ -42,6 +46,12 @@ struct Best {
     } else if (watched_id >= first && watched_id < first + n) {
       watched_logit = x[watched_id - first];
     }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const int32_t* place = names ? std::lower_bound(names, names + n, wanted[i]) : nullptr;
+      if (names ? place < names + n && *place == wanted[i]
+                : wanted[i] >= first && wanted[i] < first + n)
+        wanted_logits[i] = x[names ? place - names : wanted[i] - first];
+    }
     if (!(top > threshold())) return;
     for (int from = 0; from < n; from += kGroup) {
       const int to = from + kGroup < n ? from + kGroup : n;
@@ -60,6 +70,8 @@ struct Best {
       sum += other.sum * exponential(other.most - most);
     }
     if (other.watched_logit > kNever) watched_logit = other.watched_logit;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (other.wanted_logits[i] > kNever) wanted_logits[i] = other.wanted_logits[i];
     for (int i = 0; i < other.count; ++i)
       if (other.logits[i] > threshold()) keep(other.logits[i], other.ids[i], banned);
   }
@@ -72,6 +84,8 @@ struct Best {
   float most = kNever, sum = 0.0f;  // Σ exp(logit) = sum · exp(most)
   int32_t watched_id = -1;
   float watched_logit = kNever;
+  std::vector<int32_t> wanted;  // ids whose logits are wanted, too
+  std::vector<float> wanted_logits;
 
  private:
   static constexpr int kGroup = 32;

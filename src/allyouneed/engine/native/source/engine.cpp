@@ -11,6 +11,7 @@
 #include "packing.h"
 #include "request.h"
 #include "search.h"
+#include "term_search.h"
 #include "walk.h"
 
 namespace {
@@ -45,6 +46,7 @@ struct WorkerOf final : AnyWorker {
     checked.check();
     checked.check(found);
     watch(request.attention);
+    if (request.terms) return TermSearch<P>(worker, request.options).run(request, found);
     if constexpr (std::is_same_v<P, Int8>)
       if (Greedy::serves(request)) return Greedy(worker, request.options).run(request, found);
     if (!request.options.samples) return Search<P>(worker, request.options).run(request, found);

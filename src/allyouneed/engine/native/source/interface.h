@@ -77,6 +77,17 @@ typedef struct {
   const int32_t* heads; /* [head_count] */
 } aya_attention;
 
+/* Terms that translations have to use: decoding/terms.py's WantedTerms. The terms of a sentence are
+   counted from 0. A search with terms needs `attention`, which tells where they belong. */
+typedef struct {
+  aya_lists forms;         /* of all terms of all sentences: ids */
+  const int32_t* term_of;  /* [form]: its term */
+  const int64_t* forms_of; /* [sentence + 1]: sentence s has the forms forms_of[s] ... */
+  aya_lists sources;       /* of each term of all sentences: numbers of tokens of the source */
+  const int64_t* terms_of; /* [sentence + 1]: sentence s has the terms terms_of[s] ... */
+  const uint8_t* edges;    /* [vocabulary]: 1 continues a word, plus 2: ends in a letter or digit */
+} aya_terms;
+
 /* The input of a search. A long search calls `interrupted` between two steps, several times a
    second, in the thread that searches. The search ends with AYA_STOPPED if the answer is not 0. */
 typedef struct {
@@ -86,6 +97,7 @@ typedef struct {
   const aya_lists* selection; /* the ids that each translation may contain, or null for all */
   aya_options options;
   aya_attention attention;
+  const aya_terms* terms;       /* of beam search, or null */
   int32_t (*interrupted)(void); /* null: the search cannot be interrupted */
 } aya_request;
 
@@ -98,7 +110,7 @@ typedef struct {
   float* log_p;        /* [sentence][n_best][room] */
   int32_t* lengths;    /* [sentence][n_best] */
   double* scores;      /* [sentence][n_best] */
-  float* attention;    /* [sentence][n_best][room][source_room], or null */
+  float* attention;    /* [sentence][n_best][room][source_room], or null: not reported */
 } aya_found;
 
 /* Writes the `size` numbers of the tensor `name` to `into` and returns -1. Where the tensor has

@@ -27,7 +27,7 @@ class OutputLayer {
       if (member) {  // the first member merges what the others find
         found.resize(kChunk);
         for (int row = 0; row < count; ++row)
-          found[row].clear(int(best[row].logits.size()), best[row].watched_id);
+          found[row].clear(int(best[row].logits.size()), best[row].watched_id, best[row].wanted);
         into = found.data();
       }
       constexpr int stride = kLogits * kPanel;

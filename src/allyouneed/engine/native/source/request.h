@@ -6,6 +6,7 @@
 #include <string>
 
 #include "interface.h"
+#include "terms.h"
 
 // Checks that the offsets rise from 0 to the number of ids, and that all ids are in the vocabulary.
 inline void check_lists(const char* what, const aya_lists& lists, int vocabulary) {
@@ -55,6 +56,7 @@ class Request {
         demand(request_.selection->offsets[s + 1] > request_.selection->offsets[s],
                "a sentence's selection is empty");
     }
+    if (request_.terms) check_terms(*request_.terms);
     const aya_attention& attention = request_.attention;
     demand(attention.layer >= -1 && attention.layer < config_.decoder_layers,
            "the decoder has no such layer");
@@ -70,7 +72,7 @@ class Request {
            "no memory was given for hypotheses");
     demand(found.room >= longest_, "the hypotheses have less room than their limit");
     const aya_lists& sources = request_.sources;
-    if (request_.attention.layer < 0) return;
+    if (request_.attention.layer < 0 || (request_.terms && !found.attention)) return;
     demand(found.attention, "no memory was given for attention");
     for (int s = 0; s < sources.count; ++s)
       demand(sources.offsets[s + 1] - sources.offsets[s] <= found.source_room,
@@ -80,6 +82,35 @@ class Request {
  private:
   static void demand(bool holds, const char* otherwise) {
     if (!holds) throw std::invalid_argument(otherwise);
+  }
+
+  void check_terms(const aya_terms& terms) const {
+    const aya_lists& sources = request_.sources;
+    check_lists("the terms' forms", terms.forms, config_.vocabulary);
+    check_lists("the terms' sources", terms.sources, config_.max_positions);
+    demand(!request_.options.samples, "terms are for beam search");
+    demand(request_.attention.layer >= 0, "terms need heads that tell their places");
+    demand(terms.forms_of && terms.terms_of && terms.edges && (!terms.forms.count || terms.term_of),
+           "no memory was given for terms");
+    demand(!terms.forms_of[0] && terms.forms_of[sources.count] == terms.forms.count &&
+               !terms.terms_of[0] && terms.terms_of[sources.count] == terms.sources.count,
+           "the terms are not those of the sentences");
+    for (int s = 0; s < sources.count; ++s) {
+      const int64_t count = terms.terms_of[s + 1] - terms.terms_of[s];
+      demand(count >= 0 && count <= kMostTerms && terms.terms_of[s + 1] <= terms.sources.count,
+             "a sentence has too many terms");
+      demand(terms.forms_of[s] <= terms.forms_of[s + 1] &&
+                 terms.forms_of[s + 1] <= terms.forms.count,
+             "the terms are not those of the sentences");
+      for (int64_t f = terms.forms_of[s]; f < terms.forms_of[s + 1]; ++f)
+        demand(terms.term_of[f] >= 0 && terms.term_of[f] < count &&
+                   terms.forms.offsets[f] < terms.forms.offsets[f + 1],
+               "a form is empty, or of no term");
+      const int64_t length = sources.offsets[s + 1] - sources.offsets[s];
+      for (int64_t t = terms.terms_of[s]; t < terms.terms_of[s + 1]; ++t)
+        for (int64_t i = terms.sources.offsets[t]; i < terms.sources.offsets[t + 1]; ++i)
+          demand(terms.sources.ids[i] < length, "a term is beyond its source");
+    }
   }
 
   void check_options() const {
