@@ -104,6 +104,6 @@ def test_terms_that_do_not_fit(odd_model: MakeModel, native: MakeEngine) -> None
         engine.search([[5, 2]], SamplingOptions(), terms=terms)
     with pytest.raises(ShapeError, match="edges of 3 pieces for a vocabulary of 47"):
         engine.search([[5, 2]], BeamOptions(), terms=WantedTerms(terms.sentences, bytes(3)))
+    wrong = WantedTerms(terms.sentences, terms.edges, AlignmentHeads(9))
     with pytest.raises(UsageError, match="layer 9"):
-        wrong = WantedTerms(terms.sentences, terms.edges, AlignmentHeads(9))
         engine.search([[5, 2]], BeamOptions(), terms=wrong)
