@@ -73,7 +73,7 @@ def test_notes_are_told(call, parrot: Path) -> None:
 def test_a_line_that_cannot_be_used_does_not_end_the_conversation(call, parrot: Path) -> None:
     done = greedy(call, parrot, b"b a\n/usr/bin\n" + b"a " * 600 + b"\nd c\n/quit\n")
     assert (done.code, done.lines) == (2, ["b a", "", "d c"])
-    assert "note: /usr/bin: there is no /usr" in done.err
+    assert "note: /usr/bin: there is no command /usr" in done.err
     assert "write a shorter text" in done.err
     done = greedy(call, parrot, b"a " * 600 + b"\n", "--json")
     assert json.loads(done.lines[0]).keys() == {"turn", "error"}
@@ -82,7 +82,7 @@ def test_a_line_that_cannot_be_used_does_not_end_the_conversation(call, parrot: 
 def test_an_unknown_command_says_which_there_are(call, parrot: Path) -> None:
     done = greedy(call, parrot, b"/resett\n")
     assert done.code == 2
-    assert "there is no /resett; did you mean /reset?" in done.err
+    assert "there is no command /resett; did you mean /reset?" in done.err
     assert all(f"/{name}" in done.err for name in COMMANDS)
 
 
@@ -222,7 +222,7 @@ def test_a_person_talks_and_leaves(terminal: Terminal) -> None:
     terminal.wait_for("\nb a d c\r\n")
     terminal.wait_for("> ")
     terminal.type("/nonsense\n")
-    terminal.wait_for("there is no /nonsense")
+    terminal.wait_for("there is no command /nonsense")
     terminal.wait_for("> ")
     terminal.type("half a li")
     terminal.wait_for("half a li")

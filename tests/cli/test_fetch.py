@@ -50,7 +50,7 @@ def test_what_is_fetched_is_found_by_recipes(call, toy: DataSet, home: Path) -> 
     assert "`allyouneed fetch toy` downloads it" in missing.err
     done = call("fetch", "toy")
     assert (done.code, done.lines) == (0, [str(home / "toy")]), done.err
-    assert "for any use" in done.err
+    assert "allows any use" in done.err
     assert "fetching train.tsv" in done.err
     assert "ALLYOUNEED_DATA" not in done.err
     assert resolve(Path("toy/train.tsv"), None).read_bytes() == TRAIN

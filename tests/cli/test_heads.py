@@ -72,7 +72,7 @@ def test_what_cannot_be_done_is_said_before_the_work(
 ) -> None:
     done = call(*files, "--picture", tmp_path / "heads.gif")
     assert (done.code, done.out) == (2, "")
-    assert "heads.gif: the name of a figure ends in .png, .svg, .pdf" in done.err
+    assert "heads.gif: the name of a figure must end in one of .png, .svg, .pdf" in done.err
     done = call(*files[:3])
     assert (done.code, done.out) == (2, "")
     assert "--tsv" in done.err

@@ -94,8 +94,8 @@ def test_it_saves_a_file(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["a", "b", "c"], 2, "3 sentences by 1 models"),
-        (["a", "b", "--second-model", "en-de"], 2, "2 sentences by 2 models"),
+        (["a", "b", "c"], 2, "3 sentences with 1 models"),
+        (["a", "b", "--second-model", "en-de"], 2, "2 sentences with 2 models"),
         (["a", "--html", "x.html", "--port", "80"], 2, "--port and --no-browser do not apply"),
         (["a", "--html", "x.html", "--no-browser"], 2, "do not apply to --html"),
         (["a", "--beam", "65"], 2, "look.beam = 65"),

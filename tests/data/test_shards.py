@@ -90,7 +90,7 @@ def test_folders_that_cannot_be_read(folders, tmp_path):
     with pytest.raises(DataError, match=r"de is a folder and .*/file is a file"):
         shards(Corpus(tmp_path / "file", folders[1]))
     (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match=r"none holds no file"):
+    with pytest.raises(DataError, match=r"none has no files"):
         shards(Corpus(tmp_path / "none"))
 
 

@@ -123,7 +123,7 @@ def test_what_is_not_on_the_tape_is_said(model: Transformer, pair: Pair) -> None
         with pytest.raises(UsageError, match="there is nothing"):
             tape[CROSS]
         model(*pair)
-    with pytest.raises(UsageError, match=r"on this tape; there is decoder.layers.1.cross_att"):
+    with pytest.raises(UsageError, match=r"on this tape; the names are decoder.layers.1.cross_att"):
         tape[OWN]
     with pytest.raises(UsageError, match="no head 4"):
         tape[f"{CROSS}[4]"]

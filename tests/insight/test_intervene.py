@@ -234,13 +234,13 @@ def test_an_unknown_name_is_told_what_there_is(what: Any, model: Transformer) ->
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({"edit": {CROSS: "flat"}}, "'flat' is no edit"),
+        ({"edit": {CROSS: "flat"}}, "'flat' is not an edit"),
         ({"edit": {OWN: Forced([(1, 2)])}}, r"cell \(1, 2\) lies in the future"),
         ({"edit": {CROSS: Blocked([(-1, 2)])}}, "count from 0"),
         ({"edit": {f"{CROSS}[0]": torch.ones(4, 3, 5)}}, r"axes TS .*\(4, 3, 5\)"),
         ({"edit": {CROSS: torch.full((3, 5), torch.nan)}}, "finite"),
-        ({"patch": {CROSS: torch.ones(16)}}, "a patch is TD or BTD"),
-        ({"patch": {CROSS: Patch(torch.ones(2, 16), [2])}}, "position 2 lies outside"),
+        ({"patch": {CROSS: torch.ones(16)}}, "a patch must be TD or BTD"),
+        ({"patch": {CROSS: Patch(torch.ones(2, 16), [2])}}, "position 2 is outside"),
     ],
 )
 def test_what_cannot_be_used_is_said_before_anything_is_changed(
@@ -254,8 +254,8 @@ def test_what_cannot_be_used_is_said_before_anything_is_changed(
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({"edit": {CROSS: torch.ones(4, 3)}}, "given are for 3 keys and this run has 5"),
-        ({"edit": {CROSS: Blocked([(0, 5)])}}, r"cell \(0, 5\) lies outside; there are keys 0 … 4"),
+        ({"edit": {CROSS: torch.ones(4, 3)}}, "given weights have 3 keys, but this run has 5"),
+        ({"edit": {CROSS: Blocked([(0, 5)])}}, r"cell \(0, 5\) is outside the run's keys 0 … 4"),
         ({"patch": {CROSS: torch.ones(2, 4, 16)}}, "2 rows of width 16 does not fit .* 3 rows"),
         ({"patch": {f"{CROSS}[0]": torch.ones(4, 16)}}, "of width 16 .* of width 4"),
     ],

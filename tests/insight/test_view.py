@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said_with_its_layer() -> None:
         ShapeError, match=r"layer 1 .* \(2, 4, 3\); with 5 tokens_x.*\(heads, 5, 3\)$"
     ):
         attention_view(GERMAN, ENGLISH, [good[0], good[1][:, :4], good[2]])
-    with pytest.raises(ShapeError, match=r"layer 0 .* the other way round"):
+    with pytest.raises(ShapeError, match=r"layer 0 .* exchange tokens_x and tokens_y"):
         attention_view(ENGLISH, GERMAN, good)
     with pytest.raises(ShapeError, match="layer 0 holds 4 sentences"):
         attention_view(GERMAN, ENGLISH, weights(1, batch=4))
@@ -99,7 +99,9 @@ def test_what_is_wrong_is_said_with_its_layer() -> None:
 def test_weights_that_are_none(value: float) -> None:
     layers = weights(2)
     layers[1][1, 4, 2] = value
-    with pytest.raises(UsageError, match=r"layer 1, head 1, row 4, column 2: .* is no weight"):
+    with pytest.raises(
+        UsageError, match=r"layer 1, head 1, row 4, column 2: .* is not an attention weight"
+    ):
         attention_view(GERMAN, ENGLISH, layers)
 
 

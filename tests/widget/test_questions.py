@@ -53,7 +53,7 @@ def test_lone_surrogates_are_replaced() -> None:
     ("kind", "payload", "words"),
     [
         ("tranlsate", {}, "did you mean translate"),
-        ("xyzzy", {}, "there is: about, translate"),
+        ("xyzzy", {}, "the kinds are about, translate"),
         ("translate", {"state": {"text": 1}}, "translate.state.text = 1"),
         ("translate", {"state": {"text": "a", "beem": 1}}, "translate.state.beem is not known"),
         ("translate", {"state": {"text": "a", "beam": 0}}, "translate.state.beam = 0"),
@@ -63,7 +63,7 @@ def test_lone_surrogates_are_replaced() -> None:
         (
             "translate",
             {"state": {"text": "a", "edits": [{"head": "h", "kind": "force"}]}},
-            "cells belong to block and force",
+            "block and force need cells",
         ),
         (
             "translate",

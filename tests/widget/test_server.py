@@ -234,5 +234,5 @@ def test_it_is_quiet(page: Page, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_port_that_is_taken(page: Page) -> None:
-    with pytest.raises(UsageError, match=rf"port {page.server.port} is taken by another program"):
+    with pytest.raises(UsageError, match=rf"port {page.server.port} is used by another program"):
         PageServer(page.server.ask, page.server.start_with, page.server.port)

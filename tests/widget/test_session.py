@@ -327,7 +327,7 @@ def test_the_last_few_translations_are_kept(session: Session) -> None:
     assert "error" not in session.ask("metrics", {"id": first}).json  # it was used last
     for beam in range(21, 21 + KEPT):
         translated(session, beam=beam)
-    assert "is not kept any more" in refused(session.ask("metrics", {"id": first}))
+    assert "is no longer stored" in refused(session.ask("metrics", {"id": first}))
 
 
 def test_an_older_request_of_the_pane_is_obsolete(session: Session) -> None:

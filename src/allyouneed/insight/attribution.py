@@ -65,7 +65,7 @@ def rollout(
         kept, looked = _half_kept(own.mean(dim=-3)), _whole_rows(across.mean(dim=-3))
         target = kept @ of_target[-1] if of_target else kept
         source = kept @ of_source[-1] if of_source else torch.zeros_like(looked)
-        # What went past cross-attention is half of the sum, or all where nothing was looked at.
+        # The residual stream is half of the sum, or all of it if cross-attention saw no token.
         past_T1 = 1 / (1 + looked.sum(dim=-1, keepdim=True))
         added = looked @ of_encoder[-1] if of_encoder else looked
         of_target.append(target * past_T1)
@@ -86,8 +86,8 @@ class ValueWeighted:
 def value_weighted(
     model: Transformer, source_BS: Tensor, target_BT: Tensor
 ) -> dict[str, ValueWeighted]:
-    """Norm-based attention (Kobayashi et al. 2020) of every attention module, by its name, while
-    the target is teacher-forced: a key that is looked at counts for little where its value is
+    """Norm-based attention (Kobayashi et al. 2020) of every attention module, by its name, with the
+    target teacher-forced. A key with a large weight still counts for little if its value vector is
     small.
 
     Raises:
@@ -118,10 +118,10 @@ def value_vectors(attention: MultiHeadAttention, v_BHSK: Tensor) -> Tensor:
 def gradient_times_attention(
     model: Transformer, source_BS: Tensor, target_BT: Tensor
 ) -> dict[str, Tensor]:
-    """Each attention weight times the gradient of log P(target) by it, BHTS, by the module's name
-    (Chefer et al. 2021; there, negative ones are then left out).
+    """Each attention weight times the gradient of log P(target) with respect to it: BHTS, by the
+    module's name (Chefer et al. 2021, who then drop negative values).
 
-    Summed over a head, that is how log P(target) begins to rise as all its weights grow.
+    The sum over a head is the rate at which log P(target) rises when all its weights are scaled up.
 
     Raises:
         ShapeError, UsageError: as `score_targets`.
@@ -172,15 +172,15 @@ def gradient_times_input(
     position: int,
     token: int | None = None,
 ) -> Attribution:
-    """Each token's embedding times the gradient by it (Shrikumar et al. 2017): the rate at which
-    log P changes as that embedding is scaled.
+    """Each token's embedding times the gradient with respect to it (Shrikumar et al. 2017): the
+    rate at which log P changes when that embedding is scaled.
 
-    It is P of `target[position]` after the target tokens before it, or there of another `token`.
-    `source` and `target` are ids, with their ends.
+    P is the probability of `target[position]`, or of another `token`, given the source and the
+    target tokens before the position. `source` and `target` are ids with their end tokens.
 
     Raises:
-        UsageError: a position or token that is not there, a model in training mode.
-        ShapeError: ids that do not fit into the model's positions.
+        UsageError: the position or token does not exist, or the model is in training mode.
+        ShapeError: there are more ids than the model has positions.
     """
     asked = _Asked.of(model, source, target, position, token)
     log_p_M, gradients = asked.log_probability(torch.ones(1))
@@ -197,14 +197,16 @@ def integrated_gradients(
     *,
     steps: int = 64,
 ) -> Attribution:
-    """Integrated gradients (Sundararajan et al. 2017): the gradient times the embedding, averaged
-    on the way from no embeddings (zeros; positions stay) to all of them. The shares add up to the
-    rise of log P on that way, but for `gap`, which shrinks with more `steps`.
+    """Integrated gradients (Sundararajan et al. 2017): the embedding times the gradient, averaged
+    over the path from zero embeddings (with their positions) to the real ones. The shares add up to
+    the change of log P along the path, except for `gap`, which shrinks with more `steps`.
 
-    Otherwise as `gradient_times_input`. The mean is taken at the points of Gauss and Legendre.
+    The arguments are those of `gradient_times_input`; `steps` is the number of points on the path,
+    chosen by Gauss-Legendre quadrature.
 
     Raises:
-        UsageError, ShapeError: as `gradient_times_input`; fewer than one step.
+        UsageError, ShapeError: as `gradient_times_input`.
+        UsageError: `steps` is below 1.
     """
     if steps < 1:
         raise UsageError(f"steps={steps} must be at least 1")
@@ -245,7 +247,7 @@ class _Asked:
         if not 0 <= token < model.config.vocabulary:
             raise UsageError(f"token {token}: the vocabulary has 0 … {model.config.vocabulary - 1}")
         device = next(model.parameters()).device
-        with torch.inference_mode(False):  # gradients will go through what is made here
+        with torch.inference_mode(False):  # gradients will be computed for these tensors
             source_1S = torch.tensor([list(source)], device=device)
             target_1T = torch.tensor([list(target[: position + 1])], device=device)
             return cls(model, source_1S, teacher_input(model, source_1S, target_1T), token)
@@ -257,8 +259,8 @@ class _Asked:
             return encoder.tokens(self.source_1S).detach(), decoder.tokens(self.input_1T).detach()
 
     def log_probability(self, scales_M: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """log P with all embeddings times each of M scales, and its gradients by them, MSD and
-        MTD."""
+        """log P with all embeddings multiplied by each of M scales, and its gradients MSD and MTD
+        with respect to the embeddings."""
         with torch.inference_mode(False), torch.enable_grad():
             scales_M11 = scales_M[:, None, None]
             source_MSD, target_MTD = (
@@ -291,7 +293,7 @@ def _embedded(model: Transformer, source_BSD: Tensor, target_BTD: Tensor) -> Ite
 
 
 def _with_a_gradient(weights_BHTS: Tensor, _: Site) -> Tensor:
-    """Weights that an edit has put in place have no graph, so they get a gradient of their own."""
+    """Makes weights without a graph, as an edit sets them, leaves that get a gradient."""
     return weights_BHTS if weights_BHTS.requires_grad else weights_BHTS.clone().requires_grad_()
 
 

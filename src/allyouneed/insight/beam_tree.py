@@ -15,13 +15,15 @@ Fate = Literal["alive", "dropped", "finished", "best"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A hypothesis: that of its parent and one more token.
+    """A hypothesis: its parent's tokens and one more.
 
-    `number` is its place among the nodes, `parent` its parent's (None: it is a first token) and
-    `step` that of its token in the hypothesis, from 0. `log_probability` and `score` are the whole
-    hypothesis' so far. `fate`: "best" for the translation and what it grew from; "finished" for
-    others that ended; "dropped" where nothing that it could become stayed in the beam; "alive" for
-    those that went on, or were in the beam when the search stopped.
+    `number` is its index among the nodes, `parent` the parent's number (None for a first token),
+    and `step` the position of its token, from 0. `log_probability` and `score` are those of the
+    hypothesis so far.
+
+    `fate` is "best" for the translation and its beginnings; "finished" for other hypotheses that
+    ended; "dropped" if no extension of it stayed in the beam; "alive" if an extension stayed, or if
+    it was in the beam when the search stopped.
     """
 
     number: int
@@ -73,7 +75,7 @@ class TreeWatch:
         self._step += 1
 
     def tree(self, best: Sequence[int]) -> BeamTree:
-        """The tree, when the search has found that the hypothesis of these ids is best."""
+        """The finished tree. `best` are the ids of the hypothesis that the search returned."""
         went_on = {node.parent for node in self._nodes} | set(self._beam)
         children = {(node.parent, node.id): node.number for node in self._nodes}
         way: list[int | None] = [None]

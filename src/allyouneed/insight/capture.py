@@ -1,4 +1,4 @@
-"""A tape of what a model computes: attention weights, and on request what is around them.
+"""Records what a model computes: attention weights, and on request other tensors.
 
 B rows · H heads · T queries · S keys · D d_model · K head width · F d_ff
 """
@@ -29,12 +29,12 @@ from allyouneed.insight.names import (
 
 
 class Recording:
-    """What was seen of one kind, by the name of the module, in the order in which it ran.
+    """The recorded tensors of one kind, by the name of the module.
 
-    `recording[name]` is the newest run, `recording.runs(name)` are all of them. A run is one pass
-    over whole sentences, or all steps of one search joined along T; attention's S is filled up
-    with zeros there. In a search, row r at step t belongs to the hypothesis that stood in place r
-    then: hypotheses change places. Zeros fill the rows of sentences that were done by then.
+    `recording[name]` is the newest run, `recording.runs(name)` returns all runs. A run is one pass
+    over whole sentences, or all steps of one search joined along T; shorter S axes of attention are
+    then padded with zeros. In a search, row r at step t belongs to the hypothesis that was in row r
+    at that step, and hypotheses change rows. Rows of sentences that were already done are zeros.
     """
 
     def __init__(self, kind: str, time_axis: int) -> None:
@@ -45,7 +45,7 @@ class Recording:
         """The newest run. An attention's name with an index gives that head, without the H axis.
 
         Raises:
-            UsageError: a name that was not recorded, with those that were.
+            UsageError: the name was not recorded; the message lists the recorded names.
         """
         return self._joined(name, -1)
 
@@ -60,7 +60,8 @@ class Recording:
         return len(self._runs)
 
     def add(self, name: str, when: Pass, tensor: Tensor) -> None:
-        """A step that follows on the last one belongs to its run; any other begins a new one."""
+        """Adds a tensor. A step that follows the last step belongs to the same run; any other
+        tensor begins a new run."""
         runs = self._runs.setdefault(name, [])
         if not runs or when.step == 0 or runs[-1][-1][0].step + 1 != when.step:
             runs.append([])
@@ -81,15 +82,15 @@ class Recording:
 
 
 class Tape:
-    """What `capture` records: `tape[name]` are attention weights BHTS, as is
-    `tape.attention[name]`; the other recordings are empty unless they were asked for.
+    """The result of `capture`. `tape[name]` and `tape.attention[name]` are attention weights BHTS.
+    The other recordings are empty unless they were asked for.
 
-    `residuals`: the residual stream BTD behind each sub-layer (behind its norm, where that comes
-    last), behind the embeddings, and behind the stacks' final norms (`decoder.norm`).
-    `outputs`: what each sub-layer adds to the stream, BTD, its dropout done.
-    `queries`, `keys`, `values`: BHTK, rotated where positions are rotary.
-    `activations`: the hidden units of each feed-forward network as W_2 gets them, BTF.
-    `gates`: how much of its past each component of a recurrence keeps, f_t, BTD.
+    `residuals`: the residual stream BTD after each sub-layer (after its norm in a post-norm model),
+    after the embeddings, and after the stacks' final norms (`decoder.norm`).
+    `outputs`: the tensor BTD that each sub-layer adds to the stream, after dropout.
+    `queries`, `keys`, `values`: BHTK; with rotary positions, queries and keys are rotated.
+    `activations`: the hidden units BTF of each feed-forward network, the input of W_2.
+    `gates`: f_t, BTD: the share of its past that each component of a recurrence keeps.
     """
 
     def __init__(self) -> None:
@@ -124,7 +125,8 @@ def capture(
     gates: bool = False,
     names: Sequence[str] | None = None,
 ) -> Iterator[Tape]:
-    """Records what runs inside the `with`: attention weights, and on request what else is named.
+    """Records the model's computations in the `with` block: attention weights, and on request other
+    tensors.
 
         with capture(model, residuals=True) as tape:
             model(source_BS, target_BT)
@@ -133,13 +135,12 @@ def capture(
         tape.residuals["decoder.layers.0.feed_forward"]     # BTD
 
     `names` are the modules to record (None: all). Training, scoring, searches and predictions are
-    recorded alike; a translator runs on the core engine meanwhile. Tensors are kept as they arise,
-    on their device and with the graph behind them where gradients are on, so gradients can be asked
-    for of them. Afterwards nothing is left behind in the model. `Tape` says what is kept under
-    which name.
+    all recorded; a translator runs on the core engine meanwhile. Tensors are kept as they are, on
+    their device and, if gradients are enabled, with their graph. After the block the model is
+    unchanged. `Tape` describes the recordings and their names.
 
     Raises:
-        UsageError: a name that there is not, with those that there are.
+        UsageError: a name does not exist; the message lists the names.
     """
     model, tape = core_model(looked_into), Tape()
     wanted = _wanted(model, names)
@@ -197,7 +198,7 @@ class _Recorder:
             self._heads(attention.W_Q, self.tape.queries, name, attention.heads)
             self._heads(attention.W_K, self.tape.keys, name, attention.heads)
             return
-        turned = self.tape.queries  # of the two, the one that the rotation is given next
+        turned = self.tape.queries  # the recording for the next tensor that is rotated
 
         def about_to_turn(recording: Recording) -> Callable[..., None]:
             def hook(*_: Any) -> None:
@@ -227,7 +228,7 @@ class _Recorder:
         self._whole(recurrence.gate, self.tape.gates, name)
 
     def residuals(self, name: str, model: CoreModel) -> None:
-        """The stream behind a sub-layer and what that adds to it, or an end of a stack."""
+        """Records the stream after a sub-layer and the sub-layer's output, or an end of a stack."""
         if name in ends_of_stacks(model):
             self._whole(model.get_submodule(name), self.tape.residuals, name)
             return
@@ -258,11 +259,11 @@ class _Recorder:
 
 
 def _joined(run: Sequence[tuple[Pass, Tensor]], time: int) -> Tensor:
-    """The steps of a run as one tensor; a single one is the very tensor that was seen."""
+    """The steps of a run as one tensor. A single step is returned as the recorded tensor itself."""
     if len(run) == 1:
         return run[0][1]
     (first, like), (_, last) = run[0], run[-1]
-    wide = last.size(-1)  # the newest step looks at the most keys
+    wide = last.size(-1)  # the newest step has the most keys
     joined = like.new_zeros(*like.shape[:time], len(run), *like.shape[time + 1 : -1], wide)
     for number, (when, tensor) in enumerate(run):
         rows = _places(first.sentences, when.sentences, tensor)
@@ -271,7 +272,8 @@ def _joined(run: Sequence[tuple[Pass, Tensor]], time: int) -> Tensor:
 
 
 def _places(first: Tensor | None, now: Tensor | None, tensor: Tensor) -> Tensor:
-    """Where the rows of a step stood at the first step: sentences leave when they are done."""
+    """The rows of the first step that the rows of this step belong to. Sentences leave the batch
+    when they are done."""
     if first is None or now is None:
         return torch.arange(tensor.size(0), device=tensor.device)
     places: dict[int, list[int]] = {}

@@ -52,7 +52,7 @@ def check_edit(name: str, edit: Edit, heads: int) -> None:
     elif isinstance(edit, Blocked | Forced):
         for t, s in edit.cells:
             if t < 0 or s < 0:
-                raise UsageError(f"{name}: cell ({t}, {s}) is none; positions count from 0")
+                raise UsageError(f"{name}: cell ({t}, {s}) does not exist; positions count from 0")
             if looks_back(name) and s > t:
                 raise UsageError(
                     f"{name}: cell ({t}, {s}) lies in the future; a decoder's query t looks at "
@@ -60,7 +60,7 @@ def check_edit(name: str, edit: Edit, heads: int) -> None:
                 )
     elif edit not in ("uniform", "diagonal"):
         raise UsageError(
-            f"{name}: {edit!r} is no edit; take 'uniform', 'diagonal', a tensor TS, "
+            f"{name}: {edit!r} is not an edit; use 'uniform', 'diagonal', a tensor TS, "
             "Blocked(cells) or Forced(cells)"
         )
 
@@ -96,7 +96,7 @@ def _given(weights_BHTS: Tensor, site: Site, given: Tensor) -> Tensor:
     queries, keys = weights_BHTS.shape[-2:]
     if given.size(-1) != keys and not looks_back(site.module):
         raise ShapeError(
-            f"{site.module}: the weights given are for {given.size(-1)} keys and this run has "
+            f"{site.module}: the given weights have {given.size(-1)} keys, but this run has "
             f"{keys}; edit one sentence at a time"
         )
     rows = given[..., site.step : site.step + queries, :keys].to(weights_BHTS)
@@ -119,7 +119,7 @@ def _mask(cells: Sequence[Cell], weights_BHTS: Tensor, site: Site) -> Tensor:
     for t, s in cells:
         if s >= keys and not looks_back(site.module):
             raise ShapeError(
-                f"{site.module}: cell ({t}, {s}) lies outside; there are keys 0 … {keys - 1}"
+                f"{site.module}: cell ({t}, {s}) is outside the run's keys 0 … {keys - 1}"
             )
         if site.step <= t < site.step + queries:
             mask[t - site.step, s] = True

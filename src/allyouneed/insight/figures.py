@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["head_grid", "heatmap", "positional_plot", "row_min_max", "save"]
 
-CELL, LARGEST = 0.36, 24.0  # inches: the side of a heat map's cell, and of the whole at most
-MOST_LINES = 80  # between the rows or columns of a heat map
+CELL, LARGEST = 0.36, 24.0  # inches: the side of a heat map's cell, and the longest side of a map
+MOST_LINES = 80  # rows or columns: larger heat maps have no lines between cells
 WEIGHTS, MEASURE, CHANGE = "Blues", "Blues", "PuOr"
 """Colours that stay in order for colour-blind readers. Light means little; for changes, none."""
 LINES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
@@ -35,8 +35,8 @@ CHANGES = "_change"  # the ending of measures that can be negative
 
 
 def row_min_max(weights_TS: Tensor) -> Tensor:
-    """Every row stretched so that its smallest weight is 0 and its largest 1; a row of equal
-    weights becomes zeros."""
+    """The weights with every row scaled so that its smallest weight is 0 and its largest 1. A row
+    of equal weights becomes zeros."""
     low_T1, high_T1 = weights_TS.amin(-1, keepdim=True), weights_TS.amax(-1, keepdim=True)
     return (weights_TS - low_T1) / (high_T1 - low_T1).masked_fill(high_T1 == low_T1, 1.0)
 
@@ -51,13 +51,14 @@ def heatmap(
     stretched: bool = False,
     bar: bool = True,
 ) -> "Figure":
-    """One head's attention weights, a row for each query, a column for each key.
+    """A heat map of one head's attention weights, with a row for each query and a column for each
+    key.
 
-    `axes` name the two sides, such as ("target", "source"). `stretched` takes `row_min_max` of
-    the weights, which shows what each row looks at most; `bar` is the bar of colours.
+    `axes` name the two sides, such as ("target", "source"). `stretched` draws `row_min_max` of the
+    weights, which emphasises the largest weight of each row. `bar` adds a bar of colours.
 
     Raises:
-        ShapeError: weights that have not a row for each query and a column for each key.
+        ShapeError: there is not a row for each query and a column for each key.
         UsageError: matplotlib is not installed.
     """
     weights = torch.as_tensor(weights_TS).detach().double().cpu()
@@ -90,7 +91,7 @@ def heatmap(
         if title:
             _set_title(figure, title)
         if bar:
-            what = "weight, each row from its least to its most" if stretched else "weight"
+            what = "weight, each row from its smallest to its largest" if stretched else "weight"
             figure.colorbar(drawn, ax=plot, shrink=0.82, aspect=25, label=what, pad=0.02)
         figure.draw_without_rendering()
     return figure
@@ -99,13 +100,13 @@ def heatmap(
 def positional_plot(
     table_PD: Tensor, dimensions: Sequence[int] = (4, 5, 6, 7), *, title: str = ""
 ) -> "Figure":
-    """Some dimensions of a positional encoding over the positions, section 3.5.
+    """A plot of some dimensions of a positional encoding over the positions (section 3.5).
 
         positional_plot(sinusoidal_encoding(positions=100, d_model=20))
 
     Raises:
-        ShapeError: a table that is not PD.
-        UsageError: a dimension that it does not have, or matplotlib is not installed.
+        ShapeError: the table is not PD.
+        UsageError: the table lacks a dimension, or matplotlib is not installed.
     """
     if table_PD.dim() != 2:
         raise ShapeError(f"a positional encoding is PD, not {tuple(table_PD.shape)}")
@@ -135,15 +136,16 @@ def positional_plot(
 
 
 def head_grid(grids: Mapping[str, Mapping[str, Tensor]], *, title: str = "") -> "Figure":
-    """All heads by their measures: a row of grids for each measure, layers × heads in each.
+    """A figure of all heads: a row of grids for each measure; each grid is layers × heads.
 
-    `grids[measure][kind]` are the values LH of the attention `kind`, "encoder", "decoder" or
-    "cross", NaN where a head has none; `HeadReport.grids()` gives just that. A measure whose name
-    ends in "_change" is drawn around 0. Each measure has its own scale of colours.
+    `grids[measure][kind]` holds the values LH of the attention `kind`, "encoder", "decoder" or
+    "cross", with NaN for a head without a value; `HeadReport.grids()` returns this form. Each
+    measure has its own scale of colours. The scale of a measure whose name ends in "_change" is
+    centred at 0.
 
     Raises:
-        ShapeError: values that are not LH.
-        UsageError: no grids, or matplotlib is not installed.
+        ShapeError: the values are not LH.
+        UsageError: there are no grids, or matplotlib is not installed.
     """
     grids = {measure: {k: v for k, v in of.items() if v.numel()} for measure, of in grids.items()}
     kinds = [kind for kind in KINDS if any(kind in of_kind for of_kind in grids.values())]

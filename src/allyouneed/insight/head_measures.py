@@ -12,8 +12,8 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 
 MEASURES: Mapping[str, str] = {
-    "entropy": "of a row's weights, in nats: 0 looks at one token, log(length) at all alike",
-    "distance": "between row and column, in tokens",
+    "entropy": "entropy of a row's weights in nats: 0 for one token, log(length) for all equally",
+    "distance": "mean distance between row and column, in tokens",
     "previous": "weight of the column just before the row's own, where there is one",
     "self": "weight of the row's own column, where there is one",
     "next": "weight of the column just after the row's own, where there is one",
@@ -21,17 +21,17 @@ MEASURES: Mapping[str, str] = {
     "end": "weight of the end token, where there is one",
     "rare": "weight of the rarest token that the row may look at (Voita et al. 2019)",
 }
-"""The measures, each a mean over all rows. A row of cross-attention is the step that
-produced the target token of that number; the decoder's own rows and columns both count from the
-start token on."""
+"""The measures, each a mean over all rows. Row t of cross-attention is the step that produced
+target token t. The rows and columns of the decoder's self-attention both begin with the start
+token."""
 
 OFFSETS = {"previous": -1, "self": 0, "next": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of attention weights: the tokens BS, whether each is real (not padding), and how
-    rare each is, by `rarity`."""
+    """The columns of attention weights: the tokens BS, a mask of real tokens (not padding), and
+    each token's `rarity`."""
 
     ids_BS: Tensor
     real_BS: Tensor
@@ -40,10 +40,10 @@ class Columns:
 
 @dataclass(slots=True)
 class HeadSums:
-    """Sums over rows for the heads of one attention module, batch by batch; at the end, means.
+    """Sums over rows for the heads of one attention module, added batch by batch, and their means.
 
-    `causal` says that a row looks at no later column, as in the decoder's own attention. A row of
-    zeros, as of a head that is switched off, looks at nothing and is not counted.
+    `causal` says that a row has no weight on later columns, as in the decoder's self-attention. A
+    row of zeros, which a switched-off head has, is not counted.
     """
 
     config: TransformerConfig
@@ -72,9 +72,9 @@ class HeadSums:
         self._add_rare(weights_BHTS, rows_BHT, rarity_BS)
 
     def means(self) -> dict[str, list[float]]:
-        """A value for each head, by the measure's name, not a number where that head has no row;
-        without the measures that no row was there for, such as the weight of the end token in the
-        decoder's own attention."""
+        """A value for each head, by the measure's name; NaN for a head without rows. Measures
+        without any row are left out, such as the weight of the end token in the decoder's
+        self-attention."""
         return {
             name: (self._sums_H[name] / rows_H).tolist()
             for name, rows_H in self._rows_H.items()
@@ -82,7 +82,7 @@ class HeadSums:
         }
 
     def _add_rare(self, weights_BHTS: Tensor, rows_BHT: Tensor, rarity_BS: Tensor) -> None:
-        if self.causal:  # the rarest so far
+        if self.causal:  # the rarest of the columns up to the row's own
             rarest_BT, column_BT = rarity_BS.cummax(dim=1)
         else:
             each_BT = rows_BHT[:, 0]
@@ -100,10 +100,10 @@ class HeadSums:
 
 
 def rarity(config: TransformerConfig, counts: Mapping[int, int]) -> Tensor:
-    """How rare each id is, V: its rank by `counts`, the rarest highest.
+    """The rarity V of each id: its rank by `counts`; the rarest id has the highest rank.
 
-    Of ids that are equally rare the higher one is the rarer: byte-pair encoding learns frequent
-    pieces first. The special ids, which are no words, have -1.
+    Of ids with equal counts the higher id is the rarer, because byte-pair encoding learns frequent
+    pieces first. Special ids, which are not words, have -1.
     """
     vocabulary = max(config.vocabulary, config.source_vocabulary or 0)
     order = sorted(range(vocabulary), key=lambda id: (-counts.get(id, 0), id))
@@ -118,8 +118,8 @@ def sentence_measures(
 ) -> dict[str, list[float]]:
     """The measures of one sentence's attention, a value for each head.
 
-    `column_ids` are the S tokens that are looked at; the decoder's own begin with the start token.
-    Without a corpus to count in, the highest id is taken for the rarest.
+    `column_ids` are the ids of the S keys; in the decoder's self-attention they begin with the
+    start token. Without a corpus to count in, the highest id counts as the rarest.
     """
     ids_1S = torch.tensor([list(column_ids)])
     real_1S = torch.ones_like(ids_1S, dtype=torch.bool)

@@ -39,8 +39,8 @@ KINDS = ("encoder", "decoder", "cross")
 
 @dataclass(frozen=True, slots=True)
 class HeadEntry:
-    """One head: its name, as in `decoder.layers.3.cross_attention[5]`; its kind, one of `KINDS`;
-    layer and number, from 0; and what was measured, by the names of `ALL_MEASURES`."""
+    """One head: its name, such as `decoder.layers.3.cross_attention[5]`; its kind, one of `KINDS`;
+    its layer and number, from 0; and its measures, by the names of `ALL_MEASURES`."""
 
     name: str
     kind: str
@@ -56,10 +56,11 @@ class HeadEntry:
 
 @dataclass(frozen=True, slots=True)
 class HeadReport:
-    """Every head of a model, measured over `sentences` pairs with `target_tokens` (ends counted).
+    """The measures of every head of a model, over `sentences` pairs with `target_tokens` tokens
+    (end tokens are counted).
 
-    `loss`, in nats per target token, and `bleu` are those of the whole model; None where they were
-    not asked for.
+    `loss`, in nats per target token, and `bleu` are those of the whole model; None if `importance`
+    was not asked for.
     """
 
     heads: tuple[HeadEntry, ...]
@@ -69,15 +70,15 @@ class HeadReport:
     bleu: float | None = None
 
     def measured(self) -> list[str]:
-        """The names of what was measured of any head, in the order of `ALL_MEASURES`."""
+        """The names of the measures that some head has, in the order of `ALL_MEASURES`."""
         there = {name for head in self.heads for name in head.measures}
         return [name for name in ALL_MEASURES if name in there]
 
     def grid(self, measure: str, kind: str) -> Tensor:
-        """One measure of one kind of attention, layers × heads; NaN where there is no value.
+        """One measure of one kind of attention, layers × heads, with NaN for a missing value.
 
         Raises:
-            UsageError: a measure or kind that is not in the report.
+            UsageError: the report lacks this measure or kind.
         """
         check_name(measure, self.measured(), "in this report")
         check_name(kind, KINDS, "among the kinds of attention")
@@ -114,16 +115,16 @@ def head_report(
 ) -> HeadReport:
     """Measures every head of the translator's core model over pairs of sentences.
 
-    `MEASURES` are always taken. With `gold`, a line of Pharaoh links for each pair ("0-0" sure,
-    "1?2" possible, words counted from 0), each head of cross-attention is also read as a word
-    alignment and its error rate taken (Och & Ney 2003). `importance` switches one head after
-    another off and takes the change of loss and of BLEU (Michel et al. 2019): a pass over the
-    corpus, and a translation of it by greedy search, for each head.
+    `MEASURES` are always computed. `gold` holds a line of Pharaoh links for each pair ("0-0" sure,
+    "1?2" possible, words counted from 0); each head of cross-attention is then read as a word
+    alignment, and its error rate is computed (Och & Ney 2003). `importance` switches off each head
+    in turn and measures the change of loss and BLEU (Michel et al. 2019). This needs a pass over
+    the corpus, and a greedy translation of it, for each head.
 
     Raises:
-        UsageError: texts or gold alignments that are not one for each pair, or none at all.
-        DataError: a pair that does not fit into the model, a gold link to a word that is not
-            there; each by its number.
+        UsageError: there are no pairs, or not one target or gold alignment for each source.
+        DataError: a pair does not fit into the model, or a gold link names a word that does not
+            exist; the message names the pair's number.
     """
     pairs = Pairs.of(translator, sources, targets)
     wanted = None if gold is None else _gold(pairs, gold)
@@ -144,12 +145,12 @@ def head_report(
 def head_alignments(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], head: str
 ) -> list[Alignment]:
-    """The word alignment that one head of cross-attention makes of each pair: each target word
-    goes with the source word that its tokens look at most.
+    """The word alignment of each pair by one head of cross-attention. Each target word is aligned
+    with the source word that gets the largest weight from its tokens.
 
     Raises:
-        UsageError: a name that is no head of cross-attention, texts that are not pairs.
-        DataError: a pair that does not fit into the model, by its number.
+        UsageError: the name is not a head of cross-attention, or the texts are not pairs.
+        DataError: a pair does not fit into the model; the message names its number.
     """
     known = [name for name in heads(translator.model) if "cross_attention" in name]
     check_name(head, known, "among the heads of cross-attention")
@@ -228,7 +229,7 @@ def _importance(
     measured: Mapping[str, dict[str, float]],
     progress: Progress,
 ) -> tuple[float, float]:
-    """Loss and BLEU of the whole model; puts their changes without each head into `measured`."""
+    """Loss and BLEU of the whole model. Writes their changes without each head to `measured`."""
     loss, score = _loss(model, pairs), _bleu(model, pairs)
     for done, (name, values) in enumerate(measured.items()):
         progress("heads off", done, len(measured))

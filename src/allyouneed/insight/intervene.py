@@ -61,23 +61,23 @@ def intervene(
     heads, a feed-forward network, which means all its hidden units, or a layer, which means all
     of these in it.
 
-    `switch_off` removes: as if the head's slice of W_O were zero, or all of W_2; biases stay
-    (Voita et al. 2019; Michel et al. 2019). `scale` multiplies what a part gives, biases aside.
-    `edit` puts other weights in place, see `Edit`; of a list, one after the other. `patch` puts
-    values of another run in place (Vig et al. 2020): under a sub-layer's name what it adds to the
-    residual stream, BTD (`tape.outputs`); under a head's its result before W_O, BTK; under
-    `<sub-layer>_residual` the stream behind it (`tape.residuals`), and likewise under the
-    embeddings and final norms. Positions that a value does not reach stay as they are. In each
-    part edits come first, then scales, then patches.
+    `switch_off` removes a part, as if the head's slice of W_O, or all of W_2, were zero; biases
+    stay (Voita et al. 2019; Michel et al. 2019). `scale` multiplies a part's output without its
+    biases. `edit` replaces attention weights, see `Edit`; the edits of a list are applied one after
+    the other. `patch` replaces values by those of another run (Vig et al. 2020). The name of a
+    sub-layer means its output BTD (`tape.outputs`), the name of a head its result BTK before W_O.
+    `<sub-layer>_residual` means the stream after the sub-layer (`tape.residuals`); the names of
+    embeddings and final norms mean the stream too. Positions without a value in the patch are not
+    changed. Each part is first edited, then scaled, then patched.
 
     A change has the same effect in whole passes and in steps with a cache. A translator runs on
     the core engine inside the block, so compare with that engine's result. After the block the
     model is unchanged.
 
     Raises:
-        UsageError: a name that there is not, with those that there are; an edit or patch that
-            cannot be used. All of it before anything is changed.
-        ShapeError: while running, a matrix, cell or patch that does not fit the run.
+        UsageError: a name does not exist (the message lists the names), or an edit or patch cannot
+            be used. Both are checked before anything is changed.
+        ShapeError: while running, a matrix, cell or patch does not fit the run.
     """
     model = core_model(looked_into)
     names = [switch_off] if isinstance(switch_off, str) else switch_off
@@ -113,13 +113,13 @@ def _patch(name: str, value: Tensor | Patch) -> Patch:
     """The patch, its value BTD or BTK with B = 1 for all rows."""
     tensor = value.value if isinstance(value, Patch) else value
     if tensor.dim() not in (2, 3):
-        raise UsageError(f"{name}: a patch is TD or BTD, not of the shape {tuple(tensor.shape)}")
+        raise UsageError(f"{name}: a patch must be TD or BTD, not of shape {tuple(tensor.shape)}")
     tensor = tensor if tensor.dim() == 3 else tensor[None]
     positions = value.positions if isinstance(value, Patch) else range(tensor.size(1))
     for position in positions:
         if not 0 <= position < tensor.size(1):
             raise UsageError(
-                f"{name}: position {position} lies outside the patch, which has values for "
+                f"{name}: position {position} is outside the patch, which has values for "
                 f"0 … {tensor.size(1) - 1}"
             )
     return Patch(tensor, positions)

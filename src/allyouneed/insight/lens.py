@@ -20,14 +20,15 @@ EMBEDDINGS, BIASES = "decoder.embeddings", "biases"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place in the decoder: behind the embeddings, or behind a sub-layer.
+    """One place in the decoder: after the embeddings, or after a sub-layer.
 
     `log_p_BTV` is the distribution over the next token that the final norm and the output
-    projection make of the residual stream there; at the last sub-layer it is the model's own.
-    `effects_PBT` says how far each of `parts` lifts the logit of the target's token above the mean
-    of all logits there; they add up to it. The parts are the embeddings, what each sub-layer has
-    added so far, and the biases of norms and output, all carried through the norms between with
-    these norms' means and variances held as they are.
+    projection compute from the residual stream at this place. At the last sub-layer it is the
+    model's own distribution. `effects_PBT` is the contribution of each of `parts` to the logit of
+    the target's token minus the mean of all logits; the contributions add up to this difference.
+    The parts are the embeddings, the output of each sub-layer so far, and the biases of norms and
+    output. All are carried through the norms in between, with the norms' means and variances held
+    constant.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Place:
     effects_PBT: Tensor
 
     def cross_share(self) -> Tensor:
-        """Cross-attention's share of all effects, by their absolute values: BT, from 0 to 1."""
+        """Cross-attention's share BT of all effects, from 0 to 1, by their absolute values."""
         of_cross_P = torch.tensor([part.endswith("cross_attention") for part in self.parts])
         sizes_PBT = self.effects_PBT.abs()
         all_BT = sizes_PBT.sum(dim=0)
@@ -52,13 +53,13 @@ def logit_lens(model: Transformer, tape: Tape, target_BT: Tensor) -> Iterator[Pl
     logits are explained, one for each position of the decoder's input.
 
     Raises:
-        UsageError: a tape without residuals.
+        UsageError: the tape has no residuals.
     """
     if EMBEDDINGS not in tape.residuals:
-        raise UsageError("the lens needs the residual stream; capture(model, residuals=True)")
+        raise UsageError("the lens needs the residual stream; use capture(model, residuals=True)")
     stream_BTD = tape.residuals[EMBEDDINGS]
     names = [EMBEDDINGS]
-    parts_PBTD = torch.stack([stream_BTD, torch.zeros_like(stream_BTD)])  # of it, and biases
+    parts_PBTD = torch.stack([stream_BTD, torch.zeros_like(stream_BTD)])  # embeddings, biases
     yield _place(model, EMBEDDINGS, stream_BTD, names, parts_PBTD, target_BT)
     for name in sublayers(model):
         if not name.startswith("decoder"):

@@ -1,5 +1,5 @@
-"""Feed-forward networks as key-value memories (Geva et al. 2021): for each hidden unit the prefixes
-that excite it most (its key) and the tokens that it promotes (its value).
+"""Feed-forward networks as key-value memories (Geva et al. 2021): finds for each hidden unit the
+prefixes that activate it most (its key) and the tokens that it promotes (its value).
 
 B batch · T length · F d_ff · K kept · V vocabulary
 """
@@ -26,9 +26,9 @@ PAIRS_AT_ONCE = 512
 
 @dataclass(frozen=True, slots=True)
 class Excitement:
-    """A prefix that excites a unit: its `activation` behind the last token of `prefix`, which is
-    the beginning of the source in the encoder, and of the target in the decoder. `source` is the
-    whole source sentence, `number` that of the pair, from 1."""
+    """A prefix that activates a unit. `activation` is the unit's value at the last token of
+    `prefix`, which is a beginning of the source in the encoder, and of the target in the decoder.
+    `source` is the whole source sentence, `number` the number of the pair, from 1."""
 
     activation: float
     prefix: str
@@ -38,8 +38,9 @@ class Excitement:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One hidden unit: where it is, the prefixes that excite it most (of different sentences, the
-    most exciting first), and the tokens that its value vector promotes, with their logits."""
+    """One hidden unit: its place in the model; the prefixes of different sentences that activate it
+    most, the largest activation first; and the tokens that its value vector promotes, with their
+    logits."""
 
     feed_forward: str
     unit: int
@@ -65,8 +66,8 @@ class Memory:
 
 
 class Memories:
-    """Every hidden unit of one feed-forward network, after a corpus has been read: `memories[7]`
-    is the unit 7, and `len(memories)` how many there are."""
+    """Every hidden unit of one feed-forward network, measured over a corpus. `memories[7]` is unit
+    7, and `len(memories)` is the number of units."""
 
     def __init__(self, translator: Translator, feed_forward: str, excited: "_MostExcited") -> None:
         self._translator, self._name, self._excited = translator, feed_forward, excited
@@ -75,7 +76,7 @@ class Memories:
         return int(self._excited.activations_FK.size(0))
 
     def __getitem__(self, unit: int) -> Memory:
-        """The unit's memory; raises IndexError for one that there is not."""
+        """The memory of a unit; raises IndexError if the unit does not exist."""
         if not 0 <= unit < len(self):
             raise IndexError(f"unit {unit}: {self._name} has units 0 … {len(self) - 1}")
         model, tokenizer = self._translator.model, self._translator.tokenizer
@@ -94,16 +95,16 @@ def memories(
     *,
     keep: int = 10,
 ) -> Memories:
-    """Reads a corpus and keeps, for every hidden unit of one feed-forward network, the `keep`
-    sentences with a prefix that excites it most, and which prefix.
+    """Reads a corpus and finds, for every hidden unit of one feed-forward network, the `keep`
+    sentences that activate it most, each with the prefix at its largest activation.
 
-    `feed_forward` is its name, such as `decoder.layers.1.feed_forward`; `pairs` are (source,
-    target), most tellingly those of the training. They are read once, as a stream: memory holds
-    some hundred of them, and those that are kept.
+    `feed_forward` is the network's name, such as `decoder.layers.1.feed_forward`. `pairs` are
+    (source, target), preferably the training data. They are read once, as a stream; memory holds
+    some hundred of them at a time, and the kept ones.
 
     Raises:
-        UsageError: a name that is no feed-forward network, no pairs, a `keep` below 1.
-        DataError: a pair that does not fit into the model's positions, by its number.
+        UsageError: the name is not a feed-forward network, there are no pairs, or `keep` is below
+        1. DataError: a pair does not fit into the model's positions; the message names its number.
     """
     at_least("keep", keep, 1)
     model = translator.model
@@ -140,7 +141,8 @@ def promoted_tokens(
 
 
 class _MostExcited:
-    """For each unit the most exciting sentences so far, each with its most exciting position."""
+    """For each unit the sentences with its largest activations so far, each with the position of
+    the largest activation."""
 
     def __init__(self, keep: int, in_decoder: bool) -> None:
         self.keep, self.in_decoder = keep, in_decoder
@@ -174,7 +176,7 @@ class _MostExcited:
         self._kept = {n: here[n] if n in here else self._kept[n] for n in wanted}
 
     def of(self, unit: int, tokenizer: AnyTokenizer) -> Iterator[Excitement]:
-        """The prefixes that excite one unit, the most exciting first."""
+        """The prefixes that activate one unit most, the largest activation first."""
         columns = (self.activations_FK, self._numbers_FK, self._positions_FK)
         for activation, number, position in zip(*(c[unit].tolist() for c in columns), strict=True):
             source, target = self._kept[number]

@@ -92,7 +92,7 @@ def check_name(name: str, known: Iterable[str], purpose: str) -> None:
         return
     guess = nearest(name, names)
     raise UsageError(
-        f"there is no {name!r} {purpose}; there is {', '.join(in_short(names)) or 'nothing'}"
+        f"there is no {name!r} {purpose}; the names are {', '.join(in_short(names)) or 'none'}"
         + (f" (did you mean {guess}?)" if guess else "")
     )
 

@@ -47,8 +47,8 @@ class Pairs:
         Errors number the pairs from `first_number`.
 
         Raises:
-            UsageError: not a target for each source, or no pairs.
-            DataError: a pair that does not fit into the model's positions.
+            UsageError: there is not one target for each source, or there are no pairs.
+            DataError: a pair does not fit into the model's positions.
         """
         if len(sources) != len(targets) or not sources:
             raise UsageError(
@@ -93,7 +93,7 @@ class Pairs:
         input BT.
 
         Raises:
-            UsageError: a model in training mode.
+            UsageError: the model is in training mode.
         """
         device = next(model.parameters()).device
         source_BS = padded([self.sources[n] for n in chosen], model.config.pad, device)

@@ -1,4 +1,4 @@
-"""matplotlib, which is an extra: its parts, its fonts, and files of its figures."""
+"""Access to matplotlib, an extra: its parts, its fonts, and saving its figures."""
 
 import functools
 import io
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIRST_FONT = "DejaVu Sans"  # comes with matplotlib
-NOT_FOR_TEXT = ("cm", "STIX", "DejaVu Math", "Last Resort")  # the fonts of formulas, and boxes
+NOT_FOR_TEXT = ("cm", "STIX", "DejaVu Math", "Last Resort")  # fonts of formulas or empty boxes
 LONGEST_LABEL = 24
-DOTS, SHOWN_DOTS = 160, 100  # dots an inch, of a PNG file and of a picture in a notebook
+DOTS, SHOWN_DOTS = 160, 100  # dots per inch of a PNG file, and of a picture in a notebook
 FORMATS = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-"""The formats of files, each with the metadata that would make two equal figures differ."""
+"""The file formats, each with the metadata to omit, because it differs between equal figures."""
 
 
 def plotting(part: str = "") -> Any:
@@ -33,13 +33,14 @@ def plotting(part: str = "") -> Any:
         return import_module(f"matplotlib.{part}" if part else "matplotlib")
     except ModuleNotFoundError as error:
         raise UsageError(
-            "figures need the package matplotlib: pip install 'allyouneed[figures]'"
+            "figures need the package matplotlib; run pip install 'allyouneed[figures]'"
         ) from error
 
 
 @contextmanager
 def plain_style() -> Iterator[None]:
-    """Draws dark on white whatever style the user has set, and draws `$` as it is."""
+    """In the `with` block figures are dark on white, whatever style the user has set, and `$` is
+    drawn literally."""
     with plotting("style").context(["default", {"text.parse_math": False}]):
         yield
 
@@ -65,7 +66,7 @@ def _figure_class() -> Any:
 
 
 def png(figure: "Figure", dots: int = SHOWN_DOTS) -> bytes:
-    """The figure as the bytes of a PNG, `dots` an inch."""
+    """The figure as the bytes of a PNG, with `dots` per inch."""
     drawn = io.BytesIO()
     with plain_style():
         figure.savefig(drawn, format="png", dpi=dots, metadata=FORMATS[".png"])
@@ -73,11 +74,10 @@ def png(figure: "Figure", dots: int = SHOWN_DOTS) -> bytes:
 
 
 def save(figure: "Figure", path: str | Path) -> None:
-    """Writes a figure as PNG, SVG or PDF, by the end of the name; the same figure gives the same
-    bytes.
+    """Writes a figure as PNG, SVG or PDF, as the suffix says. Equal figures give equal bytes.
 
     Raises:
-        UsageError: another ending, or a folder that is not there.
+        UsageError: the name has another suffix, or its folder does not exist.
     """
     path = Path(path)
     check_place(path)
@@ -86,9 +86,9 @@ def save(figure: "Figure", path: str | Path) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Raises UsageError for a place that `save` could not write to."""
+    """Raises UsageError if `save` could not write to this path."""
     if path.suffix.lower() not in FORMATS:
-        raise UsageError(f"{path}: the name of a figure ends in {', '.join(FORMATS)}")
+        raise UsageError(f"{path}: the name of a figure must end in one of {', '.join(FORMATS)}")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")
 

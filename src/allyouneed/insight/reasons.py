@@ -1,4 +1,4 @@
-"""Why a model wrote each token: the probable alternatives, and the source words it looked at.
+"""Explains each token that a model wrote by its alternatives and the source words attended to.
 
 H heads · T target tokens · S source tokens
 """
@@ -18,7 +18,7 @@ from allyouneed.translation.translator import Translator
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A word of the source, and its share of the attention, from 0 to 1."""
+    """A word of the source and its share of the attention, from 0 to 1."""
 
     word: str
     share: float
@@ -26,8 +26,8 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One token of the text: its log-probability, the most probable tokens in its place, and the
-    source's words that cross-attention looked at most, averaged over heads and layers."""
+    """One token of the text: its log-probability, the most probable tokens at its position, and the
+    source's words with the most cross-attention, as the mean of heads and layers."""
 
     token: Token
     log_probability: float
@@ -59,7 +59,7 @@ def reasons(
     tokens' shares. The end token and the words to `leave_out` are not listed.
 
     Raises:
-        ShapeError: a source or target longer than the model's positions.
+        ShapeError: the source or target is longer than the model's positions.
     """
     model, tokenizer = translator.model, translator.tokenizer
     source_BS = torch.tensor([source_ids], device=translator.device)

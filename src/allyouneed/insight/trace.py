@@ -1,4 +1,4 @@
-"""A trace of one translation: tokens, alternatives, attention, beam tree, and every layer.
+"""Traces one translation: tokens, alternatives, attention, beam tree, and every layer.
 
 H heads · T target tokens · S source tokens · V vocabulary
 """
@@ -46,8 +46,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class LensCell:
-    """One place and position: the tokens that the decoder would have said there, the
-    log-probability there of the token that it said, and cross-attention's share of that token's
+    """One place and position: the tokens that the decoder would have predicted there, the
+    log-probability of the token that it finally wrote, and cross-attention's share of that token's
     logit (see `lens.Place`)."""
 
     top: tuple[Alternative, ...]
@@ -66,14 +66,14 @@ class LensRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """One translation and how it came about.
+    """One translation with the details of its search and its forward pass.
 
-    `source` and `target` are tokens, the ends among them; their spans count characters of
-    `source_text` and `text`. `steps` has one entry for each target token. `score` is
-    log-probability over the length penalty. `weights` holds attention HTS by the module's name,
-    see `attention`. `lens` goes up the decoder; empty if it was not asked for. `seconds` is the
-    time of it all, `search_seconds` of the search. `notes` say how it differs from what the
-    translator does.
+    `source` and `target` are tokens, including the end tokens; their spans count characters of
+    `source_text` and `text`. `steps` has one entry for each target token. `score` is the
+    log-probability divided by the length penalty. `weights` holds attention HTS by the module's
+    name, see `attention`. `lens` has the places of the decoder from the lowest up, and is empty if
+    it was not asked for. `seconds` is the time of the whole trace, `search_seconds` of the search.
+    `notes` tell how the trace differs from the translator's own translation.
     """
 
     source_text: str
@@ -91,14 +91,14 @@ class Trace:
     notes: tuple[str, ...]
 
     def attention(self, kind: Kind, layer: int) -> Tensor:
-        """Attention weights HTS of one layer: of the "encoder", of the "decoder" to its own past,
-        or "cross" from decoder to encoder. `layer` counts from 0, or from the last if negative.
+        """Attention weights HTS of one layer. `kind` is "encoder", "decoder" for the decoder's
+        self-attention, or "cross". `layer` counts from 0, or from the last layer if negative.
 
-        In the decoder, row t is the step that produced `target[t]`; its own columns are the start
-        token, `target[0]`, `target[1]`, …
+        In the decoder, row t is the step that produced `target[t]`. The columns of its
+        self-attention are the start token, `target[0]`, `target[1]`, …
 
         Raises:
-            UsageError: a kind or layer that there is not.
+            UsageError: the kind or layer does not exist.
         """
         if kind not in MODULES:
             raise UsageError(f"attention {kind!r} is not one of {', '.join(MODULES)}")
@@ -109,7 +109,7 @@ class Trace:
         return self.weights[module.format(layer % layers)]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it, but for the attention weights."""
+        """All fields by name as JSON values, except the attention weights."""
         names = [field.name for field in fields(self) if field.name != "weights"]
         return {name: _plain(getattr(self, name)) for name in names}
 
@@ -125,16 +125,15 @@ def trace(
 ) -> Trace:
     """Translates a text with the core model and returns the trace of the translation.
 
-    The text is seen as one piece, lines and all, up to as many tokens as the model has positions;
-    where the translator would take it in parts, a note says so. `beam` and `prefix` are as the
-    translator's; `alternatives` is how many tokens are named at each step and place; `lens=False`
-    leaves the lens out. Probabilities are the model's own over its whole vocabulary.
-    Interventions and patches that are set act on the trace.
+    The text is translated as one piece, even if it has several lines; a note tells if the
+    translator would split it. `beam` and `prefix` are as in the translator. `alternatives` is the
+    number of tokens listed at each step and place. `lens=False` leaves the lens out. Probabilities
+    are the model's own over its whole vocabulary. Interventions that are active affect the trace.
 
     Raises:
-        UsageError: a blank text, or one that is longer than the model has positions, with both
-            numbers; a beam, prefix or number of alternatives that cannot be used.
-        AllYouNeedError: a model that gives no finite probabilities.
+        UsageError: the text is blank or has more tokens than the model has positions, or the beam,
+            prefix or number of alternatives cannot be used.
+        AllYouNeedError: the model's probabilities are not finite.
     """
     began = perf_counter()
     at_least("alternatives", alternatives, 1)
@@ -155,7 +154,7 @@ def trace(
         notes.append(CUT_OFF)
     written = tokenizer.target.decode(best.ids).strip()
     if translator.segmenter.dresser(text, prefix.lstrip()).whole(written) != written:
-        notes.append("in the marks that the model writes; translating has those of the language")
+        notes.append("shows the quotes and dashes that the model writes; translate restores others")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
     return Trace(
         source_text=text,
@@ -188,7 +187,7 @@ def _ids(translator: Translator, text: str) -> list[int]:
 
 
 def _too_long(translator: Translator, text: str) -> str:
-    """What makes this trace differ from the translation of a text that is cut into parts."""
+    """A note for a text that the translator would split into parts."""
     parts = len(list(translator.segmenter.cut(text).with_text()))
     if "\n" in text:
         return (
@@ -217,7 +216,8 @@ def _differences(translator: Translator, text: str, length: int) -> list[str]:
 def _forced(
     model: Transformer, source_BS: Tensor, best: Hypothesis, lens: bool
 ) -> tuple[Tape, Tensor]:
-    """What runs while the translation is teacher-forced, and log P of every token, TV."""
+    """Runs the model over the translation by teacher forcing. Returns the tape, and log P (TV) of
+    every token at every position."""
     target_BT = torch.tensor([best.ids], device=source_BS.device)
     with capture(model, residuals=lens) as tape:
         logits_BTV = model(source_BS, teacher_input(model, source_BS, target_BT))

@@ -1,4 +1,4 @@
-"""Attention weights of any model with their tokens, checked, ready to be drawn.
+"""Checks attention weights of any model with their tokens, and prepares them for drawing.
 
 B batch · H heads · T queries · S keys
 """
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttentionView:
-    """Tokens of one side, which look, tokens of the other, which are looked at, and the weights:
-    HTS for each layer. Layers may differ in their number of heads."""
+    """Attention weights of any model: the tokens of the queries, the tokens of the keys, and
+    weights HTS for each layer. Layers may differ in their number of heads."""
 
     tokens_x: tuple[str, ...]
     tokens_y: tuple[str, ...]
     layers: tuple[Tensor, ...]
 
     def head(self, layer: int, head: int) -> Tensor:
-        """The weights TS of one head; layer and head count from 0, or from the last if negative.
+        """The weights TS of one head. Layer and head count from 0, or from the last if negative.
 
         Raises:
-            UsageError: a layer or head that there is not.
+            UsageError: the layer or head does not exist.
         """
         weights_HTS = self.layers[_number("layer", layer, len(self.layers))]
         return weights_HTS[_number("head", head, len(weights_HTS))]
@@ -39,7 +39,7 @@ class AttentionView:
         """One head as a figure, see `figures.heatmap`.
 
         Raises:
-            UsageError: a layer or head that there is not, or matplotlib is not installed.
+            UsageError: the layer or head does not exist, or matplotlib is not installed.
         """
         from allyouneed.insight.figures import heatmap
 
@@ -51,7 +51,7 @@ class AttentionView:
 def attention_view(
     tokens_x: Sequence[str], tokens_y: Sequence[str], weights: Sequence[Any] | Tensor
 ) -> AttentionView:
-    """Attention of any model, ready to be drawn: `tokens_x` look at `tokens_y`.
+    """A view of any model's attention: `tokens_x` are the queries, `tokens_y` the keys.
 
         outputs = model(**inputs, output_attentions=True)     # a model of Hugging Face's
         attention_view(target, source, outputs.cross_attentions)
@@ -61,9 +61,9 @@ def attention_view(
     lengths of its own. The view keeps a float32 copy on the CPU.
 
     Raises:
-        ShapeError: weights whose axes do not fit, by their layer.
-        UsageError: tokens that are no strings, no layers, a layer without weights, or weights
-            that are not finite and at least 0.
+        ShapeError: the axes of a layer's weights do not fit; the message names the layer.
+        UsageError: tokens are not strings, there are no layers, a layer has no weights, or a weight
+            is negative or not finite.
     """
     for side, tokens in (("tokens_x", tokens_x), ("tokens_y", tokens_y)):
         if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
@@ -91,8 +91,8 @@ def _layer(number: int, weights: Any, sizes: tuple[int, int]) -> Tensor:
         )
     if isinstance(weights, tuple | list) and weights and isinstance(weights[0], Tensor):
         raise ShapeError(
-            f"layer {number} is a list of {len(weights)} tensors; what generate() gives is listed "
-            "by step first: join the steps of each layer with torch.cat(steps, dim=2)"
+            f"layer {number} is a list of {len(weights)} tensors; generate() lists by step first, "
+            "so join the steps of each layer with torch.cat(steps, dim=2)"
         )
     found = torch.as_tensor(weights).detach().to("cpu", torch.float32, copy=True)
     if found.dim() == 4 and found.size(0) == 1:
@@ -105,17 +105,17 @@ def _layer(number: int, weights: Any, sizes: tuple[int, int]) -> Tensor:
     if found.dim() != 3 or tuple(found.shape[1:]) != sizes:
         swapped = found.dim() == 3 and tuple(found.shape[1:]) == sizes[::-1]
         raise ShapeError(
-            f"layer {number} has the shape {tuple(found.shape)}; with {sizes[0]} tokens_x, which "
-            f"look, and {sizes[1]} tokens_y, which are looked at, it must be (heads, {sizes[0]}, "
-            f"{sizes[1]})" + ("; did you mean the two the other way round?" if swapped else "")
+            f"layer {number} has the shape {tuple(found.shape)}; with {sizes[0]} tokens_x (queries)"
+            f" and {sizes[1]} tokens_y (keys) it must be (heads, {sizes[0]}, {sizes[1]})"
+            + ("; did you mean to exchange tokens_x and tokens_y?" if swapped else "")
         )
     bad = ~found.isfinite() | (found < 0)
     if bad.any():
         head, row, column = bad.nonzero()[0].tolist()
         raise UsageError(
             f"layer {number}, head {head}, row {row}, column {column}: "
-            f"{float(found[head, row, column])} is no weight; weights are finite and at least 0 "
-            "(what comes after the softmax)"
+            f"{float(found[head, row, column])} is not an attention weight; give the weights after "
+            "the softmax, which are finite and at least 0"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""Every number of one query's attention in one head, step by step in the paper's words.
+"""Computes every number of one query's attention in one head, step by step in the paper's words.
 
 S keys · H heads · K head width · D d_model
 """

@@ -1,4 +1,4 @@
-"""Lenses: the attention weights themselves, and quantities that follow from them.
+"""Lenses: the attention weights, and quantities derived from them.
 
 L layers · H heads · T queries · S keys
 """
@@ -16,12 +16,13 @@ Layers = Mapping[Kind, Sequence[Tensor]]
 
 
 def layers_seen(model: Transformer, trace: Trace, lens: str) -> Layers:
-    """The attention HTS of every layer of each kind through a lens; of a rollout, which knows no
-    heads, every head has the same. The model must be as it was when the trace was made.
+    """The attention HTS of every layer of each kind through a lens. The model must have the same
+    changes as when the trace was made.
 
-    "raw" are the weights, "value-weighted" the norms of what they carry (Kobayashi et al. 2020),
-    "rollout" how the input tokens are mixed in behind each layer (Abnar & Zuidema 2020), and
-    "gradient" weight times the gradient of log P by it (Chefer et al. 2021), negative ones too.
+    "raw" is the weights; "value-weighted" the norms of the weighted value vectors (Kobayashi et al.
+    2020); "rollout" the share of each input token after each layer (Abnar & Zuidema 2020), the same
+    for all heads; "gradient" each weight times the gradient of log P with respect to it (Chefer et
+    al. 2021), including negative values.
     """
     if lens == "raw":
         return _by_kind(model, trace.weights)

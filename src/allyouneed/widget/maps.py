@@ -10,7 +10,7 @@ MOST = 32
 
 
 def small(weights_LHTS: Tensor) -> Tensor:
-    """Averages over blocks where an axis is longer than 32, so that none is left out."""
+    """The maps, with blocks averaged on axes longer than 32, so that every weight is included."""
     queries, keys = weights_LHTS.shape[-2:]
     size = (min(queries, MOST), min(keys, MOST))
     return weights_LHTS if size == (queries, keys) else adaptive_avg_pool2d(weights_LHTS, size)

@@ -26,7 +26,7 @@ def look(
     second_model: "str | Translator | None" = None,
     beam: int = 4,
 ) -> Any:
-    """The live view of one or two sentences, to be the last value of a notebook's cell.
+    """The live view of one or two sentences, shown as the last value of a notebook's cell.
 
         allyouneed.look("The man did it, said the boy.", "The man said the boy did it.")
 
@@ -37,8 +37,8 @@ def look(
 
     Raises:
         AllYouNeedError: anywidget is not installed.
-        ModelFolderError: no such model, or one that cannot be read.
-        UsageError: more than two sentences, or a beam that cannot be used.
+        ModelFolderError: the model does not exist or cannot be read.
+        UsageError: there are more than two sentences, or the beam cannot be used.
     """
     widget = _widget_class()
     models = [model] if second_model is None else [model, second_model]
@@ -55,7 +55,7 @@ def _opened(model: "str | Translator") -> "Translator":
 
 
 def _display(bundle: dict[str, str]) -> Any:
-    """Shows this in the cell; returns its handle, or None outside of a kernel."""
+    """Shows the bundle in the cell. Returns its handle, or None outside of a kernel."""
     if not in_kernel():
         return None
     from IPython.display import display
@@ -73,7 +73,7 @@ def in_kernel() -> bool:
 
 
 def _as_html(words: str, png: str) -> str:
-    """A picture, its bytes in base64, or its words where there are no bytes."""
+    """A picture as HTML, with its bytes in base64; its words if there are no bytes."""
     if not png:
         return f"<p>{escape(words)}</p>"
     style = "max-width: 100%"
@@ -87,8 +87,8 @@ def _widget_class() -> Callable[[Session, Start], Any]:
         import traitlets
     except ImportError as error:
         raise AllYouNeedError(
-            "the view in a notebook needs anywidget: pip install 'allyouneed[notebook]'; "
-            'on the command line, allyouneed look "…" opens it without'
+            "the view in a notebook needs anywidget; run pip install 'allyouneed[notebook]', or "
+            'open the view from the command line with allyouneed look "…"'
         ) from error
 
     class View(anywidget.AnyWidget):
@@ -108,9 +108,9 @@ def _widget_class() -> Callable[[Session, Start], Any]:
         def _repr_mimebundle_(self, **options: Any) -> Any:
             """The widget, and pictures for pages without a kernel.
 
-            nbconvert runs a notebook without a browser and keeps the widget's state; its page then
-            shows the widget, which nobody answers. So the pictures are also shown above it until
-            a browser asks its first question.
+            nbconvert runs a notebook without a browser and keeps the widget's state. Its page then
+            shows a widget without a kernel that could answer. Therefore pictures are shown above
+            the widget until a browser asks its first question.
             """
             found = super()._repr_mimebundle_(**options)
             data, metadata = found if isinstance(found, tuple) else (found, {})
@@ -126,8 +126,8 @@ def _widget_class() -> Callable[[Session, Start], Any]:
             return {**html, **image, **data}, metadata
 
         def _hear(self, _: Any, asked: Any, buffers: Any) -> None:
-            """Answers a question after the kernel has heard all waiting questions. So a newer
-            question makes an older one obsolete, and the model runs between cells only."""
+            """Answers a question after the kernel has heard all waiting questions. A newer question
+            can then make an older one obsolete, and the model runs only between cells."""
             number = asked.get("id") if isinstance(asked, dict) else None
             if type(number) is not int:
                 return

@@ -1,8 +1,8 @@
-"""Answers as bytes: a little JSON, then arrays as binary float16, never numbers as text.
+"""Packs answers as bytes: a little JSON, followed by arrays as binary float16.
 
-A packed answer is the length of its JSON (uint32), the JSON, and the arrays behind it, everything
-little-endian. The JSON has the keys "json" (the answer's own) and "arrays": for each its name,
-shape, and where its bytes lie, counted from the first byte behind the JSON.
+A packed answer is the length of its JSON (uint32), the JSON, and then the arrays, everything
+little-endian. The JSON has the keys "json" (the answer's own value) and "arrays": for each array
+its name, its shape, and the offset of its bytes from the end of the JSON.
 """
 
 import json
@@ -20,14 +20,14 @@ LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer to the view: any JSON value, and arrays by name, which are sent as float16."""
+    """An answer to the view: a JSON value, and arrays by name, which are sent as float16."""
 
     json: Any
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def pack(answer: Answer) -> bytes:
-    """The answer as bytes; what lies outside float16 becomes the nearest infinity."""
+    """The answer as bytes. Numbers too large for float16 become infinity."""
     listed: list[dict[str, Any]] = []
     parts: list[bytes] = []
     offset = 0
@@ -48,10 +48,10 @@ def half(array: NDArray[Any]) -> NDArray[np.float16]:
 
 
 def compact(value: Any) -> str:
-    """JSON without white space, keys in order: equal values are equal texts.
+    """JSON without white space and with sorted keys, so that equal values give equal texts.
 
     Raises:
-        ValueError: a number that is not finite, which JSON cannot hold.
+        ValueError: a number is not finite, which JSON cannot represent.
     """
     return json.dumps(
         value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False

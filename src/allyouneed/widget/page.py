@@ -1,6 +1,6 @@
 """The HTML documents of the view: the page that a server serves, and the saved page.
 
-No text of the user's is ever part of the markup: it travels as JSON in a script of its own.
+The user's texts are never part of the markup. They are JSON in a script of their own.
 """
 
 import base64
@@ -40,21 +40,21 @@ class Start:
 
     @classmethod
     def of(cls, texts: Sequence[str], beam: int, models: int) -> "Start":
-        """Each text, or one text by each of two models.
+        """A start with each text, or with one text translated by each of two models.
 
         Raises:
-            UsageError: more texts or models than fit, or a text or beam out of range.
+            UsageError: there are too many texts or models, or a text or the beam is out of range.
         """
         if len(texts) > 2 or len(texts) * models > 2:
             raise UsageError(
-                f"{len(texts)} sentences by {models} models: the view shows two sentences side by "
-                "side, or one sentence by two models; leave some out"
+                f"{len(texts)} sentences with {models} models are too many: the view shows two "
+                "sentences side by side, or one sentence by two models; leave some out"
             )
         given = [{"text": text, "model": number} for text in texts for number in range(models)]
         return cls([checked(State, {**one, "beam": beam}, "look") for one in given])
 
     def options(self) -> dict[str, Any]:
-        """As the module's `mount` takes them."""
+        """The options for the module's `mount`."""
         return {"states": [state.to_json() for state in self.states]}
 
 
@@ -81,10 +81,10 @@ def start_script(start: Start, page: int) -> str:
 
 
 def saved_page(options: Mapping[str, Any], answers: bytes) -> str:
-    """One document with the module, its style and all answers in it, which needs nothing else.
+    """One HTML document that contains the module, its style and all answers.
 
-    `options` are what `mount` takes, `answers` is the packed answer that `saved.py` makes. The
-    scripts in the document are allowed by their hashes, so that nothing else in it can ever run.
+    `options` are the options of `mount`; `answers` is the packed answer from `saved.py`. The policy
+    of the document allows its scripts by their hashes, so that no other script can run in it.
     """
     module = inline(static("view.js")[1].decode())
     names = exported(module)
@@ -110,19 +110,19 @@ def saved_page(options: Mapping[str, Any], answers: bytes) -> str:
 
 
 def exported(module: str) -> dict[str, str]:
-    """What a module exports, each with the name that it has inside."""
+    """The exported names of a module, each with its internal name."""
     listed = re.findall(r"^export \{([^}]*)\}", module, re.MULTILINE)[-1]
     pairs = (name.split(" as ") for name in (part.strip() for part in listed.split(",")))
     return {pair[-1]: pair[0] for pair in pairs}
 
 
 def script_json(value: Mapping[str, Any]) -> str:
-    """JSON that may stand in a script: nothing in it can end the script or begin a comment."""
+    """JSON for use inside a script: it cannot end the script or begin a comment."""
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def inline(module: str) -> str:
-    """A module's text as it may stand between the tags of a script."""
+    """A module's text for use between the tags of a script."""
     return module.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

@@ -1,4 +1,4 @@
-"""Pictures of translations, for pages that have no kernel to ask."""
+"""Pictures of translations, for pages without a kernel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from allyouneed.widget.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A sentence with its translation in words, and the attention between them as a PNG. Without
+    """A sentence and its translation as text, and the attention between them as a PNG. Without
     matplotlib the PNG is empty."""
 
     words: str
@@ -28,7 +28,7 @@ def pictures(session: Session, states: Sequence[State]) -> list[Picture]:
         try:
             kept = session.kept(state)
         except AllYouNeedError:
-            continue  # the view itself says why there is no translation
+            continue  # the view itself tells why there is no translation
         found.append(_picture(kept.source.text, kept.trace))
     return found
 

@@ -1,4 +1,4 @@
-"""Attention weights of any model in the same view, without the model.
+"""Shows attention weights of any model in the same view, without the model.
 
 H heads · T queries · S keys
 """
@@ -25,16 +25,17 @@ HEIGHT = 900  # pixels in a notebook
 
 
 class AttentionView(view.AttentionView):
-    """Attention weights with their tokens, shown in a notebook as the last value of a cell, and by
-    `html` in a file: every head as a small map, lines between tokens, a matrix with numbers."""
+    """Attention weights with their tokens. A notebook shows them as the last value of a cell;
+    `html` writes them to a file. The view has every head as a small map, lines between tokens, and
+    a matrix of numbers."""
 
     __slots__ = ()
 
     def html(self, path: str | Path) -> Path:
-        """Writes the view as one file that needs nothing else; returns its path.
+        """Writes the view as one HTML file without external parts. Returns its path.
 
         Raises:
-            DataError: a place that cannot be written.
+            DataError: the file cannot be written.
         """
         path = Path(path)
         write(path, self._page(link=True))
@@ -93,7 +94,7 @@ class AttentionView(view.AttentionView):
 def attention_view(
     tokens_x: Sequence[str], tokens_y: Sequence[str], weights: Sequence[Any] | Tensor
 ) -> AttentionView:
-    """Attention of any model in the view: `tokens_x` look at `tokens_y`.
+    """A view of any model's attention: `tokens_x` are the queries, `tokens_y` the keys.
 
         outputs = model(**inputs, output_attentions=True)     # a model of Hugging Face's
         allyouneed.attention_view(target, source, outputs.cross_attentions)
@@ -103,16 +104,16 @@ def attention_view(
     lengths of its own. Heads that a layer does not have are empty maps.
 
     Raises:
-        ShapeError: weights whose axes do not fit, by their layer.
-        UsageError: tokens that are no strings, no layers, a layer without weights, or weights
-            that are not finite and at least 0.
+        ShapeError: the axes of a layer's weights do not fit; the message names the layer.
+        UsageError: tokens are not strings, there are no layers, a layer has no weights, or a weight
+            is negative or not finite.
     """
     found = view.attention_view(tokens_x, tokens_y, weights)
     return AttentionView(found.tokens_x, found.tokens_y, found.layers)
 
 
 def _tokens(texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Each is a word of its own."""
+    """The texts as tokens; each is a word of its own."""
     return [
         {"text": text, "id": -1, "begin": 2 * number, "end": 2 * number + 1, "word": number}
         for number, text in enumerate(texts)

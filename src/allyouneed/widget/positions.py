@@ -1,4 +1,4 @@
-"""Positional encodings (section 3.5) for the view: the formula, and that a shift is linear.
+"""Positional encodings (section 3.5) for the view: the formula, and a check that a shift is linear.
 
 P positions · D d_model
 """
@@ -17,8 +17,9 @@ SHIFTS = (1, 2, 5, 10, 50)
 
 
 def positions(model: Transformer) -> dict[str, Any]:
-    """d_model, the base of the wave lengths, and for some shifts k how far M·PE(pos) is, at most,
-    from PE(pos + k): of the model's own table, where that is the paper's; else of none."""
+    """d_model, the base of the wavelengths, and for some shifts k the largest deviation of
+    M·PE(pos) from PE(pos + k) in the model's own table. There are no shifts if the model's table is
+    not the paper's."""
     config = model.config
     encoding = model.encoder.embeddings.positions
     shifts: list[dict[str, float]] = []
@@ -35,8 +36,8 @@ def positions(model: Transformer) -> dict[str, Any]:
 
 
 def shift_matrix(d_model: int, shift: int) -> Tensor:
-    """M with M·PE(pos) = PE(pos + shift) for every pos, DD: a rotation of each sine and its cosine
-    by shift / 10000^(2i/d_model)."""
+    """The matrix M (DD) with M·PE(pos) = PE(pos + shift) for every pos: it rotates each pair of
+    sine and cosine by shift / 10000^(2i/d_model)."""
     matrix_DD = torch.zeros(d_model, d_model, dtype=torch.float64)
     for sine in range(0, d_model, 2):
         angle = shift / BASE ** (sine / d_model)

@@ -1,4 +1,5 @@
-"""What the view may ask, checked key by key: its state, and one payload for each kind."""
+"""The questions that the view may ask, checked key by key: its state, and a payload for each
+kind."""
 
 import json
 from typing import Annotated, Any, Literal, TypeVar
@@ -17,7 +18,7 @@ LONGEST_TEXT = 20_000  # characters, far beyond any model's positions
 
 
 class Payload(BaseModel):
-    """Frozen, strict, no unknown keys; names are written in camel case outside."""
+    """The base of all payloads: frozen, strict, without unknown keys. JSON names are camel case."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, alias_generator=to_camel, populate_by_name=True
@@ -25,7 +26,7 @@ class Payload(BaseModel):
 
 
 class Edit(Payload):
-    """What is done to one head's weights; `cells` are (target position, source position)."""
+    """An edit of one head's weights. `cells` are pairs (target position, source position)."""
 
     head: str
     kind: Literal["uniform", "diagonal", "block", "force"]
@@ -34,16 +35,16 @@ class Edit(Payload):
     @model_validator(mode="after")
     def _cells_where_needed(self) -> "Edit":
         if (self.cells is not None) != (self.kind in ("block", "force")):
-            raise ValueError(f"cells belong to block and force, and only there; not {self.kind}")
+            raise ValueError(f"block and force need cells, other edits have none; not {self.kind}")
         return self
 
 
 class State(Payload):
-    """A text and every change to it and to the model.
+    """A text with all changes to it and to the model.
 
-    A long text is translated in parts, and `part` is the number of the part that the view shows.
-    `replaced` maps numbers of its source tokens to new text; its translation has to begin with
-    `prefix`. `model` is the number of the translator.
+    A long text is translated in parts; `part` is the number of the part that the view shows.
+    `replaced` maps numbers of the part's source tokens to new text. The translation of the part
+    must begin with `prefix`. `model` is the number of the translator.
     """
 
     text: Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -76,7 +77,7 @@ class State(Payload):
         return self.model_copy(update={"switched_off": (*sorted({*self.switched_off, head}),)})
 
     def to_json(self) -> dict[str, Any]:
-        """The state as JSON, as the view writes it: with every key."""
+        """The state as JSON with every key, as the view writes it."""
         value: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         value["edits"] = [edit.model_dump(mode="json", exclude_none=True) for edit in self.edits]
         return value
@@ -160,22 +161,24 @@ def read(kind: str, payload: Any) -> Payload:
     """The payload of a question, checked.
 
     Raises:
-        UsageError: an unknown kind or key, or a value out of range, by its place.
+        UsageError: a kind or key is unknown, or a value is out of range; the message names its
+            place.
     """
     if kind not in QUESTIONS:
         guess = nearest(str(kind), QUESTIONS)
         raise UsageError(
             f"there is no question {kind!r}"
-            + (f"; did you mean {guess}?" if guess else f"; there is: {', '.join(QUESTIONS)}")
+            + (f"; did you mean {guess}?" if guess else f"; the kinds are {', '.join(QUESTIONS)}")
         )
     return checked(QUESTIONS[kind], payload, kind)
 
 
 def checked(model: type[Kind], value: Any, place: str) -> Kind:
-    """The value as this model, lone surrogates as U+FFFD; `place` is how an error names it.
+    """The value as this model, with lone surrogates replaced by U+FFFD. `place` names the value in
+    errors.
 
     Raises:
-        UsageError: a key or value that does not fit, by its place.
+        UsageError: a key or value does not fit; the message names its place.
     """
     try:
         return model.model_validate_json(clean(json.dumps(value, ensure_ascii=False))[0])

@@ -1,4 +1,4 @@
-"""The view saved as one file: the answers about a few sentences, and with each head off.
+"""Saves the view as one file, with the answers about a few sentences and with each head off.
 
 The answers are packed as one answer. Its JSON maps the canonical JSON of each question
 {kind, payload} to the answer's own JSON and to the names of its arrays in the packed answer.
@@ -21,8 +21,8 @@ from allyouneed.widget.questions import State
 from allyouneed.widget.session import Session
 
 LENSES = ("raw", "value-weighted", "rollout", "gradient")
-BUDGET = 1_200_000  # bytes before compression for attention beside the raw lens
-HALF = 2  # bytes of a number
+BUDGET = 1_200_000  # bytes, before compression, for attention through other lenses than "raw"
+HALF = 2  # bytes of a float16 number
 
 Progress = Callable[[int, int], None]
 """progress(done, of): the number of translations made, and of all that will be made."""
@@ -89,7 +89,11 @@ class Saving:
         self._done, self._of = 0, sum(1 + len(self._heads(state)) for state in self.states)
 
     def collect(self) -> bytes:
-        """All answers, packed. Raises AllYouNeedError for a state that cannot be translated."""
+        """All answers, packed.
+
+        Raises:
+            AllYouNeedError: a state cannot be translated.
+        """
         self._ask("positions", {})
         ids = [self._translated(state) for state in self.states]
         for state, id in zip(self.states, ids, strict=True):
@@ -203,8 +207,8 @@ def save(session: Session, start: Start, path: Path, progress: Progress = lambda
     everything that it does not hold.
 
     Raises:
-        DataError: a place that cannot be written.
-        AllYouNeedError: a state that cannot be translated.
+        DataError: the file cannot be written.
+        AllYouNeedError: a state cannot be translated.
     """
     if not path.parent.is_dir():  # checked first, because the answers take a while
         raise DataError(f"{path}: there is no folder {path.parent}; make it, or choose another")
@@ -216,7 +220,7 @@ def write(path: Path, text: str) -> None:
     """Writes a file as a whole or not at all.
 
     Raises:
-        DataError: a place that cannot be written.
+        DataError: the file cannot be written.
     """
     try:
         write_whole(path, text)

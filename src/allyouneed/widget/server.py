@@ -1,8 +1,8 @@
-"""The page on localhost: a small HTTP server for one page.
+"""A small HTTP server on localhost for the page of the live view.
 
 It listens on 127.0.0.1, and its address holds a random token. It refuses requests of other sites'
 pages (by their Host, Origin and content type). It serves a fixed list of files, so no path can
-lead elsewhere, and text that is typed into the page is never part of a document.
+lead elsewhere. Text that is typed into the page never becomes part of a document.
 """
 
 import errno
@@ -24,11 +24,11 @@ from allyouneed.widget.packing import Answer, pack
 from allyouneed.widget.page import Start, live_page, start_script, static
 
 LOCALHOST = "127.0.0.1"
-LARGEST_BODY = 1 << 20  # bytes; a state with every cell of a matrix of 256 × 256 in it fits
-SECONDS_FOR_A_REQUEST = 5  # to arrive whole; a connection that is slower is closed
+LARGEST_BODY = 1 << 20  # bytes: enough for a state with every cell of a 256 × 256 matrix
+SECONDS_FOR_A_REQUEST = 5  # the time to receive a whole request; slower connections are closed
 
 Ask = Callable[[str, Any, int], Answer]
-"""ask(kind, payload, page) → answer; it does not raise for what is asked wrongly."""
+"""ask(kind, payload, page) → answer. A wrong question gives an answer with an error."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -39,13 +39,13 @@ HEADERS = {
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "Referrer-Policy": "no-referrer",  # because the address contains the token
     "X-Content-Type-Options": "nosniff",
 }
 
 
 class RequestRefused(Exception):
-    """A request that is not answered: its status, and in a line why."""
+    """A request is refused, with an HTTP status and a reason in one line."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     `port` 0 takes any free one.
 
     Raises:
-        UsageError: a port that is taken, or that this user may not open.
+        UsageError: the port is in use, or this user may not open it.
     """
 
     allow_reuse_address = True
@@ -72,7 +72,7 @@ class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
             super().__init__((LOCALHOST, port), Handler)
         except (OSError, OverflowError) as error:
             taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-            reason = "is taken by another program" if taken else f"cannot be opened ({error})"
+            reason = "is used by another program" if taken else f"cannot be opened ({error})"
             raise UsageError(
                 f"port {port} {reason}; choose another, or leave it out for a free one"
             ) from error
@@ -94,10 +94,10 @@ class PageServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
 class Arriving(RawIOBase):
     """The bytes of a connection that arrive by the time `until`.
 
-    A time for each read alone would let a browser send a byte every few seconds, without end.
+    A time limit for each single read would let a client send one byte every few seconds for ever.
 
     Raises:
-        TimeoutError: the time is over.
+        TimeoutError: the time has passed.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -110,7 +110,7 @@ class Arriving(RawIOBase):
     def readinto(self, room: Any) -> int:
         left = self.until - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the request came too slowly")
+            raise TimeoutError("the request took too long to arrive")
         self._connection.settimeout(left)
         try:
             return self._connection.recv_into(room)
@@ -127,7 +127,7 @@ class Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def setup(self) -> None:
-        """Reads by the clock."""
+        """Sets up the connection with a time limit for reading."""
         super().setup()
         self._arriving = Arriving(self.connection)
         self.rfile = BufferedReader(self._arriving)
@@ -138,11 +138,11 @@ class Handler(BaseHTTPRequestHandler):
         super().handle_one_request()
 
     def do_GET(self) -> None:
-        """The page and its parts."""
+        """Sends the page or one of its files."""
         self._respond(self._part)
 
     def do_POST(self) -> None:
-        """A question of the page."""
+        """Answers a question of the page."""
         self._respond(self._answer)
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -154,7 +154,7 @@ class Handler(BaseHTTPRequestHandler):
             status = HTTPStatus.OK
         except RequestRefused as refused:
             kind, body, status = "text/plain", f"{refused}\n".encode(), refused.status
-            self.close_connection = True  # a body that was not read would pass for a request
+            self.close_connection = True  # an unread body would be read as the next request
         self.send_response(status)
         self.send_header(
             "Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
@@ -168,21 +168,22 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _place(self) -> str:
-        """What lies behind the token in the address.
+        """The part of the address after the token.
 
         Raises:
-            RequestRefused: another host's name, another site's request, or no token.
+            RequestRefused: the request names another host, comes from another site, or has no
+            token.
         """
         hosts = {f"{name}:{self.server.port}" for name in (LOCALHOST, "localhost")}
         if self.headers.get("Host") not in hosts:
-            raise RequestRefused(HTTPStatus.FORBIDDEN, f"this page is at {LOCALHOST} alone")
+            raise RequestRefused(HTTPStatus.FORBIDDEN, f"this page is only at {LOCALHOST}")
         origin = self.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-            raise RequestRefused(HTTPStatus.FORBIDDEN, "no other site may ask")
+            raise RequestRefused(HTTPStatus.FORBIDDEN, "other sites may not ask questions")
         first, slash, place = urlsplit(self.path).path.removeprefix("/").partition("/")
         if not slash or not secrets.compare_digest(first.encode(), self.server.token.encode()):
             raise RequestRefused(
-                HTTPStatus.NOT_FOUND, "nothing is here; take the address as it was given"
+                HTTPStatus.NOT_FOUND, "there is no page here; use the address as it was printed"
             )
         return place
 
@@ -195,15 +196,15 @@ class Handler(BaseHTTPRequestHandler):
         try:
             return static(place)
         except KeyError:
-            raise RequestRefused(HTTPStatus.NOT_FOUND, "nothing is here") from None
+            raise RequestRefused(HTTPStatus.NOT_FOUND, "there is no such file") from None
 
     def _answer(self, place: str) -> tuple[str, bytes]:
         if place != "ask":
-            raise RequestRefused(HTTPStatus.NOT_FOUND, "questions are asked at ask")
+            raise RequestRefused(HTTPStatus.NOT_FOUND, "post questions to ask")
         asked = self._body()
         page = parse_qs(urlsplit(self.path).query).get("page", ["0"])[0]
         if not (isinstance(asked, dict) and asked.keys() == {"kind", "payload"}):
-            raise RequestRefused(HTTPStatus.BAD_REQUEST, "a question is {kind, payload}")
+            raise RequestRefused(HTTPStatus.BAD_REQUEST, "a question must be {kind, payload}")
         number = int(page) if page.isdecimal() else 0
         answer = self.server.ask(str(asked["kind"]), asked["payload"], number)
         return "application/octet-stream", pack(answer)
@@ -211,19 +212,17 @@ class Handler(BaseHTTPRequestHandler):
     def _body(self) -> Any:
         if self.headers.get_content_type() != "application/json":
             raise RequestRefused(
-                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question is application/json"
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a question must be application/json"
             )
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
-            raise RequestRefused(
-                HTTPStatus.LENGTH_REQUIRED, "a question comes with its Content-Length"
-            )
+            raise RequestRefused(HTTPStatus.LENGTH_REQUIRED, "a question needs a Content-Length")
         if len(length) > 9 or int(length) > LARGEST_BODY:
             raise RequestRefused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"a question of {length[:12]} bytes is too long; it may have {LARGEST_BODY:,}",
+                f"a question of {length[:12]} bytes is too long; the limit is {LARGEST_BODY:,}",
             )
         try:
             return json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            raise RequestRefused(HTTPStatus.BAD_REQUEST, "a question is JSON") from None
+            raise RequestRefused(HTTPStatus.BAD_REQUEST, "a question must be JSON") from None

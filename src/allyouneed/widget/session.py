@@ -64,8 +64,8 @@ class Kept:
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """A short and unique name for each model: the last part of its path, or of a run's folder
-    "model" the run's name. Equal names are numbered."""
+    """A short and unique name for each model: the last part of its path, or the run's name if that
+    part is a run's folder "model". Equal names are numbered."""
     parts = [PurePath(name).parts or (name,) for name in names]
     short = [one[-2] if one[-1] == "model" and len(one) > 1 else one[-1] for one in parts]
     if len({*short}) == len(short):
@@ -218,8 +218,8 @@ class Session:
     def _translator(self, state: State) -> Translator:
         if state.model >= len(self.translators):
             raise UsageError(
-                f"state.model={state.model}: there are {len(self.translators)} models, counted "
-                "from 0; open the view with a second model"
+                f"state.model={state.model}: the models have the numbers 0 … "
+                f"{len(self.translators) - 1}; open the view with a second model"
             )
         if not state.text.strip():
             raise UsageError("state.text is blank; type a sentence")
@@ -228,7 +228,7 @@ class Session:
     def _asked_about(self, asked: OfTranslation) -> Kept:
         if asked.id not in self._kept:
             raise UsageError(
-                f"translation {asked.id!r} is not kept any more, because only the last {KEPT} are; "
+                f"translation {asked.id!r} is no longer stored, because only the last {KEPT} are; "
                 "translate the sentence again"
             )
         self._kept.move_to_end(asked.id)
