@@ -107,7 +107,9 @@ def test_the_register_in_the_package() -> None:
         assert any(file.path.endswith(".spm.gz") for file in model.files)
     with pytest.raises(UsageError, match=r"no model 'en-dd'; did you mean firefox:en-..\? there"):
         firefox.find("en-dd")
-    with pytest.raises(UsageError, match="firefox:en-de comes as base-memory, tiny, not as 'big'"):
+    with pytest.raises(
+        UsageError, match="firefox:en-de has the kinds base-memory, tiny, not 'big'"
+    ):
         firefox.find("en-de:big")
 
 
@@ -246,7 +248,7 @@ def test_pickles_of_the_hub_are_refused(hub: Hub, tmp_path: Path) -> None:
     refused = run(tmp_path, hub.address, "hf:a/b")
     assert refused.returncode == 1
     assert (
-        "hf:a/b has no model.safetensors, only pytorch_model.bin; a pickle is not" in refused.stderr
+        "hf:a/b has no model.safetensors, only pytorch_model.bin; pickles are not" in refused.stderr
     )
     assert not [path for path in hub.asked if "/resolve/" in path]
 

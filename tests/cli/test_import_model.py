@@ -60,7 +60,7 @@ def test_what_is_of_no_format(call: Call, bart: Path, model_folder: Path, tmp_pa
     assert "notes.txt is of no format that can be imported; there are: marian" in unknown.err
     own = call("import", model_folder, "--into", tmp_path / "new")
     assert own.code == 2
-    assert f"{model_folder} is a model folder already; use it with --model" in own.err
+    assert f"{model_folder} already is a model folder; use it with --model" in own.err
 
 
 def test_a_format_that_is_said_and_does_not_fit(call: Call, bart: Path, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_an_unknown_name_is_told_what_there_is(name: str, hint: str, model: Tran
 
 def test_what_is_not_on_the_tape_is_said(model: Transformer, pair: Pair) -> None:
     with capture(model, names=[CROSS]) as tape:
-        with pytest.raises(UsageError, match="there is nothing"):
+        with pytest.raises(UsageError, match="the names are none"):
             tape[CROSS]
         model(*pair)
     with pytest.raises(UsageError, match=r"on this tape; the names are decoder.layers.1.cross_att"):

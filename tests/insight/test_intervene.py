@@ -226,7 +226,9 @@ def test_a_patched_memory_is_another_source(model: Transformer, pair: Pair) -> N
     ids=lambda what: next(iter(what)),
 )
 def test_an_unknown_name_is_told_what_there_is(what: Any, model: Transformer) -> None:
-    expected = r"there is encoder.layers.0…1.self_attention\[0…3\], decoder.layers.0…2.self_att"
+    expected = (
+        r"the names are encoder.layers.0…1.self_attention\[0…3\], decoder.layers.0…2.self_att"
+    )
     with pytest.raises(UsageError, match=expected), intervene(model, **what):
         raise AssertionError("it began")
 

@@ -307,7 +307,7 @@ def test_another_dropout_of_the_head_is_noted(tmp_path: Path) -> None:
     their_folder(tmp_path / "theirs", "BertForSequenceClassification", classifier_dropout=0.3)
     said: list[str] = []
     import_bert(tmp_path / "theirs", tmp_path / "ours", note=said.append)
-    assert said == ["classifier_dropout=0.3: trained on, the head drops as all else does"]
+    assert said == ["classifier_dropout=0.3 is not used: training applies dropout to the head too"]
 
 
 @pytest.mark.parametrize(

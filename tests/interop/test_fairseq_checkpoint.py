@@ -136,7 +136,7 @@ def test_files_that_are_no_checkpoint(state: dict[str, Any], tmp_path: Path) -> 
     assert "cannot be read (Is a directory" in refusal(tmp_path)
     path = tmp_path / "file.pt"
     path.write_text("text")
-    assert "is no checkpoint of torch" in refusal(path)
+    assert "is not a checkpoint of torch" in refusal(path)
     torch.save([1, 2], path)
     assert "has no state dict under 'model', but <class 'list'>" in refusal(path)
     torch.save({"epoch": 1, "weights": {}}, path)

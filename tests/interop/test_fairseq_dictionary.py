@@ -36,8 +36,8 @@ def test_odd_symbols(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("the 10\nthe 9\n", "dict.en.txt:2: 'the' comes twice"),
-        ("</s> 10\n", "dict.en.txt:1: '</s>' comes twice"),
+        ("the 10\nthe 9\n", "dict.en.txt:2: 'the' occurs twice"),
+        ("</s> 10\n", "dict.en.txt:1: '</s>' occurs twice"),
         ("the\n", "dict.en.txt:1: 'the' is no symbol and count"),
         ("the 1\n\n", "dict.en.txt:2: '' is no symbol and count"),
         ("the many\n", "'the many' is no symbol and count"),

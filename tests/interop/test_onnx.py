@@ -127,7 +127,7 @@ def test_the_readme_translates_as_greedy_search_does(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     readme = (bundled / "README.md").read_text("utf-8")
-    assert "{" not in readme.split("## What goes")[1]
+    assert "{" not in readme.split("## Inputs")[1]
     program = bundled.parent / "program.py"
     program.write_text(readme.split("```python\n")[1].split("```")[0], "utf-8")
     monkeypatch.chdir(bundled)

@@ -187,7 +187,7 @@ def test_what_is_no_question_is_refused(page: Page, heard: list[Any], body: byte
         "POST", f"{page.root}ask", body, Content_Type="application/json"
     )
     assert status == 400
-    assert b"a question is" in words
+    assert b"a question must be" in words
     assert heard == []
 
 

@@ -292,7 +292,7 @@ def test_the_calculator_has_the_states_weights(session: Session) -> None:
     ("state", "words"),
     [
         ({"text": "  "}, "state.text is blank; type a sentence"),
-        ({"model": 2}, "there are 2 models"),
+        ({"model": 2}, "the models have the numbers 0 … 1"),
         ({"switchedOff": ["decoder.layers.7.cross_attention[1]"]}, "there is no"),
         ({"edits": [{"head": HEAD, "kind": "block", "cells": [[0, 99]]}]}, "cell (0, 99)"),
         ({"edits": [{"head": "encoder[1]", "kind": "uniform"}]}, "there is no 'encoder[1]'"),

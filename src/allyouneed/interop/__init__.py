@@ -1,1 +1,1 @@
-"""Models of other projects become ours, and ours theirs."""
+"""Imports models of other toolkits and exports ours to them."""

@@ -1,4 +1,4 @@
-"""A model of ours takes over weights that go by other names."""
+"""Copies weights with other names into a model of ours."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -9,8 +9,8 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ShapeError
 
-LEAST_ROOM = 1 << 26  # numbers that a table may have whatever the file holds
-MOST = 8  # complaints that can be read
+LEAST_ROOM = 1 << 26  # numbers: a table of this size is allowed for every file
+MOST = 8  # complaints that an error lists
 
 
 def adopt(
@@ -20,12 +20,12 @@ def adopt(
     ignored: Collection[str],
     kind: str,
 ) -> None:
-    """Copies `theirs` into the model. `name_of` gives their name of a weight of ours; `ignored` may
-    be there and are not looked at; `kind` is how errors call such a model.
+    """Copies `theirs` into the model. `name_of` returns their name for a weight of ours. `ignored`
+    weights may be present and are not used. `kind` names such a model in errors.
 
     Raises:
-        ConfigError: a weight that is missing, or one that has no place.
-        ShapeError: a weight of another shape than the model has.
+        ConfigError: a weight is missing, or the model has no place for a weight.
+        ShapeError: a weight has another shape than in the model.
     """
     ours, tied = model.state_dict(), model.tied_weights()
     names = {name: name_of(tied.get(name, name)) for name in ours}
@@ -54,11 +54,11 @@ def adopt(
 
 
 def check_sizes(config: TransformerConfig, theirs: Mapping[str, Tensor]) -> None:
-    """Refuses a config that promises more than the weights can fill, before anything of that size
-    is built.
+    """Checks, before a model is built, that a config asks for no larger sizes than the weights
+    have.
 
     Raises:
-        ConfigError: it names the number, and how much there is.
+        ConfigError: it does; the message names the size and the numbers in the weights.
     """
     numbers = sum(weight.numel() for weight in theirs.values())
     for name in ("encoder_layers", "decoder_layers"):
@@ -83,6 +83,6 @@ def check_sizes(config: TransformerConfig, theirs: Mapping[str, Tensor]) -> None
 
 
 def listed(complaints: list[str]) -> str:
-    """Complaints in one line, and how many there are beyond what can be read."""
+    """The complaints in one line: the first 8, and the number of the others."""
     more = [f"and {len(complaints) - MOST} more"] if len(complaints) > MOST else []
     return "; ".join(complaints[:MOST] + more)

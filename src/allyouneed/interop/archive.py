@@ -1,4 +1,4 @@
-"""A zip of a model, unpacked within bounds."""
+"""Unpacks the zip of a model within limits."""
 
 import stat
 import tempfile
@@ -13,20 +13,21 @@ from allyouneed.errors import ModelFolderError
 
 MOST_FILES = 10_000
 MOST_BYTES = 64 << 30
-LEAST_BOUND = 1 << 28  # bytes that any zip may hold
-MOST_TIMES = 100  # as large as the zip, no model gets
+LEAST_BOUND = 1 << 28  # bytes that every zip may unpack to
+MOST_TIMES = 100  # a zip may unpack to this many times its size, which no model reaches
 BLOCK = 1 << 20
 
 
 @contextmanager
 def unpacked(source: Path) -> Iterator[Path]:
-    """Gives what is in a zip as a folder, which is gone afterwards; a folder is given as it is.
+    """Yields the contents of a zip as a folder, which is removed afterwards. Other paths are
+    yielded unchanged.
 
-    Of a zip with a single folder at its top that folder is given. A checkpoint of torch is a zip
-    too, but one file to its readers: it is given as it is.
+    If a zip has a single folder at its top, that folder is yielded. A checkpoint of torch is a zip
+    too, but its readers expect the file, so it is yielded unchanged.
 
     Raises:
-        ModelFolderError: it is damaged, holds too much, or would write outside of its folder.
+        ModelFolderError: the zip is damaged, too large, or has a path outside of its folder.
     """
     if not is_zip(source) or _is_torch_checkpoint(source):
         yield source
@@ -46,12 +47,12 @@ def unpacked(source: Path) -> Iterator[Path]:
 
 
 def is_zip(source: Path) -> bool:
-    """Whether there is a zip."""
+    """Whether the path is a zip file."""
     return source.is_file() and zipfile.is_zipfile(source)
 
 
 def names_in(source: Path) -> list[str]:
-    """The paths in a zip; none of one that cannot be read."""
+    """The paths in a zip; an empty list if it cannot be read."""
     try:
         with zipfile.ZipFile(source) as archive:
             return archive.namelist()[:MOST_FILES]
@@ -71,16 +72,16 @@ def _unpack(archive: zipfile.ZipFile, source: Path, folder: Path) -> None:
     whole = sum(member.file_size for member in members)
     if whole > bound:
         raise ModelFolderError(
-            f"{source} says that it holds {whole:,} bytes, more than the {bound:,} that are taken "
-            "from a zip of this size"
+            f"{source} claims to hold {whole:,} bytes; the limit for a zip of this size is "
+            f"{bound:,}"
         )
     for member in members:
         path = PurePosixPath(member.filename.replace("\\", "/"))
         outside = path.is_absolute() or ".." in path.parts or ":" in member.filename
         if outside or "\0" in member.filename or stat.S_ISLNK(member.external_attr >> 16):
             raise ModelFolderError(
-                f"{source} holds {member.filename!r}, which lies outside of its folder; nothing "
-                "was taken from it"
+                f"{source} holds {member.filename!r}, a path outside of its folder; nothing was "
+                "unpacked"
             )
     for member in members:
         target = folder / PurePosixPath(member.filename)
@@ -93,10 +94,10 @@ def _unpack(archive: zipfile.ZipFile, source: Path, folder: Path) -> None:
 
 
 def _copy(packed: IO[bytes], file: IO[bytes], size: int, name: str) -> None:
-    """So many bytes, as was said beforehand, and no more."""
+    """Copies `size` bytes, the size that the zip claims, and not more."""
     left = size
     while block := packed.read(min(BLOCK, left + 1)):
         left -= len(block)
         if left < 0:
-            raise ModelFolderError(f"{name} is larger than it says; nothing was taken from it")
+            raise ModelFolderError(f"{name} is larger than it claims; nothing was unpacked")
         file.write(block)

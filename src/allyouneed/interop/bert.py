@@ -1,7 +1,7 @@
-"""Hugging Face's BERT models become ours, and ours BERT's: weights and configurations.
+"""Converts weights and configurations of Hugging Face's BERT models to ours, and ours to BERT's.
 
-`transformers` itself is not needed. Theirs are `BertModel` and the classes with heads on it, for
-masked words, next sentences, both of these, labels of texts and tags of tokens.
+The package `transformers` is not needed. The supported classes are `BertModel` and those with heads
+for masked words, next sentences, both of these, labels of texts and tags of tokens.
 
 D d_model · V vocabulary
 """
@@ -46,7 +46,7 @@ COPIES = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-COUNTS = "bert.embeddings.position_ids"  # 0, 1, 2, … kept by old versions
+COUNTS = "bert.embeddings.position_ids"  # 0, 1, 2, …, which old versions store
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu", "silu": "silu", "swish": "silu"}
 TAGS_TOKENS = "BertForTokenClassification"
 ARCHITECTURES = {  # by the heads: masked words, next sentences, labels, tags
@@ -58,19 +58,19 @@ ARCHITECTURES = {  # by the heads: masked words, next sentences, labels, tags
     (False, False, False, True): TAGS_TOKENS,
 }
 FIXED = {"residual": "post-norm", "norm": "layer", "bias": True, "scale_embeddings": False}
-"""What every BERT has in common."""
+"""The settings that all BERT models share."""
 
 
 def from_bert(
     weights: Mapping[str, Tensor], config: Mapping[str, Any], *, start: int, end: int
 ) -> tuple[EncoderOnly, Heads]:
-    """Adopts the state dict of a `BertModel`, or of a class with heads on it, whose config (as in
-    config.json) is `config`; `start` and `end` are the ids of [CLS] and [SEP].
+    """Our model and its heads from the state dict of a `BertModel`, or of a class with heads.
+    `config` is the content of its config.json; `start` and `end` are the ids of [CLS] and [SEP].
 
     Raises:
-        ConfigError: a config that is not BERT's or has no room here, a weight that is missing, or
-            one that has no place.
-        ShapeError: a weight of another shape than the config says.
+        ConfigError: the config is not BERT's or cannot be represented here, a weight is missing, or
+            the model has no place for a weight.
+        ShapeError: a weight has another shape than the config says.
     """
     theirs = {_today(name): weight for name, weight in weights.items()}
     theirs.pop(COUNTS, None)
@@ -96,19 +96,20 @@ def from_bert(
 
 
 def to_bert(model: EncoderOnly, heads: Heads) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The config and the weights of a BERT model that computes the same, each shared weight once.
+    """The config and the weights of a BERT model that computes the same. A shared weight occurs
+    once.
 
-    Sinusoids become a table like learned positions; where no segments are told apart, their
-    embeddings are zero.
+    Sinusoids become a table, like learned positions. If the model has no segments, their embeddings
+    are zero.
 
     Raises:
-        ConfigError: a model that BERT has no room for.
+        ConfigError: BERT cannot represent the model.
     """
     config = model.config
     architecture = _check_room(config, heads)
     tied, table = model.tied_weights(), "encoder.embeddings.positions.table"
     ours = {name: weight.cpu() for name, weight in model.state_dict().items() if name not in tied}
-    if config.positions == "sinusoidal":  # a formula here, and in no file
+    if config.positions == "sinusoidal":  # a formula here, so no file contains them
         ours[table] = dict(model.named_buffers())[table].cpu()
     if not config.segments:
         ours["encoder.embeddings.segments.weight"] = torch.zeros(1, config.d_model)
@@ -119,7 +120,7 @@ def to_bert(model: EncoderOnly, heads: Heads) -> tuple[dict[str, Any], dict[str,
 
 
 def _today(name: str) -> str:
-    """A weight's name as today's classes with heads have it."""
+    """A weight's name in the present versions of the classes with heads."""
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
     return name if name.startswith(("bert.", "cls.", "classifier.")) else f"bert.{name}"
@@ -138,7 +139,7 @@ def _bert_name(name: str) -> str:
 
 
 def _heads(theirs: Mapping[str, Tensor], config: Mapping[str, Any]) -> Heads:
-    """The heads that there are weights for."""
+    """The heads that the weights contain."""
     names: tuple[str, ...] = ()
     if "classifier.weight" in theirs:
         given = config.get("id2label") or {}
@@ -216,7 +217,11 @@ def _integer(config: Mapping[str, Any], name: str) -> int:
 
 
 def _check_room(config: TransformerConfig, heads: Heads) -> str:
-    """The name of the class that has these heads."""
+    """The name of the class with these heads.
+
+    Raises:
+        ConfigError: BERT cannot represent the model.
+    """
     for name, only in (FIXED | {"normalise_embeddings": True}).items():
         if getattr(config, name) != only:
             raise ConfigError(

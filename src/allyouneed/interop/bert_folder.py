@@ -1,5 +1,5 @@
-"""A BERT folder as `save_pretrained` of Hugging Face writes it becomes a model folder, and a model
-folder such a one."""
+"""Imports a BERT folder written by Hugging Face's `save_pretrained`, and exports a model folder to
+one."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -49,15 +49,15 @@ found = model(**tokenizer("Good morning!", return_tensors="pt"))
 
 
 def import_bert(source: Path, into: Path, *, note: Callable[[str], None]) -> ModelFolder:
-    """Writes the model of the folder `source` to `into`, which must be empty or not there.
+    """Writes the model of the folder `source` to `into`, which must be empty or must not exist.
 
-    `note` hears what training here would do otherwise than the folder says.
+    `note` receives the settings that training here does not follow.
 
     Raises:
-        ModelFolderError: files that are missing, damaged or hold more than tensors, a vocabulary
-            that does not fit, or an `into` that cannot be written.
-        ConfigError, ShapeError: a model that is not BERT's; it says what does not fit.
-        UsageError: an `into` in use.
+        ModelFolderError: files are missing, damaged or hold more than tensors, the vocabulary does
+            not fit, or `into` cannot be written.
+        ConfigError, ShapeError: the model is not BERT's; the message says what does not fit.
+        UsageError: `into` is in use.
     """
     config = read_table(source / CONFIG)
     tokenizer = read_bert_tokenizer(source)
@@ -73,7 +73,7 @@ def import_bert(source: Path, into: Path, *, note: Callable[[str], None]) -> Mod
         )
     dropout = config.get("classifier_dropout")
     if dropout not in (None, model.config.dropout):
-        note(f"classifier_dropout={dropout}: trained on, the head drops as all else does")
+        note(f"classifier_dropout={dropout} is not used: training applies dropout to the head too")
     with new_folder(into) as beside:
         save_model_folder(
             beside,
@@ -95,14 +95,14 @@ def import_bert(source: Path, into: Path, *, note: Callable[[str], None]) -> Mod
 
 
 def export_bert(folder: ModelFolder, into: Path) -> None:
-    """Writes the model of `folder` to `into`, which must be empty or not there, as a folder for
-    `transformers.AutoModel` and the class of its head, its tokenizer and a README.md beside it.
+    """Writes the model of `folder` to `into`, which must be empty or must not exist, as a folder
+    for `transformers.AutoModel` and the class of its head, its tokenizer and a README.md beside it.
 
     Raises:
-        ConfigError: a model that BERT has no room for.
-        ModelFolderError: a translator's folder, weights that cannot be read or hold NaN, or an
-            `into` that cannot be written.
-        UsageError: an `into` in use.
+        ConfigError: BERT cannot represent the model.
+        ModelFolderError: the folder is a translator's, the weights cannot be read or contain NaN,
+            or `into` cannot be written.
+        UsageError: `into` is in use.
     """
     model, heads = folder.load_encoder(), folder.heads or Heads()
     check_finite(model)

@@ -1,4 +1,4 @@
-"""The vocabulary of a BERT folder: read from `tokenizer.json` or `vocab.txt`, and written."""
+"""Reads the vocabulary of a BERT folder from `tokenizer.json` or `vocab.txt`, and writes it."""
 
 import json
 from collections.abc import Mapping
@@ -27,10 +27,10 @@ THEIR_NAMES = {
 
 
 def read_bert_tokenizer(source: Path) -> AnyEncoderTokenizer:
-    """The tokenizer of a folder: WordPiece, or the byte-level one of a folder exported from here.
+    """The tokenizer of a folder: WordPiece, or this project's own in a folder that it exported.
 
     Raises:
-        ModelFolderError: no vocabulary, or one of another kind.
+        ModelFolderError: the folder has no vocabulary, or one of another kind.
     """
     settings = read_table(source / SETTINGS) if (source / SETTINGS).is_file() else {}
     special = {
@@ -50,9 +50,10 @@ def read_bert_tokenizer(source: Path) -> AnyEncoderTokenizer:
 
 
 def tokenizer_files(tokenizer: AnyEncoderTokenizer, longest: int) -> dict[str, str]:
-    """The files that `AutoTokenizer` reads, by name; `longest` is the model's number of positions.
+    """The contents of the files that `AutoTokenizer` reads, by name. `longest` is the model's
+    number of positions.
 
-    In them a text becomes [CLS] text [SEP], and "[MASK]" in it the mask.
+    The tokenizer in them turns a text into [CLS] text [SEP], and "[MASK]" in it into the mask.
     """
     settings: dict[str, Any] = {
         "model_max_length": longest,
@@ -75,7 +76,7 @@ def tokenizer_files(tokenizer: AnyEncoderTokenizer, longest: int) -> dict[str, s
         spelt = (tokenizer.PAD, tokenizer.UNKNOWN, tokenizer.START, tokenizer.END, tokenizer.MASK)
         special = {name: tokenizer.piece(id) for name, id in zip(THEIR_NAMES, spelt, strict=True)}
         library = tokenizers.Tokenizer.from_str(tokenizer.to_json())
-        mask = AddedToken(special["mask"], lstrip=True, special=True)  # the space before is its own
+        mask = AddedToken(special["mask"], lstrip=True, special=True)  # with the space before it
         library.add_special_tokens([mask])
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"
     start, end = special["start"], special["end"]
@@ -91,7 +92,7 @@ def tokenizer_files(tokenizer: AnyEncoderTokenizer, longest: int) -> dict[str, s
 
 
 def _content(piece: Any) -> str:
-    """A special piece's text; some versions write a table about it."""
+    """The text of a special piece; some versions write a table with the text in it."""
     return str(piece["content"] if isinstance(piece, Mapping) else piece)
 
 

@@ -1,7 +1,7 @@
-"""A model folder becomes one that CTranslate2 loads, with the same translations.
+"""Exports a model folder to CTranslate2, with the same translations.
 
-Every weight of the Transformer has a place in CTranslate2's own description of one, its
-`TransformerSpec`; this module puts each there. Needs the package `ctranslate2`, version 4.
+This module copies every weight of the Transformer to CTranslate2's `TransformerSpec`. It needs the
+package `ctranslate2`, version 4.
 
 D d_model · H heads · K head width · L max_positions · V vocabulary
 """
@@ -51,16 +51,16 @@ wider than 1 a few translations may differ.
 
 
 def export_ctranslate2(folder: ModelFolder, path: Path, quantization: str = "float32") -> None:
-    """Writes the model of `folder` to `path`, which must be empty or not there, for CTranslate2.
+    """Writes the model of `folder` to `path`, which must be empty or must not exist, for
+    CTranslate2.
 
-    `quantization` is how the weights are stored: "float32", "float16" or "int8". Beside the model
-    lie its tokenizer.json and a README.md that says how to translate with the two.
+    `quantization` is the format of the weights: "float32", "float16" or "int8". The folder also
+    gets tokenizer.json and a README.md that says how to translate.
 
     Raises:
-        ConfigError: a model that CTranslate2 cannot express.
-        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
-            written.
-        UsageError: the package is not installed, another quantization, a `path` in use.
+        ConfigError: CTranslate2 cannot represent the model.
+        ModelFolderError: the weights cannot be read or contain NaN, or `path` cannot be written.
+        UsageError: the package is not installed, the quantization is unknown, or `path` is in use.
     """
     if quantization not in DTYPES:
         raise UsageError(f"quantization={quantization!r} is not one of {', '.join(DTYPES)}")
@@ -79,12 +79,12 @@ def export_ctranslate2(folder: ModelFolder, path: Path, quantization: str = "flo
 def to_ctranslate2(model: Transformer, tokenizer: Tokenizer) -> Any:
     """A `ctranslate2.specs.TransformerSpec` with this model's weights, checked by its `validate`.
 
-    Pieces go by the spelling of tokenizer.json, in which all differ and none holds a space or a
-    line break, so that ids are the same on both sides. Attention, where it is asked for, is that of
-    the last decoder layer, the mean of its heads, as `cross_attention_map` has it.
+    Pieces are spelt as in tokenizer.json, where all spellings differ and none contains a space or a
+    line break. The ids are therefore the same on both sides. Attention, if a caller asks for it, is
+    the mean over the heads of the last decoder layer, as in `cross_attention_map`.
 
     Raises:
-        ConfigError: a model that CTranslate2 cannot express.
+        ConfigError: CTranslate2 cannot represent the model.
         UsageError: the package is not installed.
     """
     config = model.config
@@ -183,7 +183,8 @@ def _fill_norm(theirs: Any, ours: Any) -> None:
 
 
 def _position_table(positions: Any, config: TransformerConfig) -> NDArray[np.float32]:
-    """What is added at each position, LD. Without a table CTranslate2 would add sinusoids."""
+    """The vectors LD that are added at each position. Without a table CTranslate2 would add
+    sinusoids."""
     if positions is None:
         return np.zeros((config.max_positions, config.d_model), np.float32)
     learned = config.positions == "learned"

@@ -1,4 +1,4 @@
-"""model.bin of CTranslate2, version 6: its variables by name, without that package."""
+"""Reads the variables of CTranslate2's model.bin, version 6, without that package."""
 
 import mmap
 import struct
@@ -29,11 +29,11 @@ DTYPES = (
 
 
 def read_variables(file: Path) -> Mapping[str, Array]:
-    """All variables by name; an alias has the array of what it stands for. Arrays in float32 are
-    mapped from the file, in integers too; bfloat16 becomes float32.
+    """All variables by name. An alias has the array of the variable that it names. Arrays of
+    float32 and integers are mapped from the file; bfloat16 is converted to float32.
 
     Raises:
-        ModelFolderError: it is damaged, cut short, or of another version.
+        ModelFolderError: the file is damaged, cut short, or of another version.
     """
     try:
         with file.open("rb") as opened:
@@ -46,12 +46,13 @@ def read_variables(file: Path) -> Mapping[str, Array]:
     version = reader.number("<I")
     if version != VERSION:
         raise ModelFolderError(
-            f"{file} has version {version} of CTranslate2's format, and version {VERSION} is read; "
+            f"{file} has version {version} of CTranslate2's format, but only version {VERSION} is "
+            "supported; "
             "convert the model again with ctranslate2 3 or newer"
         )
     name, _revision = reader.text(), reader.number("<I")
     if name != "TransformerSpec":
-        raise ModelFolderError(f"{file} holds a {name!r}, and only a TransformerSpec is read")
+        raise ModelFolderError(f"{file} holds a {name!r}, but only a TransformerSpec is supported")
     variables: dict[str, Array] = {}
     for _ in range(reader.number("<I")):
         variable, array = reader.variable()
@@ -67,7 +68,8 @@ def read_variables(file: Path) -> Mapping[str, Array]:
 
 
 class _Reader:
-    """Goes through the file; nothing is read beyond its end, whatever it says about sizes."""
+    """Reads the file from its beginning, and never beyond its end, whatever sizes the file
+    names."""
 
     def __init__(self, content: mmap.mmap, file: Path) -> None:
         self.content, self.file, self.place = content, file, 0
@@ -76,7 +78,7 @@ class _Reader:
         return ModelFolderError(f"{self.file} is damaged or cut short ({how}); copy it again")
 
     def skip(self, size: int) -> int:
-        """The place of the next `size` bytes, behind which to go on."""
+        """The place of the next `size` bytes; reading continues after them."""
         begin = self.place
         if size > len(self.content) - begin:
             raise self.damaged(
@@ -106,7 +108,7 @@ class _Reader:
             raise self.damaged(f"{name!r} has the type {kind}")
         dtype = np.dtype(DTYPES[kind])
         whole = prod(shape) * dtype.itemsize
-        if whole & 0xFFFFFFFF != size:  # sizes beyond 4 GiB are written without their upper part
+        if whole & 0xFFFFFFFF != size:  # the file stores only the lower 32 bits of a size
             raise self.damaged(f"{name!r} of the shape {shape} has {size:,} bytes")
         begin = self.skip(whole)
         array = np.frombuffer(self.content, dtype, prod(shape), begin).reshape(shape)

@@ -1,6 +1,6 @@
-"""A folder of CTranslate2, or a package of Argos with one inside, becomes a model folder.
+"""Imports a folder of CTranslate2, or a package of Argos that contains one.
 
-Nothing of those packages is needed.
+The packages ctranslate2 and argostranslate are not needed.
 """
 
 import json
@@ -37,7 +37,7 @@ from allyouneed.text.tokenizer import Tokenizer
 MODEL = "model.bin"
 METADATA, PACKAGE_SPM = "metadata.json", "sentencepiece.model"
 PADS = ("<pad>", "<blank>", "[PAD]")
-# Where the pieces come from, and whether sources of such a model end in the end of a sentence.
+# The files with the pieces, and whether sources of such a model have an end token.
 SPMS = (
     (("source.spm", "target.spm"), True),
     (("sentencepiece.bpe.model",), True),
@@ -57,17 +57,18 @@ def import_ctranslate2(
     source: Path, into: Path, *, note: Callable[[str], None], name: str | None = None
 ) -> ModelFolder:
     """Writes the model of a folder of CTranslate2, or of an unpacked package of Argos, to `into`,
-    which must be empty or not there. `name` is how the card calls `source`.
+    which must be empty or must not exist. `name` is the name of `source` on the model card.
 
-    The pieces come from a tokenizer.json as `allyouneed export` writes it, from source.spm and
-    target.spm, from sentencepiece.bpe.model, or from sentencepiece.model. Sources of a model with
-    the last one have no end, as OpenNMT trains them, unless config.json says add_source_eos.
+    The pieces are read from a tokenizer.json written by `allyouneed export`, from source.spm and
+    target.spm, from sentencepiece.bpe.model, or from sentencepiece.model. With the last file,
+    sources have no end token, because OpenNMT trains such models, unless config.json has
+    add_source_eos.
 
     Raises:
-        ModelFolderError: files that are missing or damaged, vocabularies that do not fit, or an
-            `into` that cannot be written.
-        ConfigError, ShapeError: a model with something that none here has; it lists all of that.
-        UsageError: an `into` in use.
+        ModelFolderError: files are missing or damaged, vocabularies do not fit, or `into` cannot be
+            written.
+        ConfigError, ShapeError: the model has unsupported features; the message lists all of them.
+        UsageError: `into` is in use.
     """
     package = is_argos(source)
     folder = source / "model" if package else source
@@ -75,7 +76,7 @@ def import_ctranslate2(
         about = read_table(source / METADATA) if package else {}
         settings = read_table(folder / CONFIG) if (folder / CONFIG).is_file() else {}
         if settings.get("add_source_bos"):
-            raise ConfigError(f"{folder / CONFIG}: add_source_bos=true is not read")
+            raise ConfigError(f"{folder / CONFIG}: add_source_bos=true is not supported")
         variables = Variables(read_variables(folder / MODEL))
         sides = _vocabularies(folder)
         tokenizer = _tokenizer(folder, source, sides, settings, variables)
@@ -94,7 +95,7 @@ def import_ctranslate2(
             training={"imported_from": "argos" if package else "ctranslate2", "metadata": about},
         )
     if isinstance(tokenizer, PieceTokenizer) and not tokenizer.ends:
-        note("its sources have no end of a sentence, as OpenNMT's; they get none here either")
+        note("sources get no end token, because OpenNMT trained the model without one")
     return open_model_folder(Path(into))
 
 
@@ -149,7 +150,7 @@ def _tokenizer(
 
 
 def _own(folder: Path, sides: tuple[list[str], list[str]]) -> Tokenizer | None:
-    """This project's tokenizer, if that is what lies there."""
+    """This project's tokenizer if the folder has one, otherwise None."""
     tokenizer = read_own_tokenizer(folder)
     if tokenizer is None:
         return None
@@ -223,7 +224,8 @@ def _model(
 
 
 def _languages(pieces: Sequence[str]) -> Languages | None:
-    """Of M2M-100 and NLLB-200, converted: their marks are among the pieces."""
+    """The languages of a converted M2M-100 or NLLB-200, whose language marks are pieces; else
+    None."""
     marks = {found[1]: n for n, p in enumerate(pieces) if (found := M2M_MARK.fullmatch(p))}
     also: dict[str, str] = {}
     if not marks:

@@ -1,4 +1,4 @@
-"""Variables of a CTranslate2 Transformer become a configuration and weights of ours.
+"""Converts the variables of a CTranslate2 Transformer to our configuration and weights.
 
 D d_model · H heads · K head width · V vocabulary · L max_positions
 """
@@ -18,11 +18,11 @@ Array = NDArray[Any]
 Floats = NDArray[np.float32]
 ACTIVATIONS = {0: "relu", 2: "silu", 3: "gelu"}
 THEIR_ACTIVATIONS = ("ReLU", "GELUTanh", "Swish", "GELU", "GELUSigmoid", "Tanh", "Sigmoid")
-NEEDLESS = re.compile(  # what says nothing about translations
+NEEDLESS = re.compile(  # variables that do not affect translations
     r"(decoder/(alignment_heads|alignment_layer|scale_alibi|alibi_use_positive_positions)"
     r"|.*/(rotary_interleave|rotary_base|rotary_dim|head_dim|num_heads|num_heads_kv))$"
 )
-FIXED = {  # what can only have one value here
+FIXED = {  # variables that must have this value
     "encoder/multi_query_attention": 0,
     "encoder/embeddings_merge": 0,
     "decoder/alibi": 0,
@@ -32,13 +32,13 @@ SINUSOIDS = 1024  # rows of the table that CTranslate2 makes itself
 
 
 class Variables:
-    """The variables of model.bin, and which of them have been used."""
+    """The variables of model.bin, with a record of those that have been used."""
 
     def __init__(self, variables: Mapping[str, Array]) -> None:
         self.all, self.used = variables, set[str]()
 
     def scalar(self, name: str, otherwise: float = 0) -> float:
-        """A number; `otherwise` where it is missing."""
+        """A number, or `otherwise` if it is missing."""
         self.used.add(name)
         found = self.all.get(name)
         if found is None:
@@ -48,10 +48,10 @@ class Variables:
         return float(found.reshape(())[()])
 
     def floats(self, name: str) -> Floats:
-        """A vector or matrix in float32, its scale undone.
+        """A vector or matrix in float32, with its scale applied.
 
         Raises:
-            ConfigError: it is missing, or scaled in another way.
+            ConfigError: it is missing, or scaled in an unsupported way.
         """
         self.used |= {name, f"{name}_scale"}
         found = self.all.get(name)
@@ -71,7 +71,7 @@ class Variables:
         return name in self.all
 
     def same(self, one: str, other: str) -> bool:
-        """Whether two variables are one, or equal."""
+        """Whether two variables are the same or equal."""
         a, b = self.all.get(one), self.all.get(other)
         scales = [self.all.get(f"{name}_scale") for name in (one, other)]
         if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
@@ -82,7 +82,7 @@ class Variables:
         return equal and (scales[0] is None or np.array_equal(scales[0], scales[1]))  # type: ignore[arg-type]
 
     def layers(self, side: str) -> int:
-        """How many layers a side has."""
+        """The number of layers of a side."""
         numbers = {
             int(found[1])
             for name in self.all
@@ -96,11 +96,11 @@ class Variables:
 def config_of(
     variables: Variables, ids: Mapping[str, int], sizes: tuple[int, int], epsilon: float | None
 ) -> TransformerConfig:
-    """The shape of the model. `ids` are those of "pad", "start" and "end", `sizes` how many pieces
-    source and target have.
+    """The shape of the model. `ids` are those of "pad", "start" and "end"; `sizes` are the numbers
+    of source and target pieces.
 
     Raises:
-        ConfigError: something that no model here has; it lists all of that.
+        ConfigError: the model has unsupported features; the message lists all of them.
     """
     misfits = list(_misfits(variables))
     if misfits:
@@ -190,11 +190,11 @@ def _misfits(variables: Variables) -> Iterator[str]:
 
 
 def weights_of(variables: Variables, config: TransformerConfig) -> dict[str, Floats]:
-    """All weights by our names. Rows that the vocabularies have beyond the matrices are zeros, and
-    no translation holds their pieces.
+    """All weights by our names. If the vocabularies have more rows than the matrices, these rows
+    are zeros, and no translation contains their pieces.
 
     Raises:
-        ConfigError: weights that are missing, of other shapes, or that have no place; it lists
+        ConfigError: weights are missing, have other shapes, or have no place; the message lists
             them.
     """
     found: dict[str, Floats] = {}
@@ -232,7 +232,7 @@ def weights_of(variables: Variables, config: TransformerConfig) -> dict[str, Flo
         if variables.has("decoder/projection/bias"):
             bias[:rows] = variables.floats("decoder/projection/bias")
         found["output.bias"] = bias
-    if config.bias:  # a projection without one has a bias of zeros
+    if config.bias:  # a projection without a bias gets zeros
         for name in list(found):
             if re.search(r"\.(W_.|V_1)\.weight$", name):
                 zeros = np.zeros(found[name].shape[0], np.float32)
@@ -241,14 +241,15 @@ def weights_of(variables: Variables, config: TransformerConfig) -> dict[str, Flo
     left = [name for name in variables.all if name not in variables.used]
     left = [name for name in left if not NEEDLESS.match(name) and not name.endswith("_zero")]
     if left:
-        raise ConfigError(f"nothing here does what is in {', '.join(sorted(left)[:8])}")
+        raise ConfigError(f"these variables are not supported: {', '.join(sorted(left)[:8])}")
     return found
 
 
 def _attention(
     variables: Variables, found: dict[str, Floats], theirs: str, ours: str, last: int
 ) -> None:
-    """Self-attention has one matrix for queries, keys and values, cross-attention two."""
+    """Converts an attention. CTranslate2's self-attention has one matrix for queries, keys and
+    values; its cross-attention has two."""
     groups = (("W_Q", "W_K", "W_V"),) if last == 1 else (("W_Q",), ("W_K", "W_V"))
     for number, names in enumerate((*groups, ("W_O",))):
         _linear(variables, found, f"{theirs}/linear_{number}", [f"{ours}.{n}" for n in names])
@@ -287,8 +288,8 @@ def _norm(variables: Variables, found: dict[str, Floats], theirs: str, ours: str
 
 
 def _table(variables: Variables, side: str, d_model: int) -> Floats:
-    """What is added at each position, LD: stored, or the sinusoids that CTranslate2 makes, all
-    sines before all cosines, the first position being 1."""
+    """The vectors LD that are added at each position: stored ones, or CTranslate2's own sinusoids,
+    with all sines before all cosines and positions from 1."""
     name = f"{side}/position_encodings/encodings"
     if variables.has(name):
         table = variables.floats(name)

@@ -1,7 +1,7 @@
-"""A checkpoint of fairseq, or of NVIDIA's branch of it, becomes a model folder.
+"""Imports a checkpoint of fairseq, or of NVIDIA's branch of it.
 
-Nothing of fairseq is needed. What lies beside the checkpoint belongs to it: the dictionaries,
-dict.LANGUAGE.txt, and the codes that its pieces were cut by.
+The package fairseq is not needed. The import also needs the dictionaries, dict.LANGUAGE.txt, and
+the BPE codes of the model.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,10 +24,10 @@ Languages = tuple[str, str]
 Symbols = tuple[list[str], list[str]]
 
 CODES = ("bpecodes", "bpe_codes", "bpe.codes", "codes", "code", "bpe.32000")
-"""What files of codes are called in the archives of published models."""
+"""The names of files of BPE codes in the archives of published models."""
 BPE_WITH_CODES = ("subword_nmt", "fastbpe")
 WORDS = ("moses", "space")
-TO_SEE = 20  # languages named in an error
+TO_SEE = 20  # the most languages that an error names
 CARD = """\
 # {name}
 
@@ -38,8 +38,8 @@ from.
 - {source_pieces:,} source pieces, {target_pieces:,} target pieces
 - text: {text}
 
-fairseq ranks hypotheses by the mean log-probability of a token, H, and stops at as many as the beam
-is wide. allyouneed's own search ranks otherwise and looks further; fairseq's is had with
+fairseq ranks hypotheses by their mean log-probability per token and stops when it has as many as
+the beam. allyouneed's default search ranks otherwise and searches longer. For fairseq's search, use
 
 ```python
 from allyouneed import load
@@ -59,17 +59,18 @@ def import_fairseq(
     codes: Path | None = None,
     note: Callable[[str], None],
 ) -> ModelFolder:
-    """Writes the model of a checkpoint to `into`, which must be empty or not there.
+    """Writes the model of a checkpoint to `into`, which must be empty or must not exist.
 
     `dictionaries` is a folder of dict.LANGUAGE.txt, or one such file for both sides (None: the
-    folder of the checkpoint, or what is in it); `codes` the file that its text was cut by (None:
-    a file of a usual name beside the checkpoint). `note` hears what was decided about its text.
+    checkpoint's folder, or the dictionaries inside the checkpoint). `codes` is the file of BPE
+    codes (None: a file with a usual name in the checkpoint's folder). `note` receives the rules
+    that were chosen for the text.
 
     Raises:
-        ModelFolderError: a checkpoint that cannot be read, or an `into` that cannot be written.
-        ConfigError: a model that does not fit; the message lists all that does not.
-        DataError: dictionaries or codes that are missing or damaged.
-        UsageError: an `into` in use, or Moses' rules that are not installed.
+        ModelFolderError: the checkpoint cannot be read, or `into` cannot be written.
+        ConfigError: the model has unsupported features; the message lists all of them.
+        DataError: dictionaries or codes are missing or damaged.
+        UsageError: `into` is in use, or the package for Moses' rules is not installed.
     """
     with new_folder(into) as beside:
         found = read_checkpoint(Path(checkpoint))
@@ -103,11 +104,11 @@ def import_fairseq(
 
 
 def adopt(checkpoint: FairseqCheckpoint, vocabularies: tuple[int, int]) -> Transformer:
-    """The Transformer with a checkpoint's weights; `vocabularies` counts the symbols of source and
-    target.
+    """The Transformer with a checkpoint's weights. `vocabularies` are the numbers of source and
+    target symbols.
 
     Raises:
-        ConfigError: a model that does not fit; the message lists all that does not.
+        ConfigError: the model has unsupported features; the message lists all of them.
     """
     problems = misfits(checkpoint.settings)
     try:
@@ -175,8 +176,8 @@ def _tokenizer(
     file = codes or _codes_beside(checkpoint.path)
     if file is None and any(symbol.endswith(JOINER) for symbol in known):
         raise DataError(
-            f"{checkpoint.path}: its dictionary is of pieces that end in {JOINER}, and no codes "
-            f"that cut words into them were given; name them, or put them beside it as {CODES[0]}"
+            f"{checkpoint.path}: the pieces of its dictionary end in {JOINER}, so the file of BPE "
+            f"codes is needed; name it, or put it into the checkpoint's folder as {CODES[0]}"
         )
     moses = None if words == "space" else _moses(settings, known)
     tokenizer = FairseqTokenizer.of_sides(
@@ -194,8 +195,8 @@ def _tokenizer(
 
 
 def _moses(settings: Mapping[str, Any], known: set[str]) -> dict[str, bool]:
-    """Moses' options: as the checkpoint says, or, where text was prepared outside of fairseq, as
-    the pieces of the dictionary show."""
+    """Moses' options: those of the checkpoint, or, if the text was prepared outside of fairseq,
+    options inferred from the pieces of the dictionary."""
     if settings.get("tokenizer") == "moses":
         return {
             "escapes": not settings.get("moses_no_escape"),
@@ -205,7 +206,7 @@ def _moses(settings: Mapping[str, Any], known: set[str]) -> dict[str, bool]:
 
 
 def _moses_languages(settings: Mapping[str, Any]) -> Languages:
-    """The languages whose rules Moses follows; English where none is named."""
+    """The languages of Moses' rules; English if none is named."""
     source, target = (language.split("_")[0] or "en" for language in _languages(settings))
     return source, target
 

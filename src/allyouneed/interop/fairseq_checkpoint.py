@@ -1,8 +1,7 @@
-"""A fairseq checkpoint file, read without running anything that it holds.
+"""Reads a fairseq checkpoint without executing any code in it.
 
-The file is a pickle. torch reads it with `weights_only=True`; of classes, `argparse.Namespace`
-becomes what it is, and those of fairseq and omegaconf become `Inert`, which keeps what it is given
-and does nothing.
+The file is a pickle. torch reads it with `weights_only=True`. `argparse.Namespace` objects are
+restored; objects of fairseq's and omegaconf's classes become `Inert`, which only stores its data.
 """
 
 import pickletools
@@ -23,17 +22,17 @@ from torch.serialization import safe_globals
 from allyouneed.errors import ModelFolderError
 from allyouneed.model_folder.weights.file import PICKLE_STARTS
 
-# What checkpoints of fairseq 0.10 (omegaconf) and of NVIDIA (dictionaries) hold beside torch's own.
+# Classes in checkpoints of fairseq 0.10 (omegaconf) and of NVIDIA (dictionaries), except torch's.
 INERT = re.compile(
     r"(fairseq|omegaconf|typing)\..*|_operator\.getitem"
     r"|builtins\.(int|float|str|bool|bytes|dict|list|tuple|object|Ellipsis)"
 )
-PICKLES = 4  # at the start of a file of torch before 1.6, what was saved being the last
+PICKLES = 4  # a file of torch before 1.6 begins with this many pickles; the last is the data
 
 
 class Inert:
-    """Stands in for an object of a class that is not loaded: keeps what it is made of, as
-    `arguments` and attributes, and nothing more."""
+    """Replaces an object of a class that is not loaded. It only stores the object's `arguments` and
+    attributes."""
 
     arguments: tuple[object, ...] = ()
 
@@ -47,11 +46,10 @@ class Inert:
 
 @dataclass(frozen=True, slots=True)
 class FairseqCheckpoint:
-    """What a checkpoint says of its model.
+    """The content of a checkpoint.
 
-    `settings` are the options of training by name, those of encoder and decoder as
-    "encoder_layers"; `weights` the state dict; `symbols` the dictionaries of source and target,
-    where the file itself holds them.
+    `settings` are the training options by name, such as "encoder_layers"; `weights` is the state
+    dict; `symbols` are the dictionaries of source and target if the file contains them.
     """
 
     path: Path
@@ -64,20 +62,20 @@ def read_checkpoint(path: Path) -> FairseqCheckpoint:
     """Reads a checkpoint of fairseq, or of NVIDIA's Transformer, on the CPU.
 
     Raises:
-        ModelFolderError: no such file, one cut short, no checkpoint, or one that cannot be read
-            without running code of its own.
+        ModelFolderError: the file does not exist, is cut short, is not a checkpoint, or cannot be
+            read without executing its code.
     """
     state = _load(path)
     if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
         keys = ", ".join(map(str, list(state)[:5])) if isinstance(state, dict) else type(state)
         raise ModelFolderError(
-            f"{path} is no fairseq checkpoint: it has no state dict under 'model', but {keys}; "
+            f"{path} is not a fairseq checkpoint: it has no state dict under 'model', but {keys}; "
             "give the .pt file that fairseq-train wrote"
         )
     weights = {str(k): w for k, w in state["model"].items() if isinstance(w, Tensor)}
     if state.get("args") is None and state.get("cfg") is None:
         raise ModelFolderError(
-            f"{path} has neither 'args' nor 'cfg', so nothing says what its weights are; "
+            f"{path} has neither 'args' nor 'cfg', so the shape of its model is unknown; "
             "give the .pt file that fairseq-train wrote"
         )
     extra = state.get("extra_state")
@@ -93,7 +91,7 @@ def _load(path: Path) -> Any:
             beginning = file.read(64)
             if not beginning.startswith(PICKLE_STARTS):
                 raise ModelFolderError(
-                    f"{path} is no checkpoint of torch; give the .pt file that fairseq-train wrote"
+                    f"{path} is not a checkpoint of torch; give the .pt file of fairseq-train"
                 )
             file.seek(0)
             names = _names(file)
@@ -113,7 +111,7 @@ def _load(path: Path) -> Any:
             raise _damaged(path, error) from error
         raise ModelFolderError(
             f"{path} holds an object of the class {refused[1]}, which could run any code and is "
-            "not loaded. Where you trust the file, save what is needed of it again: state = "
+            "not loaded. If you trust the file, save the needed parts again: state = "
             "torch.load(old, weights_only=False); torch.save({key: state.get(key) for key in "
             "('args', 'cfg', 'model')}, new)"
         ) from error
@@ -122,7 +120,8 @@ def _load(path: Path) -> Any:
 
 
 def _names(file: IO[bytes]) -> set[str]:
-    """Dotted names of all classes and functions that the pickles in a file of torch ask for."""
+    """The dotted names of all classes and functions that the pickles in a file of torch refer
+    to."""
     if zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
             [inside] = [name for name in archive.namelist() if name.endswith("/data.pkl")]
@@ -132,7 +131,7 @@ def _names(file: IO[bytes]) -> set[str]:
 
 
 def _globals(pickle: bytes | IO[bytes]) -> Iterator[str]:
-    """Names as Python 3 has them; pickles of torch are written with those of Python 2."""
+    """The names in a pickle as Python 3 names; torch's pickles contain Python 2 names."""
     for code, argument, _ in pickletools.genops(pickle):
         if code.name == "GLOBAL":
             module, _, name = str(argument).partition(" ")
@@ -141,7 +140,7 @@ def _globals(pickle: bytes | IO[bytes]) -> Iterator[str]:
 
 
 def _stand_in(dotted: str) -> type[Inert]:
-    """An inert class under this name, which is how torch finds what it may take for it."""
+    """An inert class with this name; torch finds allowed classes by their names."""
     module, _, name = dotted.rpartition(".")
     return type(name, (Inert,), {"__module__": module, "__qualname__": name})
 
@@ -150,7 +149,7 @@ def _a_dict(*_: object) -> dict[object, object]:
     return {}
 
 
-_a_dict.__module__, _a_dict.__qualname__ = "collections", "defaultdict"  # it stands in for that
+_a_dict.__module__, _a_dict.__qualname__ = "collections", "defaultdict"  # which it replaces
 
 
 def _damaged(path: Path, error: Exception) -> ModelFolderError:
@@ -161,14 +160,14 @@ def _damaged(path: Path, error: Exception) -> ModelFolderError:
 
 
 def _settings(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of training, flat. A `cfg` has groups; of these the model's own win."""
+    """The training options without groups. If groups of a `cfg` differ, the model's group wins."""
     if state.get("cfg") is None:
         return _flat(state["args"])
     groups = _plain(state["cfg"])
     settings: dict[str, Any] = {}
     for group in ("tokenizer", "bpe", "task", "model"):
         found = groups.get(group) if isinstance(groups, dict) else None
-        if isinstance(found, str):  # no options, but a name
+        if isinstance(found, str):  # a name, not a group of options
             settings[group] = found
         elif found is not None:
             flat = _flat(found)
@@ -179,7 +178,7 @@ def _settings(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(group: Any) -> dict[str, Any]:
-    """A group of options by name; those of "encoder", "decoder" and the like with it ahead."""
+    """A group of options by name. The names in subgroups such as "encoder" get that prefix."""
     plain = _plain(group)
     if not isinstance(plain, dict):
         return {}
@@ -193,7 +192,7 @@ def _flat(group: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value without the classes around it: of argparse, and of omegaconf as it pickles itself."""
+    """A value without the classes of argparse and omegaconf around it."""
     if isinstance(value, Inert):
         inner = vars(value)
         if "_content" in inner:
@@ -211,6 +210,6 @@ def _plain(value: Any) -> Any:
 
 
 def _symbols(dictionary: object) -> list[str]:
-    """The symbols of a dictionary object, in the order of their ids; none where it is not one."""
+    """The symbols of a dictionary object in the order of their ids; empty for another object."""
     found = vars(dictionary).get("symbols") if isinstance(dictionary, Inert) else None
     return [str(symbol) for symbol in found] if isinstance(found, list) else []

@@ -1,23 +1,23 @@
-"""fairseq's dictionaries: dict.LANGUAGE.txt, one symbol a line with its count."""
+"""Reads fairseq's dictionaries: dict.LANGUAGE.txt, with one symbol and its count per line."""
 
 from pathlib import Path
 
 from allyouneed.errors import DataError
 from allyouneed.text.fairseq_tokenizer import SPECIALS
 
-OVERWRITE = "#fairseq:overwrite"  # behind a count: a symbol that is there already moves to this id
+OVERWRITE = "#fairseq:overwrite"  # after a count: a repeated symbol gets this id instead
 
 
 def read_dictionary(path: Path) -> list[str]:
-    """The symbols in the order of their ids, the special ones first; fillers such as madeupword0000
-    are symbols like the others.
+    """The symbols in the order of their ids, with the special symbols first. Fillers such as
+    madeupword0000 count as symbols.
 
     Raises:
-        DataError: a file that cannot be read, a line that is no symbol and count, or a symbol that
-            comes twice.
+        DataError: the file cannot be read, a line is not a symbol and a count, or a symbol occurs
+            twice.
     """
     try:
-        with path.open(encoding="utf-8") as file:  # lines end as fairseq has them end
+        with path.open(encoding="utf-8") as file:  # with the same line ends as fairseq
             lines = file.readlines()
     except OSError as error:
         raise DataError(
@@ -39,7 +39,7 @@ def read_dictionary(path: Path) -> list[str]:
             )
         if symbol in known and not overwrite:
             raise DataError(
-                f"{path}:{number}: {symbol!r} comes twice; leave one out, or end the line with "
+                f"{path}:{number}: {symbol!r} occurs twice; leave one out, or end the line with "
                 f"{OVERWRITE} if the later one counts"
             )
         symbols.append(symbol)

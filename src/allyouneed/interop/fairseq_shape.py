@@ -1,4 +1,4 @@
-"""A fairseq model's options as a `TransformerConfig`, and which of them have no place in one."""
+"""Converts a fairseq model's options to a `TransformerConfig`, and finds unsupported options."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,14 +20,14 @@ DEFAULTS: dict[str, Any] = {  # of fairseq's architecture "transformer"
     "activation_fn": "relu",
 }
 WHOLE = tuple(name for name, default in DEFAULTS.items() if type(default) is int)
-ALIKE = {  # what encoder and decoder have in common here
+ALIKE = {  # options that must be the same in encoder and decoder
     "embed_dim": "width of embeddings",
     "ffn_embed_dim": "width inside the feed-forward network",
     "attention_heads": "heads",
     "normalize_before": "place of the layer norms",
 }
 ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu"}
-NO_PLACE = {  # options that change what a model computes, and what they are
+NO_PLACE = {  # unsupported options that change the computation, with their meaning
     "adaptive_input": "adaptive input embeddings",
     "adaptive_softmax_cutoff": "an adaptive softmax",
     "base_layers": "BASE layers",
@@ -54,7 +54,7 @@ LEAST_SINUSOIDS = 4  # fairseq's formula divides by half the width less one
 
 
 def misfits(settings: Mapping[str, Any]) -> list[str]:
-    """Everything in the options that a `TransformerConfig` cannot hold, in words."""
+    """Descriptions of all options that a `TransformerConfig` cannot represent."""
     found = [
         f"{name}={_setting(settings, name)!r} is no whole number"
         for name in WHOLE
@@ -89,7 +89,8 @@ def misfits(settings: Mapping[str, Any]) -> list[str]:
 
 
 def kinds_of_positions(settings: Mapping[str, Any]) -> tuple[Positions, Positions]:
-    """Of encoder and decoder: "learned", "sinusoidal" (by fairseq's formula) or "none"."""
+    """The positions of encoder and decoder: "learned", "sinusoidal" (fairseq's formula) or
+    "none"."""
     if settings.get("no_token_positional_embeddings"):
         return "none", "none"
     sides = (settings.get(f"{side}_learned_pos") for side in ("encoder", "decoder"))
@@ -100,11 +101,12 @@ def kinds_of_positions(settings: Mapping[str, Any]) -> tuple[Positions, Position
 def adopt_config(settings: Mapping[str, Any], vocabularies: tuple[int, int]) -> TransformerConfig:
     """The configuration for these options and sizes of the dictionaries (source, target).
 
-    Sinusoids become a stored table, since fairseq's formula is another; so does a learned one
-    where the other side's is not. An activation that `misfits` names is taken for ReLU.
+    Sinusoids become a stored table, because fairseq's formula differs from ours. A learned table
+    becomes a stored one too if the other side's is not learned. An activation that `misfits` names
+    is replaced by ReLU.
 
     Raises:
-        ConfigError: values that cannot be built.
+        ConfigError: a model with these values cannot be built.
     """
     kinds = kinds_of_positions(settings)
     positions: Positions = kinds[0] if kinds[0] == kinds[1] != "sinusoidal" else "stored"
@@ -145,7 +147,7 @@ def adopt_config(settings: Mapping[str, Any], vocabularies: tuple[int, int]) -> 
 
 
 def notes_on(settings: Mapping[str, Any]) -> list[str]:
-    """What its user should know about options that are left out or brought together."""
+    """Notes for the user about options that are left out or merged."""
     found = [
         f"{name}={settings[name]} is for training only and left out"
         for name in TRAINING_ONLY
@@ -167,7 +169,7 @@ def _sharing(settings: Mapping[str, Any]) -> SharedEmbeddings:
 
 
 def _setting(settings: Mapping[str, Any], name: str) -> Any:
-    """An option, or fairseq's default; of the decoder's widths that is the encoder's."""
+    """An option, or fairseq's default. The default of a decoder's width is the encoder's width."""
     if settings.get(name) is not None:
         return settings[name]
     if name in DEFAULTS:

@@ -1,7 +1,7 @@
-"""The state dicts of fairseq, and of NVIDIA's branch of it, as weights of a `Transformer`.
+"""Converts state dicts of fairseq, and of NVIDIA's branch of it, to weights of a `Transformer`.
 
-fairseq changed names over the years, and NVIDIA changed some again; all are first brought to those
-of fairseq 0.12:
+Versions of fairseq use different names, and NVIDIA's branch others. All names are first converted
+to those of fairseq 0.12:
 
 | there | in fairseq 0.12 |
 |---|---|
@@ -48,9 +48,9 @@ MODULES = {
     "norm": "layer_norm",
 }
 OUTPUT = "decoder.output_projection.weight"
-NO_WEIGHTS = re.compile(  # what lies among the weights and is none
+NO_WEIGHTS = re.compile(  # entries of the state dict that are not weights
     r"(encoder|decoder)\.(version|embed_positions\.(_float_tensor|positions_buffer|weights))"
-    # copies that the encoder of 0.12 keeps for its fast path, often still zeros
+    # copies for the fast path of 0.12's encoder, which are often still zeros
     r"|encoder\.layers\.\d+\.(in_proj|out_proj|fc1|fc2)_(weight|bias)"
 )
 RENAMED = (
@@ -73,7 +73,7 @@ FUSED = re.compile(r"(.*_attn)\.in_proj_(weight|bias)")
 
 
 def unified(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights under the names and in the shapes of fairseq 0.12, whatever made them."""
+    """The weights with the names and shapes of fairseq 0.12, for checkpoints of all versions."""
     found: dict[str, Tensor] = {}
     for name, weight in weights.items():
         if NO_WEIGHTS.fullmatch(name):
@@ -95,8 +95,8 @@ def unified(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def adopt_weights(
     theirs: Mapping[str, Tensor], settings: Mapping[str, Any], config: TransformerConfig
 ) -> tuple[dict[str, Tensor], list[str]]:
-    """Our weights by name, of tied ones one each, and everything about theirs (as `unified` has
-    them) that does not fit."""
+    """Our weights by name (a tied weight occurs once), and descriptions of everything in `theirs`,
+    the result of `unified`, that does not fit."""
     complete = _positions(settings, config) | dict(theirs)
     tied = config.tied_weights()
     named = {_their_name(ours): ours for ours in (*weight_shapes(config), *tied)}
@@ -124,10 +124,10 @@ def adopt_weights(
 
 
 def sinusoids(rows: int, d_model: int) -> Tensor:
-    """fairseq's table of positions, (rows, d_model): tensor2tensor's formula, whose wave lengths
-    end at 10000 where the paper's come near it, all sines before all cosines.
+    """fairseq's table of positions, (rows, d_model), with all sines before all cosines. The formula
+    is tensor2tensor's: its longest wavelength is exactly 2π · 10000, the paper's a little less.
 
-    In float32 throughout, as fairseq computes it: models have learnt with its rounding.
+    Everything is computed in float32, as in fairseq, because models were trained with its rounding.
     """
     half = d_model // 2
     rates = torch.exp(torch.arange(half).float() * -(math.log(10000) / (half - 1)))
@@ -137,7 +137,7 @@ def sinusoids(rows: int, d_model: int) -> Tensor:
 
 
 def _positions(settings: Mapping[str, Any], config: TransformerConfig) -> dict[str, Tensor]:
-    """The tables of sinusoids, which fairseq does not save, as it would name them."""
+    """The tables of sinusoids with fairseq's names for them. fairseq does not save these tables."""
     rows = config.max_positions + FairseqTokenizer.PAD + 1
     return {
         f"{side}.embed_positions.weight": sinusoids(rows, config.d_model)
@@ -147,7 +147,7 @@ def _positions(settings: Mapping[str, Any], config: TransformerConfig) -> dict[s
 
 
 def _from_first_position(table: Tensor, config: TransformerConfig) -> Tensor:
-    """The rows of positions 0 to L - 1: fairseq counts from the row behind padding's."""
+    """The rows of positions 0 to L - 1. fairseq's first position is the row after padding's row."""
     first = FairseqTokenizer.PAD + 1
     return table[first : first + config.max_positions]
 
@@ -165,7 +165,7 @@ def _their_name(ours: str) -> str:
 
 
 def _counted(what: str, names: list[str]) -> str:
-    """The names in words, the first few of them spelt out."""
+    """A description of the names, which lists the first few."""
     if not names:
         return ""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

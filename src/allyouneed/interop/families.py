@@ -1,4 +1,4 @@
-"""Which of Hugging Face's families a folder is of, by its config.json, without any weights."""
+"""Recognises the family of a Hugging Face folder by its config.json, without its weights."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from allyouneed.model_folder.folder import CONFIG
 
-# What sets encoder-decoders apart that are taken for Marian's.
+# Features of other encoder-decoders that users may try to import as Marian models.
 OTHERS = {
     "bart": "learned positions and a norm over its embeddings",
     "blenderbot": "learned positions, pre-norm layers",
@@ -21,7 +21,7 @@ OTHERS = {
 
 
 def model_type(path: Path) -> str | None:
-    """What config.json of a Hugging Face folder says that it is; None: there is no such thing."""
+    """The model_type in the config.json of a Hugging Face folder; None if there is none."""
     return _said(path, "model_type")
 
 
@@ -40,7 +40,8 @@ def _said(path: Path, key: str) -> str | None:
 
 
 def is_ctranslate2(path: Path) -> bool:
-    """Whether this is a folder of CTranslate2; Marian's files begin with a 1."""
+    """Whether this is a folder of CTranslate2. Marian's model.bin begins with a 1, CTranslate2's
+    does not."""
     try:
         with (path / "model.bin").open("rb") as file:
             return file.read(4) != b"\x01\0\0\0"
@@ -49,10 +50,10 @@ def is_ctranslate2(path: Path) -> bool:
 
 
 def is_argos(path: Path) -> bool:
-    """Whether this is a package of Argos, unpacked: CTranslate2's files and words about them."""
+    """Whether this is an unpacked package of Argos: a folder of CTranslate2 with metadata."""
     return (path / "metadata.json").is_file() and is_ctranslate2(path / "model")
 
 
 def set_apart(kind: str) -> str:
-    """What a model type has that Marian has not, to end a sentence with; empty if unknown."""
+    """The features of a model type that Marian lacks, as the end of a sentence; "" if unknown."""
     return f": it has {OTHERS[kind]}" if kind in OTHERS else ""

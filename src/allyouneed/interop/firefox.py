@@ -1,4 +1,5 @@
-"""Mozilla's models for Firefox by the name of their pair, from the register in this package."""
+"""Finds and downloads Mozilla's models for Firefox by language pair, with this package's
+register."""
 
 import json
 import os
@@ -25,7 +26,7 @@ class RegisteredFile:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredModel:
-    """A model of the register; `kind` is Mozilla's word for its size, `comet` its score on
+    """A model of the register. `kind` is Mozilla's name for its size, `comet` its COMET score on
     FLORES-200."""
 
     pair: str
@@ -35,13 +36,13 @@ class RegisteredModel:
 
     @property
     def size(self) -> int:
-        """Bytes to fetch."""
+        """The number of bytes to download."""
         return sum(file.size for file in self.files)
 
 
 @cache
 def registered() -> tuple[str, Sequence[RegisteredModel]]:
-    """The address that paths are below ($ALLYOUNEED_FIREFOX, or the register's), and the models."""
+    """The base address of the files ($ALLYOUNEED_FIREFOX, or the register's), and the models."""
     file = resources.files("allyouneed") / "interop" / "registers" / "firefox.json"
     content = json.loads(file.read_text("utf-8"))
     models = [
@@ -57,10 +58,11 @@ def registered() -> tuple[str, Sequence[RegisteredModel]]:
 
 
 def find(name: str) -> RegisteredModel:
-    """The model called "en-de", or "en-de:tiny"; of several kinds the one with the best score.
+    """The model called "en-de" or "en-de:tiny". If there are several kinds, "en-de" is the one with
+    the best score.
 
     Raises:
-        UsageError: there is none; it names those that there are.
+        UsageError: there is no such model; the message lists the models.
     """
     pair, _, kind = name.partition(":")
     models = registered()[1]
@@ -70,19 +72,19 @@ def find(name: str) -> RegisteredModel:
     pairs = sorted({model.pair for model in models})
     kinds = [model.kind for model in models if model.pair == pair]
     if kinds:
-        raise UsageError(f"firefox:{pair} comes as {', '.join(kinds)}, not as {kind!r}")
+        raise UsageError(f"firefox:{pair} has the kinds {', '.join(kinds)}, not {kind!r}")
     guess = nearest(pair, pairs)
     hint = f"did you mean firefox:{guess}? " if guess else ""
     raise UsageError(f"Firefox has no model {pair!r}; {hint}there are: {', '.join(pairs)}")
 
 
 def fetch(model: RegisteredModel, folder: Path, progress: Progress) -> Path:
-    """Brings the model's files into a folder of their own below `folder`, and gives that. What is
-    there already stays; what broke off goes on from there; each file's size and SHA-256 are
-    checked.
+    """Downloads the model's files to a folder of their own below `folder`, and returns that folder.
+    Files that exist are kept, and broken downloads are resumed. The size and SHA-256 of each file
+    are checked.
 
     Raises:
-        DataError: a file that cannot be had, is another than the register's, or cannot be kept.
+        DataError: a file cannot be downloaded or written, or is not the register's file.
     """
     address = (os.environ.get(VARIABLE) or registered()[0]).rstrip("/")
     place = folder / f"{model.pair}.{model.kind}"
@@ -92,15 +94,15 @@ def fetch(model: RegisteredModel, folder: Path, progress: Progress) -> Path:
             f"{address}/{file.path}", path, f"sha256:{file.sha256}", bounded(progress, file.size)
         )
         if path.stat().st_size != file.size:
-            raise DataError(f"{path} has {path.stat().st_size:,} bytes, and {file.size:,} are due")
+            raise DataError(f"{path} has {path.stat().st_size:,} bytes instead of {file.size:,}")
     return place
 
 
 def bounded(progress: Progress, size: int) -> Callable[[str, int, int | None], None]:
-    """Tells the progress on; ends a transfer of more than `size` bytes.
+    """A progress function that passes its calls on, and ends a transfer of more than `size` bytes.
 
     Raises:
-        DataError: there is more.
+        DataError: by the function, if the server sends more.
     """
 
     def show(name: str, done: int, total: int | None) -> None:

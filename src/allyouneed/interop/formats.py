@@ -1,4 +1,4 @@
-"""The formats of other toolkits' models that can become model folders, and how each is told."""
+"""The formats that can be imported, and how each is recognised."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`what` such a model looks like, in words; `holds` whether a path is one, told by what lies
-    there; `read` makes it a model folder. `read` takes the source, the folder to write, `note`,
-    and, by keyword, those of the verb's options that `options` names."""
+    """A format. `what` describes it; `holds` tells whether a path has this format; `read` imports
+    it. `read` takes the source, the folder to write, `note`, and, as keywords, the options of the
+    verb that `options` names."""
 
     what: str
     holds: Callable[[Path], bool]
@@ -114,22 +114,22 @@ def _begins_as_pickle(file: Path) -> bool:
         with file.open("rb") as beginning:
             return beginning.read(8).startswith(PICKLE_STARTS)
     except OSError:
-        return True  # its reader says why it cannot be read
+        return True  # the reader of this format raises an error that names the reason
 
 
 def format_of(source: Path) -> str:
-    """The name of the format that `source` is of.
+    """The name of the format of `source`.
 
     Raises:
-        UsageError: none of these formats; it says what can be read, and what this is instead.
+        UsageError: it has none of these formats; the message lists them.
     """
     for name, form in FORMATS.items():
         if form.holds(source):
             return name
     if not source.exists():
-        raise UsageError(f"there is no {source}; give what the other toolkit saved")
+        raise UsageError(f"there is no {source}; give a file or folder of the other toolkit")
     if is_model_folder(source):
-        raise UsageError(f"{source} is a model folder already; use it with --model {source}")
+        raise UsageError(f"{source} already is a model folder; use it with --model {source}")
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
     kind = model_type(source)
     found = f" (model_type={kind!r}{set_apart(kind)})" if kind else ""

@@ -1,9 +1,9 @@
-"""How a Hugging Face folder wants to be searched, and what becomes of each wish here."""
+"""The search settings of a Hugging Face folder, and the nearest settings here."""
 
 from collections.abc import Mapping
 from typing import Any
 
-WISHES: dict[str, Any] = {  # with what `generate` does where a folder says nothing
+DEFAULTS: dict[str, Any] = {  # the settings of `generate`, with its default values
     "num_beams": 1,
     "length_penalty": 1.0,
     "max_length": None,
@@ -18,18 +18,18 @@ WISHES: dict[str, Any] = {  # with what `generate` does where a folder says noth
     "suppress_tokens": None,
     "min_length": 0,
 }
-STOPS = {True: "first", "never": "exact"}  # early_stopping; else as here without a word
-PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # divides by the length to the power of 0, of 1
+STOPS = {True: "first", "never": "exact"}  # for early_stopping; other values mean our default
+PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # by the power of the length that divides scores
 
 GENERATION = """
-## How it was meant to be searched
+## Search settings
 
-Its own settings are
+The folder's own settings are
 
-    {wishes}
+    {settings}
 
-They are not taken by themselves: translating goes as with every model, by the paper's beam search.
-The nearest to its own settings is
+They are not applied: every model here is searched with the paper's beam search by default. The
+nearest to the folder's settings is
 
 ```python
 from allyouneed.decoding.length_penalty import {penalty}
@@ -38,25 +38,24 @@ options = BeamOptions({options}, loop_guard=False)
 translator(text, options=options)
 ```
 
-Pad is never produced either way. A translation that reaches the longest length is cut off there
-with a note, where `generate` would write the end.
+No search produces pad. A translation that reaches the largest length is cut off there with a note;
+`generate` would write the end token instead.
 """
 
 
 class Generation:
-    """The wishes of a folder. Searches here never produce pad, and say so where a translation
-    reaches the longest length, in place of forcing the end."""
+    """The search settings of a folder."""
 
     def __init__(self, config: Mapping[str, Any], generation: Mapping[str, Any], file: str) -> None:
-        """`generation` is the content of `file`, generation_config.json; where there is none,
-        older versions put the wishes into config.json."""
+        """`generation` is the content of `file`, generation_config.json. If there is none, the
+        settings are those in config.json, where older versions wrote them."""
         told = generation or config
-        self.said = {name: told[name] for name in WISHES if told.get(name) is not None}
+        self.said = {name: told[name] for name in DEFAULTS if told.get(name) is not None}
         self._file = file
 
     def not_followed(self, pad: int) -> list[str]:
-        """The wishes that no search here can follow, in words."""
-        differing = {n: value for n, value in self.said.items() if value != WISHES[n]}
+        """Notes about the settings that no search here can follow."""
+        differing = {n: value for n, value in self.said.items() if value != DEFAULTS[n]}
         for name in ("num_beams", "max_length", "no_repeat_ngram_size"):
             differing.pop(name, None)
         if self._penalty in PENALTIES:
@@ -71,18 +70,18 @@ class Generation:
         ]
 
     def card(self) -> str:
-        """What the folder asks for, and the same in the words of this project."""
+        """A section for the model card: the folder's settings, and the nearest options here."""
         if not self.said:
             return ""
-        wishes = ", ".join(f"{name}={value!r}" for name, value in self.said.items())
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.said.items())
         penalty = PENALTIES.get(self._penalty, "Average")
         options = [f"beam={self.said.get('num_beams', 1)}", f"length_penalty={penalty}()"]
         if ngram := self.said.get("no_repeat_ngram_size"):
             options.append(f"no_repeat_ngram={ngram}")
         if self.said.get("early_stopping") in STOPS:
             options.append(f'stop="{STOPS[self.said["early_stopping"]]}"')
-        return GENERATION.format(wishes=wishes, options=", ".join(options), penalty=penalty)
+        return GENERATION.format(settings=settings, options=", ".join(options), penalty=penalty)
 
     @property
     def _penalty(self) -> Any:
-        return self.said.get("length_penalty", WISHES["length_penalty"])
+        return self.said.get("length_penalty", DEFAULTS["length_penalty"])

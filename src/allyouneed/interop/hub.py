@@ -1,4 +1,4 @@
-"""Models of a hub that speaks Hugging Face's protocol, fetched when they are asked for by name."""
+"""Downloads models by name from the Hugging Face Hub, or from a hub with the same protocol."""
 
 import re
 from pathlib import Path
@@ -20,17 +20,17 @@ WANTED = re.compile(
 
 
 def fetch(name: str) -> Path:
-    """Brings the files of the model ORG/NAME (or ORG/NAME@REVISION) that an import needs, and gives
-    their folder, which is the hub's own cache. What is there already is not fetched again, and is
-    used without a network too.
+    """Downloads the files of the model ORG/NAME (or ORG/NAME@REVISION) that an import needs.
+    Returns their folder in the hub's own cache. Files that exist are not downloaded again; if all
+    exist, no network is needed.
 
     Raises:
-        UsageError: a name that is none, or the package huggingface_hub is missing.
-        ModelFolderError: a model whose weights are a pickle only.
+        UsageError: the name is not a model's, or the package huggingface_hub is missing.
+        ModelFolderError: the model's weights exist as a pickle only.
         DataError: the hub cannot be reached, or has no such model.
     """
     if not NAME.fullmatch(name):
-        raise UsageError(f"hf:{name} names no model; give hf:ORG/NAME")
+        raise UsageError(f"hf:{name} is not the name of a model; give hf:ORG/NAME")
     repository, _, revision = name.partition("@")
     remembered = fetched_home() / "hub" / f"{name.replace('/', '--')}.txt"
     if (folder := _fetched_before(remembered)) is not None:
@@ -41,7 +41,7 @@ def fetch(name: str) -> Path:
         pickles = [one for one in names if one.endswith((".bin", ".pt", ".ot", ".h5", ".msgpack"))]
         raise ModelFolderError(
             f"hf:{name} has no model.safetensors, only {', '.join(pickles[:4]) or 'other files'}; "
-            "a pickle is not fetched: take a copy yourself, and import its folder"
+            "pickles are not downloaded; download the model yourself, and import its folder"
         )
     wanted = [one for one in names if WANTED.fullmatch(one)]
     try:
@@ -52,13 +52,13 @@ def fetch(name: str) -> Path:
         write_whole(remembered, str(folder))
     except Exception as error:
         raise DataError(
-            f"hf:{name}: {str(error).splitlines()[0]}; the same command goes on from there"
+            f"hf:{name}: {str(error).splitlines()[0]}; the same command resumes the download"
         ) from error
     return folder
 
 
 def _fetched_before(remembered: Path) -> Path | None:
-    """The folder of a model that came whole once, if it is still there."""
+    """The folder of a model that was downloaded completely before, if it still exists."""
     try:
         folder = Path(remembered.read_text("utf-8"))
     except OSError:
@@ -85,11 +85,13 @@ def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str]:
     try:
         return list(hub.list_repo_files(repository, revision=revision))
     except hub.errors.RepositoryNotFoundError as error:
-        raise DataError(f"hf:{repository}: the hub has no such model, or keeps it shut") from error
+        raise DataError(
+            f"hf:{repository}: the hub has no such model, or it is not public"
+        ) from error
     except hub.errors.RevisionNotFoundError as error:
         raise DataError(f"hf:{repository}: there is no revision {revision!r}") from error
     except Exception as error:
         raise DataError(
-            f"hf:{repository}: the hub cannot be reached ({str(error).splitlines()[0]}), and "
-            "nothing of it was fetched before"
+            f"hf:{repository}: the hub cannot be reached ({str(error).splitlines()[0]}), and the "
+            "model was not downloaded before"
         ) from error

@@ -1,9 +1,8 @@
-"""Hugging Face's Marian models become ours, and ours Marian's.
+"""Converts Hugging Face's Marian models to ours, and ours to Marian's.
 
-Works on state dicts and plain configs, so `transformers` itself is not needed. Marian, as
-`MarianMTModel` has it, is the paper's post-norm Transformer with three habits of its own: its
-targets begin with the pad id, its positions lay all sines before all cosines, and its logits have
-a bias, `final_logits_bias`.
+The functions take state dicts and plain configs, so the package `transformers` is not needed.
+`MarianMTModel` is the paper's post-norm Transformer with three differences: targets begin with the
+pad id, positions have all sines before all cosines, and logits have a bias, `final_logits_bias`.
 
 D d_model · V vocabulary
 """
@@ -45,7 +44,7 @@ SHARING: dict[tuple[bool, bool], SharedEmbeddings] = {
     (True, True): "all",
     (False, True): "output",
     (False, False): "none",
-    (True, False): "none",  # the two sides start alike and may part
+    (True, False): "none",  # the two sides start with equal weights, and training may change them
 }
 FIXED = {
     "residual": "post-norm",
@@ -53,8 +52,8 @@ FIXED = {
     "norm_epsilon": 1e-5,
     "decoder": "self-attention",
 }
-"""What every Marian model has in common."""
-ALWAYS: dict[str, tuple[bool, str]] = {  # what their config could say and their code does not do
+"""The settings that all Marian models share."""
+ALWAYS: dict[str, tuple[bool, str]] = {  # keys of the config that MarianMTModel's code ignores
     "is_encoder_decoder": (True, "is one"),
     "normalize_before": (False, "is post-norm only"),
     "normalize_embedding": (False, "normalises no embeddings"),
@@ -66,15 +65,16 @@ ALWAYS: dict[str, tuple[bool, str]] = {  # what their config could say and their
 def from_marian(
     weights: nn.Module | Mapping[str, Tensor], config: Mapping[str, Any]
 ) -> Transformer:
-    """Adopts a `MarianMTModel`, or its state dict, whose config (as in config.json) is `config`.
+    """Our model from a `MarianMTModel`, or from its state dict. `config` is the content of its
+    config.json.
 
-    The result keeps Marian's ids, and its positions as a stored table. Weights that Marian leaves
-    out of its files, because others or a formula give them, may be missing.
+    The result has Marian's ids, and its positions as a stored table. Weights that Marian omits from
+    its files, because they follow from others or from a formula, may be missing.
 
     Raises:
-        ConfigError: a config that is not Marian's or that a `TransformerConfig` cannot hold, a
-            weight that is missing, or one that has no place.
-        ShapeError: a weight of another shape than the config says.
+        ConfigError: the config is not Marian's or a `TransformerConfig` cannot represent it, a
+            weight is missing, or the model has no place for a weight.
+        ShapeError: a weight has another shape than the config says.
     """
     theirs = dict(weights.state_dict() if isinstance(weights, nn.Module) else weights)
     ours = _adopt_config(config)
@@ -90,12 +90,12 @@ def from_marian(
 def to_marian(model: Transformer) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The config and the whole state dict of a `MarianMTModel` that gives the same logits.
 
-    Our sinusoids alternate sines and cosines, where Marian's lie in two halves: the D axis of all
-    weights is put into that order, which no logit can tell. Biases that the model does without
-    become zeros. A weight that is shared comes under each of its names, as one tensor.
+    Our sinusoids alternate sines and cosines; Marian's have all sines before all cosines. Therefore
+    the D axis of all weights is reordered, which does not change the logits. Missing biases become
+    zeros. A shared weight occurs under each of its names, as the same tensor.
 
     Raises:
-        ConfigError: a model that Marian has no room for.
+        ConfigError: Marian cannot represent the model.
     """
     _check_room(model.config)
     order_D = _order_of_marian(model)
@@ -129,7 +129,7 @@ def _marian_name(name: str) -> str:
 
 
 def _derived_weights(theirs: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
-    """What Marian leaves out of its files."""
+    """The weights that Marian omits from its files."""
     derived = {"final_logits_bias": torch.zeros(1, config.vocabulary)}
     for side in ("encoder", "decoder"):
         derived[f"model.{side}.embed_positions.weight"] = _halves(config)
@@ -139,7 +139,7 @@ def _derived_weights(theirs: Mapping[str, Tensor], config: TransformerConfig) ->
 
 
 def misfits(config: Mapping[str, Any]) -> list[str]:
-    """Why this config.json is not that of a model that `MarianMTModel` runs; empty: it is."""
+    """The reasons why this config.json is not that of a `MarianMTModel`; empty if it is."""
     if config.get("model_type", "marian") != "marian":
         kind = str(config["model_type"])
         return [f"model_type={kind!r} is not 'marian'{set_apart(kind)}"]
@@ -251,7 +251,7 @@ def _check_room(config: TransformerConfig) -> None:
 
 
 def _order_of_marian(model: Transformer) -> Tensor:
-    """Where each of Marian's D components is found among ours, as the positions tell."""
+    """For each of Marian's D components its index among ours, which depends on the positions."""
     identity_D = torch.arange(model.config.d_model)
     for order_D in (identity_D, torch.cat((identity_D[0::2], identity_D[1::2]))):
         tables = [table[:, order_D] for table in _tables(model).values()]
@@ -277,8 +277,8 @@ def _halves(config: TransformerConfig) -> Tensor:
 
 
 def _reorder(name: str, weight: Tensor, order_D: Tensor) -> Tensor:
-    """Puts the D axis into another order: the last one where D comes in, the first where it
-    goes out."""
+    """The weight with its D axis reordered: the last axis if D is its input, the first if D is its
+    output."""
     *_, module, kind = name.split(".")
     if module in ("W_O", "W_2", "norm"):
         return weight[order_D]

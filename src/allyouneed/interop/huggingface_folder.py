@@ -1,4 +1,4 @@
-"""A model folder becomes one that `transformers` loads: MarianMTModel and a tokenizer."""
+"""Exports a model folder to `transformers`: a MarianMTModel and a tokenizer."""
 
 import json
 from collections.abc import Mapping
@@ -43,14 +43,13 @@ scores by length to the power of `length_penalty`, and allyouneed has another ru
 
 
 def export_huggingface(folder: ModelFolder, path: Path) -> None:
-    """Writes the model of `folder` to `path`, which must be empty or not there, as a folder for
-    `MarianMTModel.from_pretrained`, its tokenizer and a README.md beside it.
+    """Writes the model of `folder` to `path`, which must be empty or must not exist, as a folder
+    for `MarianMTModel.from_pretrained`, its tokenizer and a README.md beside it.
 
     Raises:
-        ConfigError: a model that Marian has no room for.
-        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
-            written.
-        UsageError: a `path` in use.
+        ConfigError: Marian cannot represent the model.
+        ModelFolderError: the weights cannot be read or contain NaN, or `path` cannot be written.
+        UsageError: `path` is in use.
     """
     with new_folder(path) as beside:
         model = folder.load_model()
@@ -95,8 +94,8 @@ def _tokenizer_files(folder: ModelFolder) -> dict[str, bytes]:
 
 
 def _generation(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A search like ours: pad and start are never produced, no translation is empty. Scores are
-    divided by |Y|^0.6, the nearest that there is to ours, (5 + |Y|)^0.6 (Wu et al. 2016)."""
+    """Search settings like ours: pad and start are never produced, and no translation is empty.
+    Scores are divided by |Y|^0.6, the nearest to our (5 + |Y|)^0.6 (Wu et al. 2016)."""
     pad, start = config["pad_token_id"], config["decoder_start_token_id"]
     never = sorted({pad, start} - {config["eos_token_id"]})
     return {

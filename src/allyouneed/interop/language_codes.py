@@ -1,8 +1,8 @@
-"""Codes of languages as M2M-100 and NLLB-200 have them, and as BCP 47 writes them."""
+"""The language codes of M2M-100 and NLLB-200, and the same languages in BCP 47."""
 
 import re
 
-# In the order of their ids; of NLLB-200, a language in several scripts stands there several times.
+# In the order of their ids. In NLLB-200 a language with several scripts has several codes.
 _M2M_100 = """
 af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he
 hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl
@@ -30,7 +30,7 @@ taq_Latn taq_Tfng tpi_Latn tsn_Latn tso_Latn tuk_Latn tum_Latn tur_Latn twi_Latn
 ukr_Cyrl umb_Latn urd_Arab uzn_Latn vec_Latn vie_Latn war_Latn wol_Latn xho_Latn ydd_Hebr yor_Latn
 yue_Hant zho_Hans zho_Hant zul_Latn
 """
-# ISO 639-3 and ISO 639-1, where both speak of the same language.
+# ISO 639-3 and ISO 639-1 codes of the same language.
 _SHORT = """
 afr:af aka:ak amh:am arb:ar asm:as azj:az bak:ba bam:bm bel:be ben:bn bod:bo bos:bs bul:bg cat:ca
 ces:cs cym:cy dan:da deu:de dzo:dz ell:el eng:en epo:eo est:et eus:eu ewe:ee fao:fo pes:fa fij:fj
@@ -51,8 +51,8 @@ M2M_MARK = re.compile("__([a-z]{2,3})__")
 
 
 def bcp47(codes: tuple[str, ...]) -> dict[str, str]:
-    """For codes such as "deu_Latn" those of BCP 47, such as "de"; the script stays where a language
-    comes in several, as in "zh-Hans"."""
+    """The BCP 47 codes for codes such as "deu_Latn", in this case "de". The script is kept for a
+    language with several scripts, as in "zh-Hans"."""
     languages = [code.partition("_")[0] for code in codes]
     found = {}
     for code, language in zip(codes, languages, strict=True):

@@ -1,8 +1,8 @@
-"""Models of Hugging Face's class `M2M100ForConditionalGeneration` become ours: M2M-100 (Fan et al.
-2020), SMaLL-100 (Mohammadshahi et al. 2022) and NLLB-200 (NLLB team 2022).
+"""Converts models of Hugging Face's class `M2M100ForConditionalGeneration` to ours: M2M-100 (Fan et
+al. 2020), SMaLL-100 (Mohammadshahi et al. 2022) and NLLB-200 (NLLB team 2022).
 
-They are pre-norm Transformers with a norm on top, one matrix for all embeddings, and sinusoids with
-all sines before all cosines, of which the first two places are left out.
+They are pre-norm Transformers with a norm on top and one matrix for all embeddings. Their sinusoids
+have all sines before all cosines, and the first two positions are unused.
 
 L max_positions · D d_model
 """
@@ -26,13 +26,13 @@ POSITIONS = ("model.encoder.embed_positions.weights", "model.decoder.embed_posit
 
 
 def from_m2m(weights: nn.Module | Mapping[str, Tensor], config: Mapping[str, Any]) -> Transformer:
-    """Adopts an `M2M100ForConditionalGeneration`, or its state dict, whose config (as in
-    config.json) is `config`. The result keeps its ids, and its positions as a stored table.
+    """Our model from an `M2M100ForConditionalGeneration`, or from its state dict. `config` is the
+    content of its config.json. The result has the same ids, and its positions as a stored table.
 
     Raises:
-        ConfigError: a config that is not such a model's or that a `TransformerConfig` cannot hold,
-            a weight that is missing, or one that has no place.
-        ShapeError: a weight of another shape than the config says.
+        ConfigError: the config is not such a model's or a `TransformerConfig` cannot represent it,
+            a weight is missing, or the model has no place for a weight.
+        ShapeError: a weight has another shape than the config says.
     """
     theirs = dict(weights.state_dict() if isinstance(weights, nn.Module) else weights)
     ours = _config(config)
@@ -50,8 +50,8 @@ def from_m2m(weights: nn.Module | Mapping[str, Tensor], config: Mapping[str, Any
 
 
 def position_table(positions: int, d_model: int) -> Tensor:
-    """What is added at each position, LD: sin((t+2)·w_i), then cos of the same, with
-    w_i = 10000^(-i/(D/2-1)), computed in float32 as there."""
+    """The vectors LD that are added at each position: sin((t+2)·w_i), then cos((t+2)·w_i), with
+    w_i = 10000^(-i/(D/2-1)), computed in float32 as in the original code."""
     half = d_model // 2
     rate = torch.tensor(10000.0).log() / max(half - 1, 1)
     frequencies = torch.exp(torch.arange(half, dtype=torch.float32) * -rate)
@@ -77,7 +77,7 @@ def _name(name: str) -> str:
 
 
 def misfits(config: Mapping[str, Any]) -> list[str]:
-    """Why this config.json is not that of a model that can be taken over; empty: it is."""
+    """The reasons why a model with this config.json cannot be imported; empty if it can."""
     if config.get("model_type", "m2m_100") != "m2m_100":
         kind = str(config["model_type"])
         return [f"model_type={kind!r} is not 'm2m_100'{set_apart(kind)}"]

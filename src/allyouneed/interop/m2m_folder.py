@@ -1,7 +1,7 @@
-"""A folder of M2M-100, SMaLL-100 or NLLB-200, as Hugging Face has them, becomes a model folder.
+"""Imports a Hugging Face folder of M2M-100, SMaLL-100 or NLLB-200.
 
-Nothing of `transformers` or `sentencepiece` is needed. A pickle, pytorch_model.bin, is opened only
-as far as it holds tensors (`weights_only`).
+The packages `transformers` and `sentencepiece` are not needed. A pickle, pytorch_model.bin, is
+opened only if it holds nothing but tensors (`weights_only`).
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ SPM, VOCABULARY = "sentencepiece.bpe.model", "vocab.json"
 TOKENIZER_CONFIG, GENERATION_CONFIG = "tokenizer_config.json", "generation_config.json"
 SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
 SPECIAL = {"start": "<s>", "pad": "<pad>", "end": "</s>", "unknown": "<unk>"}  # ids 0, 1, 2, 3
-SMALL_100 = "tokenization_small100.py"  # comes with that model, and is not run
+SMALL_100 = "tokenization_small100.py"  # a file of SMaLL-100, which is not executed
 
 CARD = """\
 # {name}
@@ -57,8 +57,8 @@ print(translator("Good morning.", source="{first}", target="{second}"))
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What a folder says about languages: its kind in words, the id of each code's mark, what its
-    source and its translation begin with, and other names of codes."""
+    """The languages of a folder: the model's kind in words, the id of each code's mark, the
+    beginning of sources and of translations, and other names of the codes."""
 
     kind: str
     ids: Mapping[str, int]
@@ -68,15 +68,15 @@ class _Marks:
 
 
 def import_m2m(source: Path, into: Path, *, note: Callable[[str], None]) -> ModelFolder:
-    """Writes the model of the folder `source` to `into`, which must be empty or not there.
+    """Writes the model of the folder `source` to `into`, which must be empty or must not exist.
 
-    `note` hears what is not done here as the folder asks for it.
+    `note` receives the settings of the folder that are not followed.
 
     Raises:
-        ModelFolderError: files that are missing, damaged or hold more than tensors, tables that do
-            not fit each other, or an `into` that cannot be written.
-        ConfigError, ShapeError: a model of another kind; it lists what does not fit.
-        UsageError: an `into` in use.
+        ModelFolderError: files are missing, damaged or hold more than tensors, tables do not fit
+            each other, or `into` cannot be written.
+        ConfigError, ShapeError: the model is of another kind; the message lists what does not fit.
+        UsageError: `into` is in use.
     """
     with new_folder(into) as beside:
         _check_files(source)
@@ -84,8 +84,10 @@ def import_m2m(source: Path, into: Path, *, note: Callable[[str], None]) -> Mode
         if reasons := misfits(config):
             raise ConfigError(f"{source} does not fit: {'; '.join(reasons)}")
         settings = _optional(source / TOKENIZER_CONFIG)
-        wishes = _optional(source / GENERATION_CONFIG)
-        generation = Generation(config, wishes, GENERATION_CONFIG if wishes else CONFIG)
+        generation_settings = _optional(source / GENERATION_CONFIG)
+        generation = Generation(
+            config, generation_settings, GENERATION_CONFIG if generation_settings else CONFIG
+        )
         spm = read_file(source / SPM)
         pieces = _pieces(source, spm)
         marks = _marks(source, settings, len(pieces))
@@ -132,8 +134,8 @@ def _optional(file: Path) -> dict[str, Any]:
 
 
 def _pieces(source: Path, spm: bytes) -> list[str]:
-    """The pieces by their ids, before the languages: as vocab.json says, or else those of the .spm
-    file behind four special ones, in fairseq's order."""
+    """The pieces in the order of their ids, without the languages. They are those of vocab.json, or
+    else four special pieces followed by those of the .spm file, in fairseq's order."""
     if (source / VOCABULARY).is_file():
         ids = read_ids(source / VOCABULARY)
         pieces = sorted(ids, key=ids.__getitem__)
@@ -155,7 +157,8 @@ def _pieces(source: Path, spm: bytes) -> list[str]:
 
 
 def _marks(source: Path, settings: Mapping[str, Any], first: int) -> _Marks:
-    """Ids of marks as the folder says them, else in the known order from `first` on."""
+    """The languages of a folder, with the marks' ids from its files, or else in the known order
+    from `first` on."""
     said = _added(source, settings)
     several = dict.fromkeys([*said, *_additional(source, settings)])
     if (source / VOCABULARY).is_file():
@@ -174,7 +177,7 @@ def _marks(source: Path, settings: Mapping[str, Any], first: int) -> _Marks:
 
 
 def _added(source: Path, settings: Mapping[str, Any]) -> dict[str, int]:
-    """Pieces beyond the vocabulary's whose ids stand in one of the folder's files."""
+    """The added pieces, beyond the vocabulary, with their ids from one of the folder's files."""
     found: dict[str, int] = {}
     if (source / TOKENIZER).is_file():
         for entry in read_table(source / TOKENIZER).get("added_tokens") or ():
@@ -188,7 +191,7 @@ def _added(source: Path, settings: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _additional(source: Path, settings: Mapping[str, Any]) -> list[str]:
-    """The names of such pieces, in the order of their ids."""
+    """The names of added pieces in the order of their ids."""
     special = _optional(source / SPECIAL_TOKENS)
     key, other = "additional_special_tokens", "extra_special_tokens"
     named = settings.get(key) or settings.get(other) or special.get(key) or special.get(other) or ()
@@ -200,7 +203,7 @@ def _additional(source: Path, settings: Mapping[str, Any]) -> list[str]:
 def _tokenizer(
     source: Path, spm: bytes, pieces: list[str], marks: _Marks, size: object
 ) -> PieceTokenizer:
-    """All pieces, the marks in their places, and names for ids that nothing stands for."""
+    """The tokenizer with all pieces, the marks at their ids, and names for unused ids."""
     last = max([len(pieces) - 1, *marks.ids.values()])
     if type(size) is not int or not last < size <= len(pieces) + 100_000:
         raise ModelFolderError(

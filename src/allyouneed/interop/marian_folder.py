@@ -1,7 +1,7 @@
-"""A folder of Hugging Face's `MarianMTModel`, such as OPUS-MT hands out, becomes a model folder.
+"""Imports a folder of Hugging Face's `MarianMTModel`, the form in which OPUS-MT is published.
 
-Nothing of `transformers` or `sentencepiece` is needed. A pickle, pytorch_model.bin, is opened only
-as far as it holds tensors (`weights_only`).
+The packages `transformers` and `sentencepiece` are not needed. A pickle, pytorch_model.bin, is
+opened only if it holds nothing but tensors (`weights_only`).
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ made from.
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What the files of a folder say, but for the weights."""
+    """The contents of a folder's files, without the weights."""
 
     path: Path
     config: Mapping[str, Any]
@@ -55,15 +55,15 @@ class _Source:
 
 
 def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> ModelFolder:
-    """Writes the model of the folder `source` to `into`, which must be empty or not there.
+    """Writes the model of the folder `source` to `into`, which must be empty or must not exist.
 
-    `note` hears what is not done here as Marian's own folder asks for it.
+    `note` receives the settings of the folder that are not followed.
 
     Raises:
-        ModelFolderError: files that are missing, damaged or hold more than tensors, tables that do
-            not fit each other, or an `into` that cannot be written.
-        ConfigError, ShapeError: a model that is not Marian's; it lists what does not fit.
-        UsageError: an `into` in use.
+        ModelFolderError: files are missing, damaged or hold more than tensors, tables do not fit
+            each other, or `into` cannot be written.
+        ConfigError, ShapeError: the model is not Marian's; the message lists what does not fit.
+        UsageError: `into` is in use.
     """
     with new_folder(into) as beside:
         files = _read(source)
@@ -117,7 +117,7 @@ def _read(source: Path) -> _Source:
 
 
 def _tokenizer(files: _Source) -> MarianTokenizer | Tokenizer:
-    """Marian's two models and their table, or this project's own tokenizer in an export of it."""
+    """Marian's tokenizer, or this project's own in a folder that it exported."""
     if not (files.path / VOCABULARY).is_file():
         own = read_own_tokenizer(files.path)
         if own is None:
@@ -147,7 +147,7 @@ def _of_marian(files: _Source) -> MarianTokenizer:
 
 
 def _not_read(files: _Source, tokenizer: AnyTokenizer) -> list[str]:
-    """What tokenizer_config.json asks for and is not done here, in words."""
+    """Notes about settings of tokenizer_config.json that are not followed."""
     pieces = {tokenizer.piece(id) for id in range(len(tokenizer))}
     added = files.tokenizer_config.get("added_tokens_decoder") or {}
     said = [
@@ -161,12 +161,12 @@ def _not_read(files: _Source, tokenizer: AnyTokenizer) -> list[str]:
 
 
 def _special(piece: Any) -> str:
-    """A special piece's text; some versions write a table about it."""
+    """The text of a special piece; some versions write a table with the text in it."""
     return str(piece["content"] if isinstance(piece, Mapping) else piece)
 
 
 def _check_ids(source: Path, config: TransformerConfig, tokenizer: AnyTokenizer) -> None:
-    """Raises ModelFolderError where the tables of ids are not those that the model has rows for."""
+    """Raises ModelFolderError if the tables of ids do not fit the rows of the model."""
     sides = (
         ("vocab_size", config.source_vocabulary or config.vocabulary, tokenizer),
         ("decoder_vocab_size", config.vocabulary, tokenizer.target),

@@ -1,4 +1,4 @@
-"""A folder for another program, written whole into a place that nothing else uses."""
+"""Writes a folder for another program, whole or not at all, to an unused path."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from allyouneed.files import whole_folder
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """`files.whole_folder`, with errors for those who export and import models.
+    """`files.whole_folder`, with errors for users who export and import models.
 
     Raises:
         UsageError: `path` is a file, or a folder that is not empty.

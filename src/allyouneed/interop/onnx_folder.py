@@ -1,4 +1,4 @@
-"""A model folder becomes one for ONNX runtimes: the encoder and a decoder step as two graphs."""
+"""Exports a model folder to ONNX: the encoder and a decoder step as two graphs."""
 
 import json
 from pathlib import Path
@@ -81,7 +81,7 @@ def translate(texts: list[str]) -> list[str]:
 print(translate(["Good morning!"])[0])
 ```
 
-## What goes in and out
+## Inputs and outputs
 
 B sentences, S source tokens, T steps so far, {heads} heads of width {head_width},
 {decoder_layers} decoder layers numbered from 0, {vocabulary:,} pieces; B, S and T are free.
@@ -96,14 +96,13 @@ B sentences, S source tokens, T steps so far, {heads} heads of width {head_width
 
 
 def export_onnx(folder: ModelFolder, path: Path) -> None:
-    """Writes the model of `folder` to `path`, which must be empty or not there, as two graphs with
-    their weights, tokenizer.json, config.json, and a README.md with a program that translates.
+    """Writes the model of `folder` to `path`, which must be empty or must not exist, as two graphs
+    with their weights, tokenizer.json, config.json, and a README.md with a program that translates.
 
     Raises:
-        ConfigError: a model without decoder layers, or whose decoder is a recurrence.
-        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
-            written.
-        UsageError: the package is not installed, a `path` in use.
+        ConfigError: the model has no decoder layers, or its decoder is a recurrence.
+        ModelFolderError: the weights cannot be read or contain NaN, or `path` cannot be written.
+        UsageError: the package is not installed, or `path` is in use.
     """
     onnx()
     if folder.config.decoder != "self-attention":

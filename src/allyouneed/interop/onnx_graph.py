@@ -1,4 +1,4 @@
-"""A graph of ONNX, written node by node; its weights lie in a file beside it, each once.
+"""Writes a graph of ONNX node by node. A separate file holds the weights, each once.
 
 Needs the package `onnx`.
 """
@@ -15,9 +15,9 @@ from torch import Tensor
 
 from allyouneed.errors import UsageError
 
-OPSET = 17  # the first with LayerNormalization
-FORMAT = 8  # of the file, as old as that
-PAGE = 4096  # bytes; weights begin at such borders, so that runtimes can map them into memory
+OPSET = 17  # the first version with LayerNormalization
+FORMAT = 8  # the file format of that time
+PAGE = 4096  # bytes; weights begin at multiples of this, so that runtimes can map them into memory
 Axes = Sequence[str | int]
 
 
@@ -37,13 +37,13 @@ def onnx() -> ModuleType:
 
 
 class WeightsFile:
-    """Weights of several graphs in one file; a matrix that some share is in it once."""
+    """The file with the weights of several graphs. It holds a shared matrix once."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
         self._file = path.open("wb")
         self._places: dict[tuple[int, tuple[int, ...]], tuple[int, int]] = {}
-        self._kept: list[Tensor] = []  # as long as they are, no other has their address
+        self._kept: list[Tensor] = []  # kept alive, so that no other tensor gets their address
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +57,8 @@ class WeightsFile:
         self._file.close()
 
     def place(self, weight: Tensor) -> tuple[int, int]:
-        """Where the weight's numbers are in the file: offset and length in bytes."""
+        """The place of a weight in the file, (offset, length) in bytes. Writes the weight if it is
+        new."""
         key = (weight.data_ptr(), weight.stride())
         if key not in self._places:
             self._file.write(bytes(-self._file.tell() % PAGE))
@@ -69,7 +70,7 @@ class WeightsFile:
 
 
 class Graph:
-    """Nodes as they are added; each is known by the name of its result."""
+    """A graph to which nodes are added. A node is identified by the name of its result."""
 
     def __init__(self, name: str, weights: WeightsFile) -> None:
         self._onnx, self._name, self._weights = onnx(), name, weights
@@ -79,13 +80,13 @@ class Graph:
         self._initialisers: dict[str, Any] = {}
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """A node of this kind; returns the name of its result."""
+        """Adds a node of this kind. Returns the name of its result."""
         result = f"{kind}_{len(self._nodes)}"
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, [result], **attributes))
         return result
 
     def weight(self, weight: Tensor) -> str:
-        """A weight in float32, kept in the file beside the graph."""
+        """Adds a weight in float32, stored in the file of weights. Returns its name."""
         offset, length = self._weights.place(weight)
         name = f"weight_{offset}"
         tensor = self._onnx.TensorProto(
@@ -104,29 +105,29 @@ class Graph:
         return name
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """A small constant, kept in the graph itself."""
+        """Adds a small constant, stored in the graph itself. Returns its name."""
         array: NDArray[Any] = np.asarray(value, dtype)
         name = f"{array.dtype}_{'_'.join(map(str, array.ravel().tolist()))}_{array.ndim}"
         self._initialisers[name] = self._onnx.numpy_helper.from_array(array, name)
         return name
 
     def numbers(self, *values: int) -> str:
-        """Whole numbers, as shapes and axes are given."""
+        """Adds integers, such as a shape or axes. Returns their name."""
         return self.constant(values, np.int64)
 
     def input(self, name: str, kind: str, axes: Axes) -> str:
-        """What the graph is given: `kind` is "FLOAT", "INT64" or "BOOL"; axes by name may have any
-        length."""
+        """Adds an input of the graph. `kind` is "FLOAT", "INT64" or "BOOL". Axes with a name may
+        have any length."""
         self._inputs.append(self._typed(name, kind, axes))
         return name
 
     def output(self, name: str, value: str, kind: str, axes: Axes) -> None:
-        """What the graph gives back under this name."""
+        """Adds an output of the graph with this name."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         self._outputs.append(self._typed(name, kind, axes))
 
     def save(self, path: Path) -> None:
-        """Writes the graph, without the weights, to a `.onnx` file beside their file."""
+        """Writes the graph without its weights to a `.onnx` file in the folder of their file."""
         helper = self._onnx.helper
         graph = helper.make_graph(
             self._nodes,

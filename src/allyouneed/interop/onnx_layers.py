@@ -1,6 +1,6 @@
-"""The layers of the core as nodes of ONNX: each function is the `forward` of a module.
+"""The layers of the core as nodes of ONNX. Each function adds the nodes of a module's `forward`.
 
-B batch · T positions · S keys · D d_model · H heads · K head width; values are known by name.
+B batch · T positions · S keys · D d_model · H heads · K head width. Values are given by name.
 """
 
 import math
@@ -20,7 +20,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 
 def embed(g: Graph, embeddings: Embeddings, ids_BT: str, positions: str) -> str:
-    """√d_model · token + position, BTD; `positions` are BT or broadcast to it."""
+    """√d_model · token + position, BTD. `positions` are BT or broadcast to BT."""
     x_BTD = g.op("Gather", g.weight(embeddings.tokens.weight), ids_BT)
     if embeddings.scale != 1.0:
         x_BTD = g.op("Mul", x_BTD, g.constant(embeddings.scale))
@@ -33,7 +33,7 @@ def embed(g: Graph, embeddings: Embeddings, ids_BT: str, positions: str) -> str:
 
 
 def normalise(g: Graph, norm: nn.Module, x_BTD: str) -> str:
-    """Layer norm, RMS norm, or nothing."""
+    """Layer norm, RMS norm, or x itself if there is no norm."""
     match norm:
         case nn.LayerNorm():
             parts = (g.weight(norm.weight), g.weight(norm.bias))
@@ -53,7 +53,7 @@ def linear(g: Graph, module: nn.Module, x: str) -> str:
 
 
 def residual(g: Graph, wiring: nn.Module, x_BTD: str, sublayer: Callable[[str], str]) -> str:
-    """Post-norm or pre-norm around a sub-layer."""
+    """A sub-layer with its residual connection, post-norm or pre-norm."""
     assert isinstance(wiring, PostNorm | PreNorm)
     if isinstance(wiring, PreNorm):
         return g.op("Add", x_BTD, sublayer(normalise(g, wiring.norm, x_BTD)))
@@ -61,7 +61,7 @@ def residual(g: Graph, wiring: nn.Module, x_BTD: str, sublayer: Callable[[str], 
 
 
 def feed_forward(g: Graph, module: nn.Module, x_BTD: str) -> str:
-    """FFN(x), equation 2, or gated."""
+    """FFN(x), equation 2, or its gated variant."""
     assert isinstance(module, FeedForward | GatedFeedForward)
     inner = _activate(g, module.activation, linear(g, module.W_1, x_BTD))
     if isinstance(module, GatedFeedForward):
@@ -119,7 +119,7 @@ def _split(g: Graph, attention: MultiHeadAttention, x_BTW: str) -> str:
 
 
 def _rotate(g: Graph, rotary: Rotary | None, x_BHTK: str, positions_T: str) -> str:
-    """Turns each pair of components by its position's angle."""
+    """Rotates each pair of components by the angle of its position."""
     if rotary is None:
         return x_BHTK
     last, pairs = g.numbers(3), rotary.cos.size(1)

@@ -1,9 +1,10 @@
 """The Transformer as two graphs of ONNX: the encoder, and one step of the decoder.
 
-The encoder takes `source`, ids BS filled up with pad, and gives `may_look` BS and, for every
-decoder layer, `memory_keys.0` … and `memory_values.0` … BHSK. The step takes these, `ids` B, each
-sentence's newest token, and `keys.0` … and `values.0` … BHTK of the steps so far (at first T = 0);
-it gives `logits` BV, and keys and values of T + 1 steps as `new_keys.0` … and `new_values.0` …
+The encoder's input is `source`, ids BS padded with pad. Its outputs are `may_look` BS and, for
+every decoder layer, `memory_keys.0` … and `memory_values.0` … BHSK. The inputs of a step are these
+outputs, `ids` B (each sentence's newest token), and `keys.0` … and `values.0` … BHTK of the steps
+so far (T = 0 at first). Its outputs are `logits` BV, and keys and values of T + 1 steps as
+`new_keys.0` … and `new_values.0` …
 
 B batch · S source length · T steps so far · D d_model · H heads · K head width · V vocabulary
 """
@@ -16,18 +17,18 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.interop import onnx_layers as layers
 from allyouneed.interop.onnx_graph import Graph, WeightsFile
 
-INT64 = 7  # as the format numbers its types
+INT64 = 7  # ONNX's number for this type
 
 
 def encoder_graph(model: Transformer, weights: WeightsFile) -> Graph:
-    """Source ids → what decoder steps look at."""
+    """The graph from source ids to the keys and values that decoder steps attend to."""
     g = Graph("encoder", weights)
     source_BS = g.input("source", "INT64", ("B", "S"))
     pad = g.constant(model.encoder.embeddings.pad, "int64")
     may_look_BS = g.op("Not", g.op("Equal", source_BS, pad))
     counted = g.op("CumSum", g.op("Cast", may_look_BS, to=INT64), g.constant(1, "int64"))
     one, zero = g.constant(1, "int64"), g.constant(0, "int64")
-    positions_BS = g.op("Max", g.op("Sub", counted, one), zero)  # padding takes up no position
+    positions_BS = g.op("Max", g.op("Sub", counted, one), zero)  # padding counts no position
     length = g.op("Gather", g.op("Shape", source_BS), one)
     rotations_S = g.op("Range", zero, length, one)
     may_look_B11S = g.op("Unsqueeze", may_look_BS, g.numbers(1, 2))
@@ -46,7 +47,7 @@ def encoder_graph(model: Transformer, weights: WeightsFile) -> Graph:
 
 
 def decoder_step_graph(model: Transformer, weights: WeightsFile) -> Graph:
-    """One more token of each sentence → the logits of what follows."""
+    """The graph from each sentence's newest token to the logits of the next token."""
     g = Graph("decoder_step", weights)
     heads, width = model.config.heads, model.config.width_of_head
     ids_B = g.input("ids", "INT64", ("B",))
@@ -107,7 +108,7 @@ def _decoder_layer(
     may_look: str,
     position: str,
 ) -> tuple[str, str, str]:
-    """The layer's state, and its keys and values with those of this step."""
+    """The layer's state, and its keys and values including those of this step."""
     assert isinstance(layer, DecoderLayer)
     grown: list[str] = []
 

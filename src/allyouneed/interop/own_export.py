@@ -1,7 +1,8 @@
-"""What an export says beside the other toolkit's files, so that it can be imported again as it was.
+"""allyouneed.json: facts in an export that the other toolkit's files lack, so that the export can
+be imported again without loss.
 
-allyouneed.json in an export holds the languages, the normaliser and `trained_length`: a text of
-more tokens is translated in parts here, and as a whole by the other toolkit.
+It holds the languages, the normaliser and `trained_length`. Here a text with more tokens is
+translated in parts; the other toolkit translates it as a whole.
 """
 
 import json
@@ -18,9 +19,9 @@ from allyouneed.text.tokenizer import Tokenizer
 
 ABOUT = "allyouneed.json"
 LENGTH = """
-allyouneed translates a text of more than {length} tokens in parts, as the model was trained on such
-lengths; {toolkit} takes it as a whole. Up to that length the two translate alike. For longer texts,
-cut them into sentences first.
+The model was trained on texts of up to {length} tokens. allyouneed translates a longer text in
+parts; {toolkit} translates it as a whole. Up to that length their translations are the same. Cut
+longer texts into sentences first.
 """
 
 
@@ -36,17 +37,19 @@ def write_about(folder: ModelFolder, path: Path) -> None:
 
 
 def length_in_words(folder: ModelFolder, toolkit: str) -> str:
-    """A paragraph for an export's README about texts that are longer than the model knows."""
+    """A paragraph for an export's README about texts longer than those that the model was trained
+    on."""
     if folder.trained_length is None:
         return ""
     return LENGTH.format(length=folder.trained_length, toolkit=toolkit)
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What `write_about` wrote, as `save_model_folder` takes it; nothing where it is not there.
+    """The facts that `write_about` wrote, as keywords of `save_model_folder`; empty if the file
+    does not exist.
 
     Raises:
-        ModelFolderError: it is damaged.
+        ModelFolderError: the file is damaged.
     """
     if not (path / ABOUT).is_file():
         return {}
@@ -61,10 +64,11 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def read_own_tokenizer(path: Path) -> Tokenizer | None:
-    """This project's tokenizer from an export's tokenizer.json; None: it is another's, or missing.
+    """This project's tokenizer from an export's tokenizer.json; None if the file is missing or of
+    another project.
 
     Raises:
-        ModelFolderError: it is this project's, and damaged.
+        ModelFolderError: the file is this project's, but damaged.
     """
     if not (path / TOKENIZER).is_file():
         return None

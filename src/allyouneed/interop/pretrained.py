@@ -1,4 +1,4 @@
-"""The files of a folder that `save_pretrained` of Hugging Face wrote, read without its library."""
+"""Reads the files of a folder written by Hugging Face's `save_pretrained`, without its library."""
 
 import json
 import pickle
@@ -58,17 +58,17 @@ def read_ids(file: Path) -> dict[str, int]:
 
 
 def read_tensors(source: Path) -> dict[str, Tensor]:
-    """The weights of a folder by their names. A pickle, pytorch_model.bin, is opened only where
-    there is no safetensors file, and only as far as it holds tensors (`weights_only`).
+    """The weights of a folder by their names. A pickle, pytorch_model.bin, is opened only if there
+    is no safetensors file, and only if it holds nothing but tensors (`weights_only`).
 
     Raises:
-        ModelFolderError: files that are missing or damaged, or a pickle of more than tensors.
+        ModelFolderError: a file is missing or damaged, or the pickle holds more than tensors.
     """
     if (source / WEIGHTS).is_file():
         return read_weights(source / WEIGHTS)
     file = source / PICKLE
     try:
-        with warnings.catch_warnings(action="ignore"):  # about pickles of other protocols
+        with warnings.catch_warnings(action="ignore"):  # torch warns about other pickle protocols
             weights = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ModelFolderError(

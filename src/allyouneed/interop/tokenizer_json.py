@@ -1,5 +1,5 @@
-"""tokenizer.json for other toolkits: with the model's normaliser in it, so that a text in curly
-quotes gets the same ids there as here."""
+"""Writes tokenizer.json for other toolkits. It contains the model's normaliser, so that a text with
+curly quotes gets the same ids there."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ from allyouneed.text.normaliser import (
 from allyouneed.text.tokenizer import Tokenizer
 
 _SPACE = SPACES + LINE_ENDS
-_LETTER = r"[\p{L}\p{N}_]"  # what \w is to Python: to the library it is an accent too
+_LETTER = r"[\p{L}\p{N}_]"  # Python's \w; the library's \w also matches accents
 _NFC = {"type": "NFC"}
 NORMALISERS: dict[str, list[dict[str, Any]]] = {
     "plain-marks": [
@@ -41,8 +41,8 @@ NORMALISERS: dict[str, list[dict[str, Any]]] = {
 
 
 def tokenizer_json(folder: ModelFolder) -> str:
-    """The tokenizer of `folder` as the library `tokenizers` reads it. It writes texts as the
-    folder's normaliser does; the dressing of translations is not in it."""
+    """The tokenizer of `folder` in the format of the library `tokenizers`. It normalises texts like
+    the folder's normaliser; it does not restore the marks of translations."""
     text = folder.tokenizer.to_json()
     if folder.normaliser is None or not isinstance(folder.tokenizer, Tokenizer):
         return text

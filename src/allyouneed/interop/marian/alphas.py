@@ -1,7 +1,7 @@
-"""How large the inputs of a model's linear maps are: what Marian rounds them by in 8 bits.
+"""Measures the inputs of a model's linear maps, for Marian's factors of rounding to 8 bits.
 
-The factor of a map is 127 / (mean + 1.1 standard deviations) of the largest inputs, as Mozilla
-computes it over a development set.
+The factor of a map is 127 / (mean + 1.1 standard deviations) of the largest inputs. Mozilla
+computes it in the same way over a development set.
 """
 
 import math
@@ -17,11 +17,11 @@ from allyouneed.interop.marian.writing import LARGEST, is_matrix
 
 DEVIATIONS = 1.1
 SUFFIX = "_QuantMultA"
-OUTPUT = "none"  # Marian's name for the rows of the output that a shortlist picks
+OUTPUT = "none"  # Marian's name for the rows of the output matrix that a shortlist selects
 
 
 class _Largest:
-    """The mean and spread of the largest absolute inputs of one map, one number for each call."""
+    """The mean and standard deviation of a map's largest absolute input over all its calls."""
 
     def __init__(self) -> None:
         self.count, self.total, self.squares = 0, 0.0, 0.0
@@ -34,7 +34,7 @@ class _Largest:
 
     @property
     def factor(self) -> float:
-        """What an input is multiplied by before it is rounded."""
+        """The factor that inputs are multiplied by before rounding."""
         mean = self.total / self.count
         spread = math.sqrt(max(self.squares / self.count - mean * mean, 0.0))
         reach = mean + DEVIATIONS * spread
@@ -45,8 +45,8 @@ class _Largest:
 def measured_alphas(
     model: Transformer, sources: Iterable[Sequence[int]], names: Mapping[str, str]
 ) -> dict[str, float]:
-    """The factor of each of Marian's matrices, by its name there with "_QuantMultA" behind it, from
-    translating these sentences greedily. `names` are Marian's by ours."""
+    """The factor of each of Marian's matrices, by its name in Marian followed by "_QuantMultA",
+    measured while these sentences are translated greedily. `names` maps our names to Marian's."""
     owner = "output.weight"
     if owner not in names:
         owner = model.tied_weights()[owner]

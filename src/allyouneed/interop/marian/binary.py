@@ -1,8 +1,8 @@
-"""Marian's `.bin` files: arrays by name in one piece of memory, some of them in 8 or 16 bits.
+"""Reads Marian's `.bin` files: arrays by name, some of them in 8 or 16 bits.
 
-A file is the version, the number of items, a head for each item (length of its name, type, length
-of its shape, bytes of its data), all names, all shapes, filling up to a multiple of 256 bytes, and
-the data of all items in the same order.
+A file consists of the version, the number of items, a head for each item (length of its name, type,
+length of its shape, bytes of its data), all names, all shapes, padding to a multiple of 256 bytes,
+and the data of all items in the same order.
 """
 
 import math
@@ -33,7 +33,7 @@ SETTINGS = "special:model.yml"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One array where it lies in the file: its type by Marian's number, shape, and bytes."""
+    """One array in the file: its name, Marian's number for its type, its shape, and its bytes."""
 
     name: str
     type: int
@@ -42,10 +42,10 @@ class Item:
 
 
 def read_binary(file: memoryview) -> Iterator[Item]:
-    """The items of a `.bin` file, one after the other; nothing is copied.
+    """The items of a `.bin` file, one after the other, without copies of the data.
 
     Raises:
-        ValueError: a file that is damaged, cut short, or of another version.
+        ValueError: the file is damaged, cut short, or of another version.
     """
     version, place = _number(file, 0)
     if version != VERSION:
@@ -72,11 +72,11 @@ def read_binary(file: memoryview) -> Iterator[Item]:
 def array_of(item: Item) -> NDArray[np.float32]:
     """The item's numbers in float32.
 
-    Integers are divided by the factor that lies behind them. Matrices of linear maps lie transposed
-    in these files, embeddings do not; what comes back has the item's own shape.
+    Integers are divided by the factor that follows them. Matrices of linear maps are stored
+    transposed, embeddings are not; the result has the item's own shape.
 
     Raises:
-        ValueError: a type that is not read, or fewer bytes than the shape needs.
+        ValueError: the type is not supported, or there are fewer bytes than the shape needs.
     """
     if item.type not in DTYPES or item.type == INT8:
         what = REFUSED.get(item.type, f"type {item.type:#x}")
@@ -105,7 +105,7 @@ def array_of(item: Item) -> NDArray[np.float32]:
 
 
 def _number(file: memoryview, place: int) -> tuple[int, int]:
-    """An unsigned number of 8 bytes, and the place behind it."""
+    """An unsigned number of 8 bytes, and the place after it."""
     data, place = _bytes(file, place, 8, 8)
     return int.from_bytes(data, "little"), place
 

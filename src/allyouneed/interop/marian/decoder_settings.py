@@ -1,9 +1,9 @@
-"""How a Marian model wants to be searched: decoder.yml, and what becomes of each wish here."""
+"""The search settings of a Marian model, decoder.yml, and the nearest settings here."""
 
 from collections.abc import Mapping
 from typing import Any
 
-# With what Marian does where the file says nothing.
+# The settings with Marian's default values.
 DEFAULTS: dict[str, Any] = {
     "beam-size": 12,
     "normalize": 0.0,
@@ -16,14 +16,14 @@ DEFAULTS: dict[str, Any] = {
     "output-sampling": [],
     "right-left": False,
 }
-PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # divides by the length to the power of 0, of 1
-WITHOUT_A_WORD = ("beam-size", "normalize", "allow-unk", "max-length-factor", "n-best")
+PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # by the power of the length that divides scores
+NEEDS_NO_NOTE = ("beam-size", "normalize", "allow-unk", "max-length-factor", "n-best")
 
 GENERATION = """\
-## How it was meant to be searched
+## Search settings
 
 {said}
-The nearest to that is
+The nearest settings here are
 
 ```python
 from allyouneed import load
@@ -39,23 +39,24 @@ more than the source, or `max_length`.
 
 
 class DecoderSettings:
-    """The wishes of a decoder.yml, or of Firefox, which ships none: beam 1, scores by length."""
+    """The settings of a decoder.yml. Firefox ships none; its settings are beam 1 and scores divided
+    by length."""
 
     def __init__(self, told: Mapping[str, Any]) -> None:
         self.told = told
-        self._wishes = DEFAULTS | (dict(told) or FIREFOX)
+        self._settings = DEFAULTS | (dict(told) or FIREFOX)
 
     @property
     def allows_unknown(self) -> bool:
         """Whether the unknown piece may be produced."""
-        return bool(self._wishes["allow-unk"])
+        return bool(self._settings["allow-unk"])
 
     def notes(self, selected: bool) -> list[str]:
-        """The wishes that no search here follows by itself, in words."""
+        """Notes about the settings that are not applied here."""
         found = [
-            f"decoder.yml asks for {key}={self._wishes[key]!r}, which no search here follows"
+            f"decoder.yml asks for {key}={self._settings[key]!r}, which no search here follows"
             for key, default in DEFAULTS.items()
-            if key not in WITHOUT_A_WORD and self._wishes[key] not in (default, None)
+            if key not in NEEDS_NO_NOTE and self._settings[key] not in (default, None)
         ]
         if self._power not in PENALTIES:
             found.append(
@@ -67,9 +68,11 @@ class DecoderSettings:
         return [*found, "its search settings are in README.md, as options that mean the same"]
 
     def card(self, selected: bool) -> str:
-        """What the file asks for, and the same in the words of this project."""
-        wishes = {key: self._wishes[key] for key in ("beam-size", "normalize", "max-length-factor")}
-        said = ", ".join(f"{key}: {value}" for key, value in wishes.items())
+        """A section for the model card: the file's settings, and the nearest options here."""
+        shown = {
+            key: self._settings[key] for key in ("beam-size", "normalize", "max-length-factor")
+        }
+        said = ", ".join(f"{key}: {value}" for key, value in shown.items())
         whose = (
             "Its decoder.yml says" if self.told else "It has no decoder.yml; Firefox searches by"
         )
@@ -79,19 +82,19 @@ class DecoderSettings:
             penalty=penalty,
             selection=", vocabulary_selection=True" if selected else "",
             options=f"beam={self._beam}, length_penalty={penalty}()",
-            factor=self._wishes["max-length-factor"],
+            factor=self._settings["max-length-factor"],
         )
 
     @property
     def _power(self) -> float:
         try:
-            return float(self._wishes["normalize"])
+            return float(self._settings["normalize"])
         except (TypeError, ValueError):
             return 1.0
 
     @property
     def _beam(self) -> int:
-        beam = self._wishes["beam-size"]
+        beam = self._settings["beam-size"]
         return beam if type(beam) is int and 1 <= beam <= 1000 else 1
 
 

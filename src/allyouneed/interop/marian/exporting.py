@@ -1,4 +1,4 @@
-"""A model folder becomes a model in Marian's own files: `allyouneed export --to marian`."""
+"""Exports a model folder to Marian's own files: `allyouneed export --to marian`."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,17 +50,16 @@ def export_marian(
     quantization: Quantization = "float32",
     sentences: Iterable[str] = (),
 ) -> None:
-    """Writes the model of `folder` to `path`, which must be empty or not there, for Marian.
+    """Writes the model of `folder` to `path`, which must be empty or must not exist, for Marian.
 
-    "float32" gives a `.npz`, "int8" a `.bin` in 8 bits. From `sentences` of the source language it
-    is measured how large the model's inner numbers are; fxtranslate needs that. A vocabulary
-    selection becomes a shortlist.
+    "float32" gives a `.npz`, "int8" a `.bin` in 8 bits. `sentences` of the source language are
+    translated to measure the ranges of activations, which fxtranslate needs. A vocabulary selection
+    becomes a shortlist.
 
     Raises:
-        ConfigError: a model that Marian cannot express.
-        ModelFolderError: weights that cannot be read or hold NaN, or a `path` that cannot be
-            written.
-        UsageError: another quantization, a `path` in use.
+        ConfigError: Marian cannot represent the model.
+        ModelFolderError: the weights cannot be read or contain NaN, or `path` cannot be written.
+        UsageError: the quantization is unknown, or `path` is in use.
     """
     check_quantization(quantization)
     with new_folder(path) as beside:
@@ -92,7 +91,7 @@ def check_quantization(name: str) -> Quantization:
 
 
 class _Vocabulary:
-    """How Marian is to know the pieces: `files` are the vocabularies of source and target."""
+    """The pieces in Marian's form. `files` are the vocabularies of source and target."""
 
     def __init__(self, folder: ModelFolder) -> None:
         config, tokenizer = folder.config, folder.tokenizer
@@ -135,7 +134,7 @@ class _Vocabulary:
 
     @property
     def cuts_texts(self) -> bool:
-        """Whether Marian does so by itself."""
+        """Whether Marian tokenises texts itself."""
         return self.files[0].endswith(".spm")
 
     def write(self, folder: Path) -> list[str]:
@@ -146,7 +145,7 @@ class _Vocabulary:
 
 
 def _rows(config: TransformerConfig) -> tuple[int, int]:
-    """How many ids are left on either side: a pad behind all others, Marian does without."""
+    """The number of ids on each side, without a pad at the end, which Marian does not have."""
     sizes = (config.source_vocabulary or config.vocabulary, config.vocabulary)
     last = all(size - 1 == config.pad == config.start for size in sizes)
     return (sizes[0] - 1, sizes[1] - 1) if last else sizes
@@ -207,7 +206,7 @@ def _write_model(
 
 
 def _check_multiples(config: TransformerConfig, rows: Sequence[int]) -> None:
-    """Raises ConfigError for sizes that Marian's 8-bit products do not take."""
+    """Raises ConfigError for sizes that Marian's 8-bit products do not support."""
     for what, size, of in (
         ("d_model", config.d_model, MULTIPLE_OF_WIDTH),
         ("d_ff", config.d_ff, MULTIPLE_OF_WIDTH),

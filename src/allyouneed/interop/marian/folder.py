@@ -1,4 +1,4 @@
-"""Which file of a folder is what, as Firefox and OPUS-MT's zips name them."""
+"""Finds the files of a Marian model by their names in Firefox's folders and OPUS-MT's zips."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,9 +19,9 @@ PAIR = re.compile(r"\.([a-z]{2,3})([a-z]{2,3})\.")  # as model.ende.intgemm.alph
 
 @dataclass(frozen=True, slots=True)
 class MarianFiles:
-    """The files of one model. `spms` are those of source and target, the same one twice where both
-    sides share it; `tables` are vocab.yml's, none where ids are the `.spm` files' own. `decoder` is
-    what decoder.yml says, `unread` the other files."""
+    """The files of one model. `spms` are the SentencePiece models of source and target, the same
+    file twice if both sides share it. `tables` are files like vocab.yml, None if the ids are those
+    of the `.spm` files. `decoder` is the content of decoder.yml, `unread` are the other files."""
 
     path: Path
     model: Path
@@ -33,7 +33,7 @@ class MarianFiles:
 
 
 def is_marian(path: Path) -> bool:
-    """Whether a path is a model of Marian's own, by the names of its files."""
+    """Whether a path holds a model in Marian's own files, judged by their names."""
     if path.is_file():
         return _plain(path).endswith(MODEL)
     try:
@@ -46,8 +46,8 @@ def find_files(path: Path) -> MarianFiles:
     """The files of the model at `path`: a folder, or the one with the weights in it.
 
     Raises:
-        ModelFolderError: a file that is missing, or cannot be read.
-        UsageError: several models in one folder; it names them.
+        ModelFolderError: a file is missing or cannot be read.
+        UsageError: the folder holds several models; the message lists them.
     """
     folder = path if path.is_dir() else path.parent
     try:
@@ -76,7 +76,7 @@ def find_files(path: Path) -> MarianFiles:
 
 
 def languages(files: MarianFiles, metadata: Mapping[str, Any]) -> tuple[str, str]:
-    """The codes of source and target language, empty where neither metadata.json nor a file's name
+    """The codes of source and target language; empty if neither metadata.json nor a file's name
     tells them."""
     told = (metadata.get("sourceLanguage"), metadata.get("targetLanguage"))
     if all(isinstance(code, str) and code for code in told):
@@ -119,7 +119,7 @@ def _model(folder: Path, files: list[Path], decoder: Mapping[str, Any]) -> Path:
 
 
 def _sides(folder: Path, files: list[Path], marks: tuple[str, ...], what: str) -> tuple[Path, Path]:
-    """The files of source and target; one that is alone is both."""
+    """The files of source and target; a single file serves both."""
     source = [file for file in files if file.name.startswith(marks[:2])]
     target = [file for file in files if file.name.startswith(marks[2:])]
     if len(source) == len(target) == 1:

@@ -1,4 +1,4 @@
-"""A model in Marian's own files becomes a model folder: `allyouneed import`."""
+"""Imports a model in Marian's own files."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -49,21 +49,21 @@ Imported from {model}, a model of Marian. Its licence is that of the model it wa
 
 def import_marian_files(source: Path, into: Path, *, note: Callable[[str], None]) -> ModelFolder:
     """Writes the model at `source`, a folder or the file of weights in it, to `into`, which must be
-    empty or not there.
+    empty or must not exist.
 
-    `note` hears what the files ask for and is not done here.
+    `note` receives the settings of the files that are not followed.
 
     Raises:
-        ModelFolderError: files that are missing, damaged or do not fit each other, or an `into`
-            that cannot be written.
-        ConfigError: a model that has something which no model here has; it lists all of that.
-        UsageError: several models at `source`, or an `into` in use.
+        ModelFolderError: files are missing, damaged or do not fit each other, or `into` cannot be
+            written.
+        ConfigError: the model has unsupported features; the message lists all of them.
+        UsageError: there are several models at `source`, or `into` is in use.
     """
     files = find_files(source)
     read = read_model(files.model)
     found = misfits(read.settings)
     if found:
-        raise ConfigError(f"{files.model} has what no model here has: {'; '.join(found)}")
+        raise ConfigError(f"{files.model} has unsupported features: {'; '.join(found)}")
     tokenizer = _tokenizer(files, read)
     decoder = DecoderSettings(files.decoder)
     with new_folder(into) as beside:
@@ -95,7 +95,7 @@ def import_marian_files(source: Path, into: Path, *, note: Callable[[str], None]
     for said in decoder.notes(selection is not None):
         note(said)
     if "preprocess.sh" in files.unread:
-        note("preprocess.sh was not read: what it does to a text before SentencePiece is not done")
+        note("preprocess.sh is not supported: its changes of texts are not made")
     return open_model_folder(Path(into))
 
 
@@ -115,7 +115,7 @@ def _tokenizer(files: MarianFiles, read: MarianModel) -> MarianTokenizer:
 
 
 def _sizes(files: MarianFiles, read: MarianModel) -> tuple[int, int]:
-    """How many rows the embeddings of source and target have."""
+    """The numbers of rows of the source's and target's embeddings."""
     sizes = []
     for name in ("encoder_Wemb", "decoder_Wemb"):
         array = read.arrays.get(name, read.arrays.get("Wemb"))
@@ -133,8 +133,8 @@ def _model(
     try:
         config = _config(read, tokenizer)
         theirs = names(config, read.settings)
-        unsaid = None if decoder.allows_unknown else tokenizer.target.UNKNOWN
-        weights = our_weights(read.arrays, config, theirs, unsaid)
+        excluded = None if decoder.allows_unknown else tokenizer.target.UNKNOWN
+        weights = our_weights(read.arrays, config, theirs, excluded)
     except ConfigError as error:
         raise ConfigError(f"{files.model}: {error}") from error
     with WeightsLeftUnset():
@@ -161,7 +161,7 @@ def _config(read: MarianModel, tokenizer: MarianTokenizer) -> TransformerConfig:
 
 
 def _metadata(folder: Path) -> Mapping[str, Any]:
-    """What Firefox's metadata.json says; nothing where there is none."""
+    """The content of Firefox's metadata.json; empty if there is none."""
     file = folder / METADATA
     if not file.is_file():
         return {}

@@ -1,4 +1,4 @@
-"""What Marian calls our weights.
+"""Marian's names for our weights.
 
 D d_model · F d_ff · V vocabulary
 """
@@ -10,13 +10,13 @@ from allyouneed.core.config import TransformerConfig
 
 PROJECTIONS = {"W_Q": "q", "W_K": "k", "W_V": "v", "W_O": "o"}
 SETTINGS = "special:model.yml"
-WITHOUT_USE = ("_QuantMultA",)  # scales of activations: those here are taken from each row
+WITHOUT_USE = ("_QuantMultA",)  # scales of activations; our engines compute them for each row
 
 
 def names(config: TransformerConfig, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Our names, each with Marian's, for a model with these settings.
+    """Our names, each with Marian's name, for a model with these settings.
 
-    The tables of positions are not among them, as Marian computes those.
+    The tables of positions are not included, because Marian computes them.
     """
     found = dict(_embeddings(settings))
     for number in range(config.encoder_layers):
@@ -36,7 +36,7 @@ def names(config: TransformerConfig, settings: Mapping[str, Any]) -> dict[str, s
 
 
 def is_transposed(name: str) -> bool:
-    """Whether Marian's matrix of our weight `name` lies the other way: DF where ours is FD."""
+    """Whether Marian stores our weight `name` transposed, as DF instead of FD."""
     return name.endswith(".weight") and not name.endswith(("norm.weight", "tokens.weight"))
 
 

@@ -1,4 +1,4 @@
-"""Marian's `.npz` files: a zip of NumPy arrays by name. Nothing is unpickled."""
+"""Reads Marian's `.npz` files, zips of NumPy arrays by name, without unpickling."""
 
 import io
 import math
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 MAGIC = b"PK\x03\x04"
 KINDS = "fiub"  # numbers; an array of objects is a pickle
 LARGEST = 4 << 30  # bytes of all arrays
-MOST_TIMES = 64  # how often larger than the file the arrays may be
+MOST_TIMES = 64  # the arrays may be this many times larger than the file
 ALWAYS_ALLOWED = 1 << 20
 MOST_ITEMS = 100_000
 
@@ -24,7 +24,7 @@ def read_npz(file: BinaryIO, size: int) -> Iterator[tuple[str, NDArray[np.generi
     """The arrays of a file of `size` bytes with their names, one after the other.
 
     Raises:
-        ValueError: it is damaged, holds something else than numbers, or more than such a file does.
+        ValueError: the file is damaged, contains other things than numbers, or is too large.
     """
     try:
         with zipfile.ZipFile(file) as archive:

@@ -1,4 +1,4 @@
-"""A model of ours as Marian expresses it: settings and weights by Marian's names.
+"""Converts a model of ours to Marian's settings and weights.
 
 V vocabulary · D d_model · P positions
 """
@@ -19,7 +19,7 @@ from allyouneed.interop.marian.weights import NEVER, sinusoids
 Arrays = Mapping[str, NDArray[np.float32]]
 TOKENS = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
 NEARLY = 1e-4
-LARGEST_EPSILON = 1e-5  # Marian's is 1e-9: beside a variance near 1 neither is seen
+LARGEST_EPSILON = 1e-5  # Marian's is 1e-9; with a variance near 1 the difference has no effect
 FIXED = {
     "residual": "post-norm",
     "norm": "layer",
@@ -30,8 +30,8 @@ FIXED = {
 
 @dataclass(frozen=True, slots=True)
 class MarianExpression:
-    """`settings` are those of special:model.yml; `arrays` lie as Marian's do; `names` are Marian's
-    by ours."""
+    """A model in Marian's form. `settings` are those of special:model.yml, `arrays` have Marian's
+    layout, and `names` maps our names to Marian's."""
 
     settings: dict[str, Any]
     arrays: dict[str, NDArray[np.float32]]
@@ -44,11 +44,11 @@ def express(
     tables: Mapping[str, NDArray[np.float32]],
     rows: tuple[int, int],
 ) -> MarianExpression:
-    """The same model in Marian's terms, with so many ids of source and target: a pad behind all
-    others is left out. `tables` are the positions PD of "encoder" and "decoder".
+    """The same model in Marian's form. `rows` are the numbers of source and target ids, without a
+    pad at the end. `tables` are the positions PD of "encoder" and "decoder".
 
     Raises:
-        ConfigError: a model that Marian has no room for.
+        ConfigError: Marian cannot represent the model.
     """
     _check_room(config)
     _check_positions(config, weights, tables)
@@ -84,7 +84,8 @@ def _check_room(config: TransformerConfig) -> None:
 
 
 def _complete(config: TransformerConfig, weights: Arrays) -> dict[str, NDArray[np.float32]]:
-    """With zeros for biases that the model does without, and with what is never said ruled out."""
+    """The weights with zeros for missing biases, and with a bias that excludes ids which are never
+    produced."""
     found = dict(weights)
     for name in weights:
         bias = f"{name.removesuffix('weight')}bias"
@@ -102,8 +103,8 @@ def _complete(config: TransformerConfig, weights: Arrays) -> dict[str, NDArray[n
 def _check_positions(
     config: TransformerConfig, weights: Arrays, tables: Mapping[str, NDArray[np.float32]]
 ) -> None:
-    """Raises ConfigError for positions that are not Marian's sinusoids, and for a start that is not
-    the vector of zeros with which Marian begins every target."""
+    """Raises ConfigError if the positions are not Marian's sinusoids, or if the start token's
+    embedding is not zero, because Marian begins every target with a vector of zeros."""
     own = sinusoids(config.max_positions, config.d_model)
     if not all(np.allclose(table, own, atol=NEARLY) for table in tables.values()):
         raise ConfigError(

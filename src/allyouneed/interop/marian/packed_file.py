@@ -1,4 +1,4 @@
-"""One file of a Marian model as bytes: mapped from disk, or unpacked where it is gzipped."""
+"""Reads a file of a Marian model as bytes: mapped from disk, or unpacked if it is gzipped."""
 
 import gzip
 import mmap
@@ -10,15 +10,15 @@ from allyouneed.model_folder.config import unreadable
 
 GZIP = b"\x1f\x8b"
 LARGEST = 4 << 30  # bytes of an unpacked file; the largest models of this kind have 1 GB
-MOST_TIMES = 64  # how often larger an unpacked file may be; weights shrink to half of their size
+MOST_TIMES = 64  # an unpacked file may be this many times larger; weights are only twice as large
 ALWAYS_ALLOWED = 1 << 20
 
 
 def read_file(path: Path, most: int = LARGEST) -> bytes:
-    """The file's content, unpacked where it is gzipped.
+    """The file's content, unpacked if it is gzipped.
 
     Raises:
-        ModelFolderError: it cannot be read, is damaged, or holds more than `most` bytes.
+        ModelFolderError: the file cannot be read, is damaged, or has more than `most` bytes.
     """
     try:
         with path.open("rb") as file:
@@ -41,7 +41,7 @@ def read_file(path: Path, most: int = LARGEST) -> bytes:
 
 
 def mapped_file(path: Path) -> memoryview:
-    """The file's content: a view of the disk, or of memory where the file is gzipped.
+    """The file's content: a view of the disk, or of memory if the file is gzipped.
 
     Raises:
         ModelFolderError: as `read_file`, or it is empty.

@@ -1,4 +1,4 @@
-"""A Marian model's file as settings and arrays, whichever of the two formats it is in."""
+"""Reads settings and arrays of a Marian model's file in either of the two formats."""
 
 import io
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def read_model(path: Path) -> MarianModel:
     """The model in a `.npz` or `.bin` file, gzipped or not. Nothing is unpickled.
 
     Raises:
-        ModelFolderError: it cannot be read, is damaged, or of a kind that is not read.
+        ModelFolderError: the file cannot be read, is damaged, or has an unsupported type.
     """
     file = mapped_file(path)
     try:
@@ -66,7 +66,7 @@ def _model(
     settings: Mapping[str, Any] | None, arrays: Mapping[str, NDArray[np.float32]]
 ) -> MarianModel:
     if settings is None:
-        raise ValueError(f"it has no {SETTINGS}, which says what the weights are for")
+        raise ValueError(f"it has no {SETTINGS}, which describes the model")
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds NaN or infinity")

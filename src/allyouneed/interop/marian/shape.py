@@ -1,4 +1,4 @@
-"""What Marian's `special:model.yml` says about a model, as a `TransformerConfig`."""
+"""Converts Marian's `special:model.yml` to a `TransformerConfig`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,9 @@ from allyouneed.errors import ConfigError
 ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "swish": "silu"}
 DECODERS: dict[str, Decoder] = {"self-attention": "self-attention", "rnn": "ssru"}
 EPSILON = 1e-9
-POSITIONS = 1024  # Marian computes its sinusoids for any length; ours are stored for so many tokens
+POSITIONS = 1024  # Marian computes sinusoids for any length; ours are stored for this many tokens
 
-# Keys with the values that they may have here; the first is what Marian does without the key.
+# The supported values of each key; the first is Marian's default.
 ONLY: dict[str, tuple[Any, ...]] = {
     "type": ("transformer",),
     "transformer-preprocess": ("", "d", None),
@@ -38,7 +38,7 @@ ONLY: dict[str, tuple[Any, ...]] = {
 BECAUSE = {
     "transformer-preprocess": ", as Marian then normalises queries but neither keys nor values",
 }
-# What matters in training alone, or to a kind of model that `ONLY` refuses.
+# Keys that matter only in training, or for kinds of models that `ONLY` excludes.
 WITHOUT_MEANING = (
     "transformer-aan-",
     "transformer-dim-aan",
@@ -52,14 +52,14 @@ READ = (
     "transformer-dim-ffn",
     "transformer-ffn-activation",
     "transformer-heads",
-    # Versions of Marian read one of these two and offer the other, so the weights decide.
+    # Versions of Marian use one of these two keys and accept the other, so the weights decide.
     "transformer-train-position-embeddings",
     "transformer-train-positions",
 )
 
 
 def misfits(settings: Mapping[str, Any]) -> list[str]:
-    """What these settings ask for that no model here has; empty: there is nothing."""
+    """Descriptions of unsupported settings; empty if all are supported."""
     found = [
         f"{key}={settings[key]!r} (read: {allowed[0]!r}){BECAUSE.get(key, '')}"
         for key, allowed in ONLY.items()
@@ -102,10 +102,10 @@ def shape_of(
 ) -> TransformerConfig:
     """The shape of a model with these settings, source and target vocabularies of these sizes.
 
-    `positions` counts those that were trained; None: they are sinusoids.
+    `positions` is the number of trained positions; None means sinusoids.
 
     Raises:
-        ConfigError: a number that is missing, or parts that do not fit each other.
+        ConfigError: a number is missing, or the settings do not fit each other.
     """
     source, target = vocabularies
     sharing = sharing_of(settings)
@@ -136,7 +136,8 @@ def shape_of(
 
 
 def sharing_of(settings: Mapping[str, Any]) -> SharedEmbeddings:
-    """Which matrices are one. Where only the two embeddings are, each gets a copy here."""
+    """The matrices that are shared. If only the two embeddings are shared, each gets a copy
+    here."""
     if settings.get("tied-embeddings-all"):
         return "all"
     tied = bool(settings.get("tied-embeddings"))

@@ -1,4 +1,4 @@
-"""Marian's lexical shortlists as vocabulary selections: `lex.*.bin`, and the text they are made of.
+"""Converts Marian's lexical shortlists, `lex.*.bin` or their text form, to vocabulary selections.
 
 S source ids · C target ids of all lists together
 """
@@ -18,17 +18,17 @@ from allyouneed.text.marian_tokenizer import MarianTokenizer
 MAGIC = 0xF11A48D5013417F5
 HEAD = struct.Struct("<6Q")  # magic, checksum, first, best, number of offsets, number of ids
 LARGEST = 1 << 30  # bytes
-FIRST, BEST = 50, 50  # what `lex.50.50` stands for: the most frequent ids, the best of each word
+FIRST, BEST = 50, 50  # as in `lex.50.50`: the most frequent ids, and the best ids of each word
 
 Ids = NDArray[np.int64]
 
 
 def read_shortlist(path: Path, tokenizer: MarianTokenizer, shared: bool) -> VocabularySelection:
-    """The selection that a shortlist is, for a model with this tokenizer; `shared` says that both
-    sides have one vocabulary, in which case a word may always be copied.
+    """The selection of a shortlist, for a model with this tokenizer. `shared` says that both sides
+    have the same vocabulary; then a source word may always be copied.
 
     Raises:
-        ModelFolderError: a file that is damaged, or made for another vocabulary.
+        ModelFolderError: the file is damaged, or made for another vocabulary.
     """
     content = read_file(path, LARGEST)
     try:
@@ -55,11 +55,11 @@ def read_shortlist(path: Path, tokenizer: MarianTokenizer, shared: bool) -> Voca
 
 
 def read_binary_shortlist(content: bytes) -> tuple[int, Ids, Ids]:
-    """How many ids every sentence may need, and for each source id where its own begin and end in
-    the third array.
+    """(first, offsets, ids): every sentence may use the ids 0 to first - 1, and source id n adds
+    `ids[offsets[n] : offsets[n + 1]]`.
 
     Raises:
-        ValueError: it is damaged; the message says how.
+        ValueError: the file is damaged; the message says how.
     """
     if len(content) < HEAD.size:
         raise ValueError(f"it is cut short: {len(content)} bytes")
@@ -78,7 +78,7 @@ def read_binary_shortlist(content: bytes) -> tuple[int, Ids, Ids]:
 
 
 def checksum_of(content: bytes) -> int:
-    """Of the whole 8-byte numbers that a shortlist has behind its checksum."""
+    """The checksum of the 8-byte numbers that follow the checksum in a shortlist."""
     seed, mask = 0, (1 << 64) - 1
     for (number,) in struct.iter_unpack("<Q", content[: len(content) // 8 * 8]):
         seed ^= (number + 0x9E3779B9 + (seed << 6) + (seed >> 2)) & mask
@@ -86,10 +86,11 @@ def checksum_of(content: bytes) -> int:
 
 
 def binary_shortlist(selection: VocabularySelection, rows: tuple[int, int], end: int) -> bytes:
-    """The selection as a `lex.*.bin` for a model with so many source and target ids.
+    """The selection as a `lex.*.bin` for a model with these numbers (`rows`) of source and target
+    ids.
 
-    Every sentence may need ids 0, 1, … there; what else any sentence may need here is put into the
-    list of the `end`, which every sentence has.
+    In that format the ids for every sentence are 0, 1, …. Other ids that every sentence may use are
+    put into the list of the end token, which every sentence contains.
     """
     sources, targets = rows
     always_A = np.sort(selection.always_A[selection.always_A < targets]).astype(np.int64)
@@ -102,7 +103,7 @@ def binary_shortlist(selection: VocabularySelection, rows: tuple[int, int], end:
     kept = [ids[ids < targets] for ids in lists]
     offsets = np.cumsum([0, *map(len, kept)]).astype("<u8")
     ids_C = np.concatenate(kept).astype("<u4")
-    filling = len(ids_C) % 2  # the file is one of whole 8-byte numbers
+    filling = len(ids_C) % 2  # the file's size must be a multiple of 8 bytes
     offsets[-1] += filling
     body = struct.pack("<4Q", first, BEST, len(offsets), len(ids_C) + filling)
     body += offsets.tobytes() + ids_C.tobytes() + bytes(4 * filling)
@@ -110,7 +111,8 @@ def binary_shortlist(selection: VocabularySelection, rows: tuple[int, int], end:
 
 
 def _read_text(content: bytes, tokenizer: MarianTokenizer) -> tuple[int, Ids, Ids]:
-    """Lines of "target source probability"; of each source the `BEST` most probable are kept."""
+    """Reads lines of "target source probability". Keeps the `BEST` most probable targets of each
+    source."""
     found: dict[int, list[tuple[float, int]]] = {}
     for target, source, probability in _lines(content):
         source_id, target_id = tokenizer.ids.get(source), tokenizer.target.ids.get(target)
@@ -143,6 +145,6 @@ def _lines(content: bytes) -> Iterator[tuple[str, str, float]]:
 
 
 def _with_themselves(offsets: Ids, ids_C: Ids) -> tuple[Ids, Ids]:
-    """The lists, each source id itself put before its own."""
+    """The lists, with each source id itself at the beginning of its list."""
     sources = np.arange(len(offsets) - 1)
     return offsets + np.arange(len(offsets)), np.insert(ids_C, offsets[:-1], sources)

@@ -1,4 +1,5 @@
-"""Marian's vocabularies as a tokenizer: `.spm` files, and `vocab.yml` with the ids of pieces."""
+"""Makes a tokenizer from Marian's vocabularies: `.spm` files, and `vocab.yml` with ids of
+pieces."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ MOST_IDS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The ids of one side's pieces, as Marian has them, and how its two special ones are spelt."""
+    """Marian's ids of one side's pieces, and the spelling of its two special pieces."""
 
     ids: Mapping[str, int]
     end: str
@@ -27,10 +28,10 @@ class Vocabulary:
 
 
 def spm_vocabulary(path: Path, file: bytes) -> Vocabulary:
-    """Where the pieces' ids are those of the `.spm` file itself.
+    """The vocabulary if the pieces' ids are those of the `.spm` file itself.
 
     Raises:
-        ModelFolderError: a file that is damaged, not read, or without an end or unknown piece.
+        ModelFolderError: the file is damaged or not supported, or has no end or unknown piece.
     """
     try:
         model = SentencePieceModel(file)
@@ -47,10 +48,10 @@ def spm_vocabulary(path: Path, file: bytes) -> Vocabulary:
 
 
 def table_vocabulary(path: Path) -> Vocabulary:
-    """What a vocab.yml says, or a vocab.json.
+    """The vocabulary in a vocab.yml or vocab.json.
 
     Raises:
-        ModelFolderError: a file that is damaged, or ids that are no ids.
+        ModelFolderError: the file is damaged, or an id is not a number from 0.
     """
     content = read_file(path, LARGEST)
     try:
@@ -60,7 +61,7 @@ def table_vocabulary(path: Path) -> Vocabulary:
         raise ModelFolderError(f"{path}: {error}; it cannot be imported") from error
     for piece, id_ in table.items():
         if type(id_) is not int or not 0 <= id_ < MOST_IDS:
-            raise ModelFolderError(f"{path}: {piece!r} has {id_!r} for an id, which is none")
+            raise ModelFolderError(f"{path}: {piece!r} has {id_!r} as its id, which is not an id")
     if END not in table or UNKNOWN not in table:
         raise ModelFolderError(f"{path} lacks {END} or {UNKNOWN}; Marian's vocabularies have both")
     return Vocabulary(table, END, UNKNOWN)
@@ -73,14 +74,14 @@ def tokenizer_of(
     sizes: tuple[int, int],
     language_codes: bool,
 ) -> MarianTokenizer:
-    """The tokenizer of a model with matrices of these `sizes`, (source, target).
+    """The tokenizer of a model whose matrices have these `sizes`, (source, target).
 
-    `files` are the two `.spm` files. The pad of both sides is the first id behind the larger of the
-    two; ids that a vocabulary does not spell get names that no text has. `language_codes` says
-    whether a text may begin with a code such as ">>fra<<".
+    `files` are the two `.spm` files. The pad of both sides is the first id after the larger
+    vocabulary. Ids without a spelling in a vocabulary get names that no text contains.
+    `language_codes` says whether a text may begin with a code such as ">>fra<<".
 
     Raises:
-        ModelFolderError: more pieces than the matrices have rows, or parts that do not fit.
+        ModelFolderError: there are more pieces than rows, or the parts do not fit each other.
     """
     pad = max(sizes)
     sides = [
@@ -107,7 +108,7 @@ def tokenizer_of(
 
 
 def _filled(path: Path, vocabulary: Vocabulary, size: int, pad: int) -> dict[str, int]:
-    """All ids below `pad`, those that nothing spells included."""
+    """All ids below `pad`, including ids without a spelling."""
     ids = dict(vocabulary.ids)
     if len(set(ids.values())) != len(ids) or max(ids.values()) >= size:
         raise ModelFolderError(

@@ -1,4 +1,4 @@
-"""Marian's weights become ours.
+"""Converts Marian's weights to ours.
 
 V vocabulary · D d_model · P positions
 """
@@ -14,22 +14,22 @@ from allyouneed.interop.marian.names import is_transposed
 from allyouneed.model_folder.weights.shapes import weight_shapes
 
 Arrays = Mapping[str, NDArray[np.float32]]
-WPOS = "Wpos"  # positions that were trained
-NEVER = -1e4  # a logit that no search takes, and that is finite in every dtype
+WPOS = "Wpos"  # the table of trained positions
+NEVER = -1e4  # a logit that no search chooses, and that is finite in every dtype
 MOST_NAMED = 8
 
 
 def our_weights(
-    theirs: Arrays, config: TransformerConfig, names: Mapping[str, str], unsaid: int | None
+    theirs: Arrays, config: TransformerConfig, names: Mapping[str, str], excluded: int | None
 ) -> dict[str, NDArray[np.float32]]:
     """All weights of a model of this shape, by our names.
 
-    Rows that the vocabulary has beyond Marian's are zeros, and their logits `NEVER`; the first of
-    them is pad and the start of every target, as Marian's decoder begins with a vector of zeros.
-    `unsaid` is an id that is never produced either.
+    Our vocabulary has more rows than Marian's; the additional rows are zeros, and their logits are
+    `NEVER`. The first of them is both pad and start, because Marian's decoder begins with a vector
+    of zeros. `excluded` is another id that is never produced.
 
     Raises:
-        ConfigError: weights that are missing, have no place here, or are of another shape.
+        ConfigError: weights are missing, have no place here, or have another shape.
     """
     shapes = weight_shapes(config)
     complaints = _misfits(theirs, config, names)
@@ -46,8 +46,8 @@ def our_weights(
             filling = [(0, size - there) for size, there in zip(shape, array.shape, strict=True)]
             never = NEVER if name == "output.bias" else 0.0
             found[name] = np.ascontiguousarray(np.pad(array, filling, constant_values=never))
-    if unsaid is not None:
-        found["output.bias"][unsaid] = NEVER
+    if excluded is not None:
+        found["output.bias"][excluded] = NEVER
     return found
 
 
@@ -76,7 +76,8 @@ def _misfits(theirs: Arrays, config: TransformerConfig, names: Mapping[str, str]
 
 
 def _laid_out(name: str, array: NDArray[np.float32]) -> NDArray[np.float32]:
-    """As ours lie: vectors without the axis of one, linear maps with their outputs first."""
+    """The array in our layout: vectors without the axis of length 1, linear maps with their outputs
+    first."""
     if is_transposed(name):
         return array.T
     vector = array.ndim == 2 and array.shape[0] == 1 and not name.endswith("tokens.weight")

@@ -1,4 +1,4 @@
-"""Marian's two formats, written: `.npz`, and `.bin` in float32 or in 8 bits."""
+"""Writes Marian's two formats: `.npz`, and `.bin` in float32 or in 8 bits."""
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,17 +12,17 @@ from allyouneed.interop.marian.binary import FLOAT32, HEAD, INT8, INTGEMM8, VERS
 from allyouneed.interop.marian.names import SETTINGS
 
 LARGEST = 127
-ALIGNED = 256  # bytes at whose multiples every array begins
+ALIGNED = 256  # bytes; every array begins at a multiple of this
 
 Arrays = Mapping[str, NDArray[np.float32]]
 Stored = tuple[str, int, Sequence[int], bytes]
 
 
 def write_npz(path: Path, settings: Mapping[str, Any], arrays: Arrays) -> None:
-    """Writes float32 arrays with the settings as special:model.yml; vectors become (1, n).
+    """Writes float32 arrays, with the settings as special:model.yml. Vectors become (1, n).
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     text = np.frombuffer(_yaml(settings), np.int8)
     contents: dict[str, Any] = {name: np.atleast_2d(array) for name, array in arrays.items()}
@@ -37,11 +37,11 @@ def write_binary(
     *,
     int8: bool,
 ) -> None:
-    """Writes a `.bin`; with `int8`, matrices as integers and one factor each. `alphas` are what
-    inputs are multiplied by before they are rounded, by the name that Marian gives to each.
+    """Writes a `.bin`. With `int8`, matrices are stored as integers with one factor each. `alphas`
+    are the factors that inputs are multiplied by before rounding, by Marian's names for them.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     stored = [
         _integers(name, array) if int8 and is_matrix(name) else _floats(name, array)
@@ -56,7 +56,7 @@ def write_binary(
 
 
 def is_matrix(name: str) -> bool:
-    """Whether Marian multiplies by it in 8 bits: a linear map or the embeddings."""
+    """Whether Marian multiplies by this weight in 8 bits: a linear map or the embeddings."""
     return name[-3:-1] == "_W" or name.endswith(("_W", "Wemb"))
 
 
@@ -74,7 +74,8 @@ def _integers(name: str, array: NDArray[np.float32]) -> Stored:
 
 
 def _container(stored: Sequence[Stored]) -> Iterable[bytes]:
-    """The file, see `binary`; the data of each item is filled up to where the next may begin."""
+    """The content of the file, see `binary`. Each item's data is padded to the next multiple of
+    `ALIGNED`."""
     filled = [(*item[:3], item[3] + bytes(-len(item[3]) % ALIGNED)) for item in stored]
     names = [name.encode() + b"\0" for name, *_ in filled]
     parts = [struct.pack("<QQ", VERSION, len(filled))]
@@ -92,7 +93,7 @@ def _yaml(settings: Mapping[str, Any]) -> bytes:
 
 
 def yaml_text(settings: Mapping[str, Any]) -> str:
-    """Numbers, texts without quotation marks, and lists of them, as YAML."""
+    """The settings as YAML: numbers, texts without quotation marks, and lists of these."""
     return "".join(f"{key}: {_value(value)}\n" for key, value in settings.items())
 
 

@@ -1,8 +1,8 @@
-"""The little of YAML that Marian writes: a table of numbers, texts, and lists of them.
+"""Reads the subset of YAML that Marian writes: a table of numbers, texts, and lists of these.
 
-Keys stand at the beginning of a line; a list stands behind its key, as `[a, b]`, or on the lines
-below, one `- item` each. Tags, anchors, tables inside tables and texts over several lines are
-errors here: what a file says is read fully or not at all.
+A key begins a line. A list follows its key on the same line as `[a, b]`, or on the next lines with
+one `- item` each. Tags, anchors, nested tables and texts over several lines are errors, so that no
+part of a file is ignored.
 """
 
 import re
@@ -35,10 +35,10 @@ NOT_READ = ("&", "*", "!", "|", ">", "{", "%", "@", "`", "? ")
 
 
 def read_yaml(text: str) -> dict[str, Any]:
-    """The table that a text of Marian's holds.
+    """The table in a text of Marian's YAML.
 
     Raises:
-        ValueError: something else, with the number of the line.
+        ValueError: the text has another form; the message names the line.
     """
     found: dict[str, Any] = {}
     key = None
@@ -71,7 +71,7 @@ def _add(found: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _key(line: str) -> tuple[str, str]:
-    """The key that begins a line, and what stands behind its colon."""
+    """The key at the beginning of a line, and the text after its colon."""
     if line[0] in "\"'":
         if not (quoted := QUOTED.match(line)):
             raise ValueError("a quotation mark has no end")
@@ -115,7 +115,9 @@ def _unquoted(quoted: re.Match[str]) -> str:
     if quoted[2] is not None:
         return quoted[2].replace("''", "'")
     text = ESCAPE.sub(_meant, quoted[1])
-    return text.encode("utf-16", "surrogatepass").decode("utf-16")  # JSON writes 𝄞 in two halves
+    return text.encode("utf-16", "surrogatepass").decode(
+        "utf-16"
+    )  # JSON writes 𝄞 as two \u escapes
 
 
 def _meant(escape: re.Match[str]) -> str:
