@@ -5,7 +5,7 @@ PYTHON ?= python3
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 # What make bench runs: those of benchmarks/ that measure speed. The others measure quality.
-BENCHMARKS ?= start roads look decode train corpus
+BENCHMARKS ?= start fast_paths look decode train corpus
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

@@ -1,16 +1,16 @@
-"""A corpus that does not fit into memory: how fast it is tokenised, what training holds of it, and
-how soon a run starts again.
+"""Measures a corpus that does not fit into memory: the speed of tokenising it, the memory of
+training on it, and the time until a run is resumed.
 
-Makes up pairs of sentences (words of syllables, frequent and rare as words are) in a folder of its
-own, never kept, and trains a tiny model on a small and on a large part of them, each run in a
-process of its own. Prints
+Makes pairs of random sentences (words of syllables with the frequencies of real words) in a folder
+that is removed afterwards. Trains a tiny model on a small and on a large part of them, each run in
+a process of its own. Prints
 
-- pairs tokenised a second, by the tokenizer library alone and by the project on the same text,
-  alternating: their ratio is what counts;
-- RssAnon, the process's own memory (files that it maps do not count), at its highest while
-  training: bytes for each pair that the large corpus has more;
-- seconds from the call to the first update of a run that goes on from a checkpoint: the median of
-  several starts, and the slowest.
+- the pairs tokenised per second, by the tokenizer library alone and by the project on the same
+  text, alternating; only their ratio is meaningful;
+- the peak of RssAnon (the process's own memory without mapped files) in training, in bytes for each
+  additional pair of the large corpus;
+- the seconds from the call to the first update of a resumed run: the median and the maximum of
+  several starts.
 
     python benchmarks/corpus.py [--pairs 1000000] [--folder DIR] [--results DIR]
 
@@ -35,14 +35,14 @@ import numpy as np
 import tokenizers
 
 PARTS = ("small", "large")
-SMALL_PAIRS = 50_000  # enough for all the chunks that are under way at once
+SMALL_PAIRS = 50_000  # enough to fill all chunks that are processed at the same time
 VOCABULARY = 8000
 LEARNT_FROM = 50_000  # pairs
-TOKENISED = 200_000  # pairs a round: enough that filling the pipeline does not count
+TOKENISED = 200_000  # pairs per round: enough that the start of the pipeline does not matter
 ROUNDS = 5
-STARTS = 5  # from the same checkpoint
-CHUNK = 8192  # pairs that are tokenised at once
-SHOTS_S = 0.005  # between two looks at the memory
+STARTS = 5  # resumed runs from the same checkpoint
+CHUNK = 8192  # pairs that are tokenised together
+SHOTS_S = 0.005  # seconds between two measurements of the memory
 
 RECIPE = """
 name = "corpus"
@@ -76,11 +76,11 @@ sentences = 0
 
 
 def main() -> None:
-    """Makes the corpus, measures, prints, and takes the corpus away."""
+    """Makes the corpus, measures, prints the figures, and removes the corpus."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument(
-        "--folder", type=Path, help="where to make the corpus; else a temporary one"
+        "--folder", type=Path, help="where to make the corpus; by default a temporary folder"
     )
     parser.add_argument(
         "--results", type=Path, help="a folder that corpus-PAIRS.json is written to"
@@ -108,14 +108,14 @@ def main() -> None:
 
 
 def check_disk(folder: Path, pairs: int) -> None:
-    """Ends the program where the corpus and its store would not fit."""
+    """Ends the program if the corpus and its store would not fit on the disk."""
     needed, free = 450 * pairs + (1 << 28), shutil.disk_usage(folder).free
     if needed > free:
-        sys.exit(f"{folder}: needs {needed:,} bytes of disk, {free:,} are free; see --folder")
+        sys.exit(f"{folder} needs {needed:,} bytes of disk, and {free:,} are free; see --folder")
 
 
 def make_text(folder: Path, part: str, pairs: int) -> None:
-    """Writes source.PART and target.PART: about 12 words a line, drawn by Zipf's law."""
+    """Writes source.PART and target.PART with about 12 words per line, drawn by Zipf's law."""
     rng = np.random.default_rng(0)
     syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
     words = ["".join(rng.choice(syllables, rng.integers(1, 5))) for _ in range(30_000)]
@@ -134,7 +134,7 @@ def make_text(folder: Path, part: str, pairs: int) -> None:
 
 
 def tokenising(folder: Path) -> dict[str, Any]:
-    """Pairs a second of the library alone (its lists of ids included) and of a store being made."""
+    """Pairs per second of the library alone (including its lists of ids) and of writing a store."""
     from allyouneed.data.corpus import Corpus
     from allyouneed.data.filters import Filters
     from allyouneed.data.store import build_store
@@ -183,7 +183,7 @@ def lines(folder: Path, part: str) -> Iterator[tuple[str, str]]:
 
 
 def training(folder: Path, pairs: int) -> dict[str, Any]:
-    """Memory and times of runs on both corpora, each in a process of its own."""
+    """Memory and times of training runs on both corpora, each in a process of its own."""
     found = {}
     for part in PARTS:
         (folder / f"{part}.toml").write_text(RECIPE.format(folder=folder, part=part))
@@ -223,7 +223,7 @@ def apart(folder: Path, what: str) -> dict[str, Any]:
 
 
 def run(folder: Path, what: str) -> dict[str, Any]:
-    """Trains half of the recipe's steps, or goes on with the other half."""
+    """Trains the first half of the recipe's steps, or resumes and trains the second half."""
     part, start = what.split()
     began = time.monotonic()
     from allyouneed.training.run import train  # its import is part of the start
@@ -251,7 +251,7 @@ def run(folder: Path, what: str) -> dict[str, Any]:
 
 
 class Highest:
-    """The highest RssAnon of this process while it is entered, in bytes."""
+    """Measures the highest RssAnon of this process, in bytes, in its `with` block."""
 
     def __init__(self) -> None:
         self.found = 0

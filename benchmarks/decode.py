@@ -1,21 +1,21 @@
 """Decoding speed: our engines against CTranslate2 and Hugging Face, on the same weights.
 
-All engines get the same sentences, beam and length limits, and the same cores; their token counts
-are checked. They take turns, warm, each at its fastest setting, which is found in the same run:
-CTranslate2 with two workers of one thread or one of two, and any size of batch where the cell
-leaves it open. Scores are divided by length on all sides; ours run without loop guard and
-vocabulary selection, which CTranslate2 lacks or leaves out.
+All engines get the same sentences, beam, length limits and cores; their token counts are checked.
+The engines are warm and take turns. Each runs with its fastest setting, which is found in the same
+run: for CTranslate2 two workers of one thread or one worker of two, and any batch size if the cell
+does not fix it. All engines divide scores by length. Ours run without loop guard and vocabulary
+selection, which CTranslate2 lacks or does not use.
 
-Forced cells, "8x4" being batches of 8 sentences with beam 4: the base shape with random weights and
-a vocabulary of 32,000, 25 source tokens, exactly 25 target tokens. Natural cells, such as
-"newstest2013-4": the bundled model over a whole test set, beam 4, translations end where the model
-ends them. Those need $ALLYOUNEED_DATA, or ../shared/data, and are left out with a note where it is
-not there.
+Forced cells, such as "8x4" (batches of 8 sentences, beam 4), use the base shape with random
+weights, a vocabulary of 32,000, 25 source tokens and exactly 25 target tokens. Natural cells, such
+as "newstest2013-4" (beam 4), use the bundled model over a whole test set, and translations end
+where the model ends them. Natural cells need $ALLYOUNEED_DATA or ../shared/data; without it they
+are left out with a note.
 
     python benchmarks/decode.py [--cells 1x1,8x4,test2016-4] [--rounds N] [--engines NAMES]
 
-Takes about 40 minutes on two cores; with one or two cells and --rounds 3 a few minutes. Absolute
-times mean nothing on shared machines; look at the ratios.
+Takes about 40 minutes on two cores; with one or two cells and --rounds 3 a few minutes. On shared
+machines only the ratios are meaningful, not absolute times.
 """
 
 import argparse
@@ -71,9 +71,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--cells", default=",".join(everything), help="(%(default)s)")
     parser.add_argument("--engines", default=",".join(DEFAULT), help="also: core (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
-    parser.add_argument("--cores", type=int, default=2, help="for every engine (%(default)s)")
+    parser.add_argument("--cores", type=int, default=2, help="cores of each engine (%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
-    parser.add_argument("--quick", action="store_true", help="tiny shapes: only whether it runs")
+    parser.add_argument("--quick", action="store_true", help="tiny shapes, to test the benchmark")
     arguments = parser.parse_args()
     arguments.engines = arguments.engines.split(",")
     arguments.cells = arguments.cells.split(",")
@@ -94,7 +94,7 @@ def parsed() -> argparse.Namespace:
 
 
 class Contest:
-    """All cells, one after the other, and what came out."""
+    """All cells, one after the other, and their results."""
 
     def __init__(
         self, arguments: argparse.Namespace, there: dict[str, Any], limits: machine.Limits
@@ -105,7 +105,7 @@ class Contest:
         self.notes = machine.warnings(there)
 
     def run(self) -> None:
-        """Forced cells, then natural ones."""
+        """Runs the forced cells, then the natural ones."""
         quick = self.arguments.quick
         shape = TINY_SHAPE if quick else BASE_SHAPE
         with all_models(shape) as models:
@@ -122,11 +122,11 @@ class Contest:
             self.run_model(natural, models["bundled"])
 
     def wanted(self, cell: cells.Cell) -> bool:
-        """Whether the user asked for it."""
+        """Whether the user asked for this cell."""
         return self.arguments.quick or cell.name in self.arguments.cells
 
     def test_sets(self, formats: Formats) -> list[cells.TestSet]:
-        """Those that were asked for and are there, with a note about the others."""
+        """The test sets that were asked for and exist, with a note about the others."""
         folder = formats.opened()
         if self.arguments.quick:
             return [cells.TestSet.of("everyday", [*EVERYDAY], [*EVERYDAY.values()], folder)]
@@ -139,7 +139,7 @@ class Contest:
         missing = set(names) - {test_set.name for test_set in found}
         if missing:
             self.notes.append(
-                f"left out, because their data are not there: {', '.join(sorted(missing))}; "
+                f"left out, because their data are missing: {', '.join(sorted(missing))}; "
                 "set ALLYOUNEED_DATA to the folder that holds them"
             )
         return found
@@ -147,7 +147,7 @@ class Contest:
     def run_model(
         self, work: Sequence[tuple[cells.Cell, cells.TestSet | None]], formats: Formats
     ) -> None:
-        """All cells of one model; memory last, in processes that nothing ran in before."""
+        """Runs all cells of one model. Memory is measured last, in new processes."""
         if not work:
             return
         runners = self.runners(formats)
@@ -172,12 +172,12 @@ class Contest:
         self.write()
 
     def write(self) -> Path:
-        """What there is so far, so that a run that is ended early leaves something."""
+        """Writes the results so far, so that a run that is ended early leaves results."""
         folder = self.arguments.results
         return report.write_results(self.results, self.machine, self.limits, self.notes, folder)
 
     def runners(self, formats: Formats) -> list[Runner]:
-        """Those that were asked for and run here, with a note about the others."""
+        """The engines that were asked for and can run here, with a note about the others."""
         found = []
         for name in self.arguments.engines:
             try:
@@ -190,8 +190,8 @@ class Contest:
 def quality(
     outcome: dict[str, Measured], test_set: cells.TestSet | None, formats: Formats
 ) -> dict[str, dict[str, Any]]:
-    """BLEU and chrF of every engine in a natural cell; for those of ours that compute in float32,
-    how the hypotheses compare with CTranslate2's."""
+    """BLEU and chrF of every engine in a natural cell; for our engines in float32 also a comparison
+    of their hypotheses with CTranslate2's."""
     if test_set is None:
         return {}
     tokenizer = formats.opened().tokenizer

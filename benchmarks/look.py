@@ -1,13 +1,13 @@
-"""The live view's budgets, on the bundled model: each is printed with its limit, as measured in
-this run; the exit code is 1 where one is broken.
+"""Measures the live view's budgets with the bundled model. Prints each measurement with its limit.
+The exit code is 1 if a limit is exceeded.
 
-- From click to new translation: at most twice the time of decoding that sentence on the core
-  road, plus 100 ms. Each head is switched off in turn, over HTTP, alternating with decoding.
-- The page is ready within 1 s of the model being loaded.
-- 256 tokens: less than 5 MB are moved before the first view.
-- A saved file of 30 tokens: less than 2 MB.
+- From click to new translation: at most twice the time in which the core engine decodes the
+  sentence, plus 100 ms. Each head is switched off in turn, over HTTP, alternating with decoding.
+- The page is ready within 1 s after the model is loaded.
+- With 256 tokens, less than 5 MB are transferred before the first view.
+- A saved file of 30 tokens has less than 2 MB.
 
-Measured over HTTP, until the last byte; what a browser then needs to draw is not part of it.
+Times are measured over HTTP until the last byte, without the time that a browser needs to draw.
 
     python benchmarks/look.py [--threads N] [--rounds N]
 """
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def click(translator: Translator, rounds: int) -> bool:
-    """Head after head switched off, over HTTP, each time next to decoding the sentence."""
+    """Switches off one head after the other, over HTTP, alternating with decoding the sentence."""
     begin = Start.of([SENTENCE], 4, 1)
     budgets: list[float] = []
     ratios: list[float] = []
@@ -78,13 +78,13 @@ def click(translator: Translator, rounds: int) -> bool:
             budgets.append(new / (CLICK_RATIO * decoding + CLICK_MORE))
     return told(
         "click to new translation / decoding it",
-        f"{spread(ratios[1:])}; of what may be, {spread(budgets[1:])}",
+        f"{spread(ratios[1:])}; share of the limit {spread(budgets[1:])}",
         statistics.median(budgets[1:]) <= 1,
     )
 
 
 def ready(translator: Translator, rounds: int) -> bool:
-    """A fresh server and session each time, until all of the first view has come."""
+    """The time from starting a new server and session until the whole first view is received."""
     begin = Start.of([SENTENCE], 4, 1)
     took = []
     for _ in range(rounds + 1):
@@ -98,7 +98,7 @@ def ready(translator: Translator, rounds: int) -> bool:
 
 
 def first_view(translator: Translator) -> bool:
-    """Bytes moved for a text of as many tokens as fit, up to 256."""
+    """The bytes transferred for a text of as many tokens as fit, up to 256."""
     words = (THIRTY + " ") * 20
     longest = min(256, translator.config.max_positions)
     while len(translator.tokenizer.encode(words.strip()).ids) > longest:
@@ -114,7 +114,7 @@ def first_view(translator: Translator) -> bool:
 
 
 def saved_file(translator: Translator) -> bool:
-    """The file that --html writes."""
+    """The size of the file that --html writes."""
     begin = Start.of([THIRTY], 4, 1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "view.html"
@@ -125,14 +125,14 @@ def saved_file(translator: Translator) -> bool:
 
 
 class Page:
-    """What a browser asks of the server, and how many bytes came."""
+    """Sends a browser's requests to the server, and counts the bytes received."""
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.moved = 0
 
     def first_view(self, begin: Start) -> None:
-        """All that is there before the first view: the page, a translation, its small maps, the
+        """Requests everything for the first view: the page, a translation, its small maps, and the
         first head's matrix."""
         for part in ("", "view.css", "start.js", "view.js"):
             self.get(part)
@@ -164,7 +164,7 @@ class Page:
 
 @contextmanager
 def served(translator: Translator, begin: Start) -> Iterator[Page]:
-    """A fresh session behind a fresh server."""
+    """A new server with a new session."""
     session = Session([translator], ["en-de"])
     with PageServer(session.ask, begin) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -177,7 +177,7 @@ def served(translator: Translator, begin: Start) -> Iterator[Page]:
 
 
 def seconds(deed: Any) -> float:
-    """How long it takes."""
+    """The seconds that deed() takes."""
     began = time.perf_counter()
     deed()
     return time.perf_counter() - began
@@ -189,7 +189,7 @@ def spread(values: list[float]) -> str:
 
 
 def told(what: str, found: str, kept: bool) -> bool:
-    """Prints a budget's line; whether it was kept."""
+    """Prints a budget's line. Returns whether the limit was kept."""
     print(f"{what}: {found}: {'kept' if kept else 'BROKEN'}", flush=True)
     return kept
 

@@ -1,9 +1,9 @@
-"""Masked words on pages that were held out: what the model pays for them, in nats, and what their
-frequency alone would cost.
+"""Measures the loss of a masked language model, in nats, on held-out pages, and the loss of
+predicting the same words by their frequency.
 
-The same words are hidden every time, by the seed of the validation. Two unigram figures stand
-beside the loss: by counts of the training pages, each piece counted once more than it is there, and
-by the counts of the hidden words themselves, which is the lowest that any unigram model can have.
+The seed of the validation hides the same words every time. Two unigram losses are printed with the
+model's loss. One uses the counts of the training pages, with 1 added to each; the other uses the
+counts of the hidden words themselves, and is the lowest loss that a unigram model can have.
 
     python benchmarks/masked_words.py --run runs/masked-lm
 

@@ -1,16 +1,15 @@
-"""How well a model translates Multi30k, scored as the published figures are.
+"""Scores a model's translations of Multi30k in the same way as published results.
 
 Text-only models of this size are compared by BLEU over lower-cased, normalised, tokenised text:
-fairseq's Transformer-Tiny has 41.02 on test2016. Both sides, the model's output and the reference,
-are lower-cased, then go through Moses' punctuation normalisation and tokenizer (sacremoses), and
-their tokens are compared as `multi-bleu.perl` does. Cased sacreBLEU, which takes plain text and is
-another figure, stands beside it; never set one beside the other.
+fairseq's Transformer-Tiny has 41.02 on test2016. Output and reference are lower-cased, normalised
+and tokenised with Moses' rules (sacremoses), and their tokens are compared as in `multi-bleu.perl`.
+Cased sacreBLEU of plain text is printed too. The two scores cannot be compared with each other.
 
     python benchmarks/multi30k.py [--model FOLDER ...] [--set test_2016_flickr] [--beam 5]
         [--length-penalty 0.6]
     python benchmarks/multi30k.py --translations FILE
 
-Several models decide together, as an ensemble. Needs sacremoses, and the data:
+Several models translate as an ensemble. Needs sacremoses, and the data:
 `allyouneed fetch multi30k`, or the folder in $ALLYOUNEED_DATA.
 """
 
@@ -65,16 +64,14 @@ def main() -> None:
     for figure in document["scores"]:
         print(f"{figure['score']:6.2f}  {figure['metric']}  {figure['signature']}")
     if arguments.set in PUBLISHED:
-        print(f"{PUBLISHED[arguments.set]:6.2f}  published, to be set beside the first")
+        print(f"{PUBLISHED[arguments.set]:6.2f}  published, comparable with the first score")
     record(document, arguments.results)
     print(f"written: {arguments.results}", file=sys.stderr)
 
 
 def record(document: Mapping[str, Any], table: Path) -> None:
-    """Puts a run into the table, in the place of an earlier row of the same model, set and search.
-
-    The table holds one JSON object a line.
-    """
+    """Writes a run to the table, which holds one JSON object per line. It replaces an earlier row
+    of the same model, set and search."""
     key = ("name", "set", "beam", "length_penalty")
     lines = table.read_text("utf-8").splitlines() if table.is_file() else []
     rows = [json.loads(line) for line in lines]
@@ -116,7 +113,7 @@ def lines(name: str, side: str) -> list[str]:
 
 
 def trained(models: Sequence[str]) -> dict[str, Any]:
-    """What is known of the training of a model, or of each of several."""
+    """Facts about the training of a model, or of each of several models."""
     each = [facts_of(model) for model in models]
     if len(each) == 1:
         return each[0]
@@ -125,8 +122,8 @@ def trained(models: Sequence[str]) -> dict[str, Any]:
 
 
 def facts_of(model: str) -> dict[str, Any]:
-    """What the model's folder says of its training; `name` is that of its recipe, with its seed and
-    what else was set otherwise."""
+    """Facts about a model's training from its folder. `name` is the name of its recipe, with its
+    seed and its overrides."""
     folder = open_model_folder(model)
     facts = json.loads((folder.path / "training.json").read_text(encoding="utf-8"))
     recipe = facts.get("recipe", {})
@@ -141,7 +138,7 @@ def facts_of(model: str) -> dict[str, Any]:
 
 
 def scores(translations: Sequence[str], references: Sequence[str]) -> list[dict[str, Any]]:
-    """The figure to be set beside published ones, then those of plain text."""
+    """The score for comparison with published ones, followed by the scores of plain text."""
     published = as_published(translations, references)
     rows = [bleu(translations, references), bleu(translations, references, lowercase=True)]
     plain = [*rows, chrf(translations, references)]
@@ -164,7 +161,8 @@ def as_published(translations: Sequence[str], references: Sequence[str]) -> dict
 
 
 def prepared(texts: Sequence[str]) -> list[str]:
-    """As Multi30k's own files `lc.norm.tok.de` are made: lower-cased, normalised, tokenised."""
+    """The texts lower-cased, normalised and tokenised, like Multi30k's own files
+    `lc.norm.tok.de`."""
     from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
     normalizer, tokenizer = MosesPunctNormalizer("de"), MosesTokenizer("de")

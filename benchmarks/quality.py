@@ -1,15 +1,15 @@
-"""What speed costs in quality: the bundled model over whole test sets, by the roads that run it.
+"""Measures the quality of the fast engines: the bundled model over whole test sets.
 
-Questions, asked of Multi30k test2016 and newstest2013 with beam 1 and 4:
+Questions about Multi30k test2016 and newstest2013 with beams of 1 and 4:
 
-- metrics: BLEU and chrF by the front door. int8 stays within 0.2 BLEU of float32.
-- ctranslate2: the same weights in CTranslate2, float32; both rank by the mean log-probability of
-  a token. At beam 1 the best hypothesis is the same for 99 % of the sentences; at beam 4 at most
-  0.5 % are worse than CTranslate2's.
-- neighbours: however many sentences are decoded together, and in whatever order, 99.9 % get the
-  same hypothesis as alone, and no score moves by more than 1e-4.
-- selection: what vocabulary selection, learned from Tatoeba's pairs, costs in BLEU and how many
-  times as fast int8 is with it. There is no bar.
+- metrics: BLEU and chrF of each engine. int8 must be within 0.2 BLEU of float32.
+- ctranslate2: the same weights in CTranslate2, in float32; both rank hypotheses by the mean
+  log-probability per token. At beam 1 the best hypothesis must be the same for 99 % of the
+  sentences; at beam 4 at most 0.5 % may be worse than CTranslate2's.
+- neighbours: sentences decoded alone, and in batches of several sizes and orders. 99.9 % must get
+  the same hypothesis, and no score may change by more than 1e-4.
+- selection: the loss of BLEU and the speed of int8 with a vocabulary selection learned from
+  Tatoeba's pairs. There is no bar.
 
     python benchmarks/quality.py [--questions metrics,selection] [--sentences N] [--cores N]
 
@@ -47,7 +47,7 @@ def main() -> None:
     sets = [part(one, arguments.sentences) for one in cells.test_sets([*cells.SETS], folder)]
     if missing := cells.SETS.keys() - {one.name for one in sets}:
         sys.exit(
-            f"the data of {' and '.join(sorted(missing))} are not there; "
+            f"the data of {' and '.join(sorted(missing))} are missing; "
             "set ALLYOUNEED_DATA to the folder that holds them"
         )
     document: dict[str, Any] = {
@@ -76,8 +76,8 @@ def parsed() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--questions", default=",".join(ASKED), help="(%(default)s)")
-    parser.add_argument("--sentences", type=int, help="of each set; all where it is left out")
-    parser.add_argument("--cores", type=int, default=2, help="for every engine (%(default)s)")
+    parser.add_argument("--sentences", type=int, help="sentences of each set; by default all")
+    parser.add_argument("--cores", type=int, default=2, help="cores of each engine (%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
     arguments = parser.parse_args()
     arguments.questions = arguments.questions.split(",")
@@ -91,7 +91,7 @@ def parsed() -> argparse.Namespace:
 
 
 def part(test_set: cells.TestSet, sentences: int | None) -> cells.TestSet:
-    """So many lines, from all over the set."""
+    """This number of lines, spread evenly over the set."""
     step = max(1, len(test_set.references) // (sentences or len(test_set.references)))
     lines, references = test_set.whole_lines()[::step], test_set.references[::step]
     folder = open_model_folder("en-de")
@@ -107,7 +107,7 @@ def cells_of(row: dict[str, Any]) -> list[str]:
 
 
 def print_table(results: list[dict[str, Any]], signatures: dict[str, str]) -> None:
-    """The table and the metrics' signatures, to standard output."""
+    """Prints the table and the metrics' signatures to standard output."""
     table = Table(*COLUMNS)
     for row in results:
         table.add_row(*cells_of(row))
@@ -118,7 +118,7 @@ def print_table(results: list[dict[str, Any]], signatures: dict[str, str]) -> No
 
 
 def write(path: Path, document: dict[str, Any]) -> None:
-    """What there is so far, so that a run that is ended early leaves something."""
+    """Writes the results so far, so that a run that is ended early leaves results."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

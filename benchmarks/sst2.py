@@ -1,11 +1,11 @@
-"""Sentiment of SST-2: encoders trained here, beside a bag of words.
+"""Measures the accuracy of trained encoders on SST-2's sentiment, and of a bag of words.
 
 The bag of words is logistic regression over the one- and two-word sequences of a text, each counted
-once, with an L2 penalty: of the usual strength (C = 1, that is 1 / texts), and of the strengths
-around it the one that is best on the validation texts themselves, which is more than it is due.
-It takes minutes, and is measured once: what the results file says of it is kept.
+once, with an L2 penalty. Two strengths are reported: the usual one (C = 1, that is 1 / texts), and
+the one that is best on the validation texts themselves, which favours the bag of words. This takes
+minutes and is measured only once; later runs take the figures from the results file.
 
-Encoders predict by the road that a user takes, `allyouneed.load(folder).predict(texts)`.
+Encoders predict with the public function `allyouneed.load(folder).predict(texts)`.
 
     python benchmarks/sst2.py --models from-nothing=runs/sst2/model [NAME=FOLDER ...]
 
@@ -31,11 +31,11 @@ from allyouneed.data.root import resolve
 RESULTS = Path(__file__).parent / "results"
 USUAL = 1.0  # C of the penalty
 STRENGTHS = (0.5, 1.0, 2.0, 5.0, 16.0)
-UPDATES = 60  # of L-BFGS; the loss no longer falls by then
+UPDATES = 60  # of L-BFGS; after these the loss no longer falls
 
 
 def main() -> None:
-    """Measures all, prints the figures and writes them."""
+    """Measures all models, prints the figures and writes them."""
     arguments = parsed()
     torch.set_num_threads(arguments.threads)
     train, valid = (texts(part) for part in ("train", "valid"))
@@ -68,7 +68,7 @@ def parsed() -> argparse.Namespace:
 
 
 def named(text: str) -> tuple[str, Path]:
-    """NAME=FOLDER."""
+    """Name and folder from NAME=FOLDER."""
     name, _, folder = text.partition("=")
     return name, Path(folder)
 
@@ -80,7 +80,7 @@ def texts(part: str) -> list[LabelledText]:
 
 
 def encoder(name: str, folder: Path, valid: Sequence[LabelledText]) -> dict[str, Any]:
-    """Accuracy of a model folder, and how it came to be."""
+    """The accuracy of a model folder, and facts about its training."""
     model = allyouneed.load(folder)
     found = model.predict([one.texts[0] for one in valid])
     right = sum(a.label == b.label for a, b in zip(found, valid, strict=True))
@@ -135,7 +135,7 @@ def bag_of_words(
 def bags(
     texts: Sequence[LabelledText], known: dict[tuple[str, ...], int]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(numbers of all texts' grams, where each text begins in them, labels as 0 or 1)."""
+    """(the numbers of all texts' grams, the start of each text in them, the labels as 0 or 1)."""
     numbers = [[known[gram] for gram in sorted(grams(text)) if gram in known] for text in texts]
     begins = torch.tensor([0, *map(len, numbers)]).cumsum(0)[:-1]
     labels_B = torch.tensor([float(text.label == "1") for text in texts])
@@ -145,7 +145,7 @@ def bags(
 def fitted(
     bags: tuple[Tensor, Tensor, Tensor], features: int, penalty: float
 ) -> tuple[Tensor, Tensor]:
-    """Weights and bias of the least mean cross-entropy + penalty / 2 · weights²."""
+    """The weights and the bias that minimise mean cross-entropy + penalty / 2 · weights²."""
     weights = torch.zeros(features, 1, requires_grad=True)
     bias = torch.zeros(1, requires_grad=True)
     optimizer = torch.optim.LBFGS(

@@ -1,5 +1,5 @@
-"""How long a start takes, as a share of `python -c "import torch"`: each a process of its own,
-taking turns in one run, with warm file caches and a native engine that is compiled already.
+"""Measures the time of a start, relative to `python -c "import torch"`. Every start is a process of
+its own. The starts take turns in one run, with warm file caches and a compiled native engine.
 
 Prints the median and range over rounds.
 
@@ -35,7 +35,7 @@ def main() -> None:
     if rounds < 1:
         parser.error("--rounds must be at least 1")
     with tempfile.TemporaryDirectory() as folder:
-        for name, arguments in STARTS.items():  # fills the caches of engine, files and byte code
+        for name, arguments in STARTS.items():  # warms the caches of engine, files and byte code
             seconds(arguments, Path(folder))
             print(f"ready: {name}", file=sys.stderr, flush=True)
         took = [
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def seconds(arguments: tuple[str, ...], cache: Path) -> float:
-    """How long Python runs with these arguments; a failure ends the program."""
+    """The seconds that Python runs with these arguments. A failure ends the program."""
     environment = {**os.environ, "ALLYOUNEED_CACHE": str(cache)}
     began = time.perf_counter()
     done = subprocess.run(

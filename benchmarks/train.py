@@ -1,8 +1,8 @@
-"""Training speed: our step against a torch.nn.Transformer loop, plain and compiled, Hugging Face's
-Marian, and those of fairseq, joeynmt and eole that are installed.
+"""Training speed: our step against a loop with torch.nn.Transformer (plain and compiled), Hugging
+Face's Marian, and fairseq, joeynmt and eole if they are installed.
 
-All engines have the same shape and first weights, take the same batches of Multi30k (4,096 tokens;
-base 2,048) and the same Adam by the schedule of section 5.3, in the same precision.
+All engines have the same shape, first weights, batches of Multi30k (4,096 tokens; base 2,048),
+precision, and Adam with the schedule of section 5.3.
 
 1. Losses. The engines train without dropout for 200 steps. Their losses must stay within 1 % of
    each other at every step, and must fall by a tenth, so that weights have moved. Otherwise the
@@ -15,19 +15,19 @@ base 2,048) and the same Adam by the schedule of section 5.3, in the same precis
 "Of the peak" is the time that a step's matrix products need, padding left out, at the speed that
 large products reached in the same run.
 
-torch.nn.Transformer is without attention dropout and last norms, as the paper is, and has its fast
-causal mask; Marian has the label smoother of transformers' trainer, the toolkits have losses of
-their own. All peers get finished tensors and the fused kernel of Adam, which is the fastest that
-they can be had. eole is held against our own losses: it is wired as pre-norm, which torch's is not
-here. To have the toolkits: pip install --no-deps fairseq==0.12.2 joeynmt==2.3.0 eole==0.6.4, and of
-what they ask for as much as an import wants.
+torch.nn.Transformer has no attention dropout and no last norms, as in the paper, and uses its fast
+causal mask. Marian has the label smoother of transformers' trainer; the toolkits have losses of
+their own. All peers get finished tensors and the fused kernel of Adam, which makes them as fast as
+possible. eole's losses are compared with ours, because it is pre-norm and torch's model is not.
+To install the toolkits: pip install --no-deps fairseq==0.12.2 joeynmt==2.3.0 eole==0.6.4, and then
+the packages that importing them asks for.
 
     python benchmarks/train.py [--shapes tiny,small] [--precision bf16] [--peers NAME,...]
                                [--rounds N] [--long-steps N] [--equal-steps N] [--threads N]
 
-Reads $ALLYOUNEED_DATA, or ../shared/data; without Multi30k there, words are random. Base needs
-2.5 GiB of memory for each engine in each precision. Absolute times mean nothing on shared
-machines; look at the ratios.
+Reads $ALLYOUNEED_DATA or ../shared/data; without Multi30k there, words are random. Base needs
+2.5 GiB of memory for each engine in each precision. On shared machines only the ratios are
+meaningful, not absolute times.
 """
 
 import argparse
@@ -80,18 +80,18 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--shapes", default=",".join(SHAPES), help="(%(default)s)")
     parser.add_argument("--precision", default=",".join(PRECISIONS), help="(%(default)s)")
     parser.add_argument(
-        "--peers", default=",".join((*PEERS, *installed())), help="all that are there (%(default)s)"
+        "--peers", default=",".join((*PEERS, *installed())), help="default: %(default)s"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="0: losses alone (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="0: only losses (%(default)s)")
     parser.add_argument(
-        "--long-steps", type=int, default=300, help="of the long run; 0: none (%(default)s)"
+        "--long-steps", type=int, default=300, help="steps of the long run; 0: none (%(default)s)"
     )
     parser.add_argument(
-        "--equal-steps", type=int, default=200, help="with compared losses (%(default)s)"
+        "--equal-steps", type=int, default=200, help="steps to compare losses over (%(default)s)"
     )
-    parser.add_argument("--threads", type=int, default=2, help="of every engine (%(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="threads per engine (%(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder (%(default)s)")
-    parser.add_argument("--quick", action="store_true", help="a tiny shape: only whether it runs")
+    parser.add_argument("--quick", action="store_true", help="a tiny shape, to test the benchmark")
     arguments = parser.parse_args()
     arguments.precision = arguments.precision.split(",")
     arguments.peers = arguments.peers.split(",")
@@ -108,7 +108,7 @@ def parsed() -> argparse.Namespace:
     if arguments.rounds < 0 or arguments.long_steps < 0:
         parser.error("--rounds and --long-steps must be at least 0")
     if TORCH not in arguments.peers:
-        parser.error(f"--peers: {TORCH} is needed, because losses are compared with its losses")
+        parser.error(f"--peers must include {TORCH}, because losses are compared with its losses")
     if not find_spec("transformers"):
         sys.exit(
             "transformers is not installed; install it with: pip install 'allyouneed[interop]'"
@@ -133,7 +133,7 @@ def contest(
 
 
 def absent() -> list[str]:
-    """What to say of toolkits that are not there."""
+    """Notes about toolkits that are not installed."""
     missing = [name for name in TOOLKITS if name not in installed()]
     return [f"not installed, so left out: {', '.join(missing)}"] if missing else []
 

@@ -1,1 +1,1 @@
-"""The parts of `decode.py`: what is decoded, by whom, how it is measured and told."""
+"""The parts of `decode.py`: the cells, the engines, the measuring and the report."""

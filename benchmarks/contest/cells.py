@@ -1,4 +1,4 @@
-"""What is decoded: sentences, beam and lengths of each cell of the table."""
+"""The cells of the table: sentences, beam and lengths to decode."""
 
 import gzip
 import random
@@ -13,16 +13,16 @@ from allyouneed.translation.segments import Segment, Segmenter
 SHAPES = ((1, 1), (1, 4), (8, 1), (8, 4), (32, 1), (32, 4), (128, 4))  # batch, beam
 SETS = {"test2016": "multi30k/test_2016_flickr", "newstest2013": "news/newstest2013"}
 BEAMS = (1, 4)
-ROOM = 50  # tokens that a translation may be longer than the longest source, section 6.1
+ROOM = 50  # tokens: a translation may be this much longer than the longest source (section 6.1)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: these sources, ids that end in `end`, searched with this beam.
+    """One cell: sources (ids that end in `end`) and the beam to search with.
 
-    Forced: every translation has exactly `length` tokens, and `batch` sentences are decoded
-    together. Natural (`batch` 0): a translation ends where the model ends it, after `length` tokens
-    at the latest, and every engine makes batches as suits it.
+    Forced cells: every translation has exactly `length` tokens, and `batch` sentences are decoded
+    together. Natural cells (`batch` 0): a translation ends where the model ends it, after `length`
+    tokens at the latest, and every engine chooses its own batches.
     """
 
     name: str
@@ -34,11 +34,11 @@ class Cell:
 
     @property
     def batches(self) -> int:
-        """How often `batch` sentences are decoded, in a forced cell."""
+        """The number of batches of a forced cell."""
         return len(self.sources) // self.batch
 
     def part(self, sentences: int) -> "Cell":
-        """The same with the first so many sentences, or a like share of each length."""
+        """The same cell with fewer sentences: the first ones, or the same share of each length."""
         if self.batch:
             chosen = self.sources[:sentences]
         else:
@@ -49,9 +49,9 @@ class Cell:
 def forced_cells(
     shapes: Sequence[tuple[int, int]], vocabulary: int, tokens: int, batches: int | None = None
 ) -> Iterator[Cell]:
-    """A cell for each (batch, beam): random sources of `tokens` tokens, targets as long.
+    """A cell for each (batch, beam), with random sources and targets of `tokens` tokens.
 
-    There are at least four batches, two for each of two workers; more where a batch is small.
+    There are at least four batches, two for each of two workers, and more if batches are small.
     """
     for batch, beam in shapes:
         rows = batch * beam
@@ -63,7 +63,7 @@ def forced_cells(
 
 @dataclass(frozen=True)
 class TestSet:
-    """Lines to translate, cut into the parts that the model sees at once, and their references."""
+    """Lines to translate, cut into the parts that the model translates, and their references."""
 
     name: str
     lines: list[tuple[Segment, ...]]
@@ -93,7 +93,7 @@ class TestSet:
         return self.texts(parts)
 
     def texts(self, translations: Sequence[str]) -> list[str]:
-        """Whole lines again, from the translations of their parts."""
+        """The translations of whole lines, joined from the translations of their parts."""
         remaining = iter(translations)
         return [
             "".join(
@@ -105,7 +105,7 @@ class TestSet:
 
 
 def test_sets(names: Sequence[str], folder: ModelFolder) -> Iterator[TestSet]:
-    """Those of which the data are there."""
+    """The test sets of these names whose data exist."""
     root = data_root()
     for name in names:
         paths = [root / f"{SETS[name]}.{side}.gz" for side in ("en", "de")] if root else []

@@ -1,4 +1,4 @@
-"""How fast a cell could be at most: bytes that have to be read, operations to be done.
+"""The highest possible speed of a cell, by the bytes to read and the operations to compute.
 
 D d_model · F d_ff · V vocabulary · S source length · T target length
 """
@@ -11,29 +11,31 @@ CACHED = 2  # bytes of a cached key's or value's component, in bfloat16
 
 
 def step_bytes(config: TransformerConfig, cell: Cell) -> float:
-    """Bytes of one step of a forced cell, on average: the decoder's weights and the output layer in
-    int8, once; the cached keys and values of all hypotheses, and of each sentence's memory once.
+    """The mean number of bytes that a step of a forced cell reads: the decoder's weights and the
+    output layer in int8, once; the cached keys and values of all hypotheses; and those of each
+    sentence's memory, once.
 
-    Reading weights less than once a step is the way below this floor."""
+    An engine can be faster only by reading the weights less than once per step."""
     caches = cell.batch * cell.beam * (cell.length + 1) / 2 + cell.batch * len(cell.sources[0])
     return decoder_weights(config) + caches * 2 * config.d_model * CACHED * config.decoder_layers
 
 
 def cell_operations(config: TransformerConfig, cell: Cell, target_tokens: int) -> float:
-    """Multiplications and additions of all projections, for a target of so many tokens in all and
-    as many hypotheses as the beam is wide."""
+    """The multiplications and additions of all projections, for this number of target tokens and
+    `beam` hypotheses."""
     return products(config, sum(map(len, cell.sources)), target_tokens * cell.beam)
 
 
 def products(config: TransformerConfig, source_tokens: int, target_tokens: int) -> float:
-    """Multiplications and additions of all projections of so many tokens."""
+    """The multiplications and additions of all projections for these numbers of tokens."""
     encoder = config.encoder_layers * (4 * config.d_model**2 + 2 * config.d_model * config.d_ff)
     memory = config.decoder_layers * 2 * config.d_model**2
     return 2.0 * (source_tokens * (encoder + memory) + target_tokens * decoder_weights(config))
 
 
 def decoder_weights(config: TransformerConfig) -> int:
-    """Weights that a step multiplies with; the memory's keys and values are there before."""
+    """The number of weights that a step multiplies by, without those for the memory's keys and
+    values, which are computed before the first step."""
     layer = 6 * config.d_model**2 + 2 * config.d_model * config.d_ff
     return config.decoder_layers * layer + config.d_model * config.vocabulary
 
@@ -41,8 +43,8 @@ def decoder_weights(config: TransformerConfig) -> int:
 def floors(
     config: TransformerConfig, cell: Cell, target_tokens: int, limits: Limits
 ) -> dict[str, float | None]:
-    """Seconds below which the whole cell cannot be: by bytes (forced cells, whose steps are known)
-    and by operations."""
+    """The least possible time of the whole cell in seconds, by bytes (only for forced cells, whose
+    number of steps is known) and by operations."""
     by_bytes = None
     if cell.batch:
         moved = step_bytes(config, cell) * cell.length * cell.batches

@@ -1,4 +1,4 @@
-"""The machine: what it is, and how fast it reads and multiplies at best."""
+"""Describes the machine, and measures how fast it reads and multiplies at best."""
 
 import os
 import platform
@@ -33,32 +33,33 @@ FLAGS = (
     "avx2", "fma", "avx_vnni", "avx512f", "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16",
     "amx_tile", "amx_int8", "amx_bf16", "asimd", "asimddp", "i8mm", "bf16",
 )  # fmt: skip
-READ = 64 * 2**20  # bytes that are read over and over: about a base decoder's weights, or more
-BUSY = 0.1  # share of the machine that others may take before there is a warning
-SIDE = 2048  # of the square matrices multiplied
+READ = 64 * 2**20  # bytes of the buffer that is read repeatedly: at least a base decoder's weights
+BUSY = 0.1  # the share of the machine that other programs may use without a warning
+SIDE = 2048  # rows and columns of the matrices that are multiplied
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that these cores did here: bytes read and int8 operations in a second."""
+    """The highest rates that these cores reached: bytes read and int8 operations per second."""
 
     bytes_per_second: float
     operations_per_second: float
 
     def in_words(self) -> str:
-        """For a reader."""
+        """The limits as a sentence."""
         return (
             f"These cores, just then, read {self.bytes_per_second / 1e9:.0f} GB/s at best and did "
             f"{self.operations_per_second / 1e9:.0f} G int8 operations a second."
         )
 
     def to_dict(self) -> dict[str, float]:
-        """For JSON."""
+        """The limits as JSON values."""
         return asdict(self)
 
 
 def stay_on(cores: int) -> int:
-    """Keeps this process and its children on so many cores; how many there are of them."""
+    """Restricts this process and its children to this number of cores. Returns the number of cores
+    that they then have."""
     if not hasattr(os, "sched_setaffinity"):
         return min(cores, os.cpu_count() or 1)
     mine = sorted(os.sched_getaffinity(0))[:cores]
@@ -67,7 +68,7 @@ def stay_on(cores: int) -> int:
 
 
 def measured_limits(cores: int) -> Limits:
-    """Reads a buffer of 64 MiB over and over; multiplies large int8 matrices with torch."""
+    """The rates of reading a buffer of 64 MiB repeatedly, and of torch's large int8 products."""
     import torch
 
     torch.set_num_threads(cores)
@@ -92,7 +93,7 @@ def product_peaks(cores: int) -> dict[str, float]:
 
 
 def in_words(machine: dict[str, Any]) -> str:
-    """What `described` gives, for a reader."""
+    """The result of `described` as a sentence."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return (
         f"{machine['processor']} (model {machine['model']}; {' '.join(machine['flags'])}), "
@@ -103,7 +104,7 @@ def in_words(machine: dict[str, Any]) -> str:
 
 
 def shortest(work: Callable[[], object], times: int = 15) -> float:
-    """Seconds of the fastest of some runs."""
+    """The seconds of the fastest of several runs."""
     took = []
     for _ in range(times):
         began = time.perf_counter()
@@ -135,7 +136,7 @@ def described(cores: int) -> dict[str, Any]:
 
 
 def busy() -> float | None:
-    """The share of all cores' time that others take just now (0 … 1), None where unknown."""
+    """The share (0 … 1) of all cores' time that other programs use now; None if unknown."""
     try:
         before = _ticks()
         time.sleep(1.0)
@@ -147,7 +148,7 @@ def busy() -> float | None:
 
 
 def warnings(machine: dict[str, Any]) -> list[str]:
-    """What a reader of the figures has to know first."""
+    """Warnings for the reader of the figures."""
     if (machine["busy"] or 0) <= BUSY:
         return []
     found = f"others took {machine['busy']:.0%} of the machine when this began"

@@ -1,4 +1,4 @@
-"""Rounds in which engines take turns, after each has found its best setting."""
+"""Measures engines in alternating rounds, each with its fastest setting."""
 
 import math
 import sys
@@ -26,11 +26,11 @@ class Measured:
 
     @property
     def tokens(self) -> int:
-        """Target tokens of a run, ends counted."""
+        """The number of target tokens of a run, including end tokens."""
         return sum(translation.tokens for translation in self.found)
 
     def over(self, peer: "Measured") -> list[float]:
-        """How many times as fast as the peer, by the rounds that both ran in."""
+        """The speed relative to the peer's in each round that both took part in."""
         return [rate / peer.rates[r] for r, rate in self.rates.items() if r in peer.rates]
 
 
@@ -54,8 +54,8 @@ def measure(cell: Cell, runners: Sequence[Runner], cores: int, rounds: int) -> d
 
 
 def tried_out(runner: Runner, cell: Cell, cores: int) -> Measured:
-    """The engine at the fastest of its settings, warm: first the best size of a batch with as many
-    workers as can be, then the best workers with that."""
+    """The engine, warmed up, with its fastest setting: first the best batch size with the most
+    workers, then the best number of workers with that batch size."""
     share = runner.share(cell)
     sample = share if cell.batch else share.part(SLOW_SAMPLE if runner.slow else SAMPLE)
     first, *others = runner.layouts(cores)
@@ -74,8 +74,8 @@ def tried_out(runner: Runner, cell: Cell, cores: int) -> Measured:
 
 
 def trial(runner: Runner, cell: Cell, setting: Setting) -> float:
-    """Seconds with this setting: the better of two runs, of one where the engine is slow."""
-    runner.run(cell.part(setting.workers), setting)  # loads what there is to load
+    """Seconds with this setting: the better of two runs, or a single run of a slow engine."""
+    runner.run(cell.part(setting.workers), setting)  # loads the model
     return min(timed(runner, cell, setting)[0] for _ in range(1 if runner.slow else 2))
 
 
@@ -87,7 +87,7 @@ def one_round(measured: Measured, number: int) -> None:
 
 
 def timed(runner: Runner, cell: Cell, setting: Setting) -> tuple[float, list[Found]]:
-    """Seconds, and what was found."""
+    """(seconds, translations)."""
     began = time.perf_counter()
     raw = runner.run(cell, setting)
     took = time.perf_counter() - began
@@ -95,7 +95,7 @@ def timed(runner: Runner, cell: Cell, setting: Setting) -> tuple[float, list[Fou
 
 
 def check_tokens(measured: Measured) -> None:
-    """Ends the program where an engine did less, or more, than a forced cell asks for."""
+    """Ends the program if an engine did less or more work than a forced cell asks for."""
     cell, found = measured.cell, measured.found
     if len(found) != len(cell.sources):
         sys.exit(f"{cell.name}: {measured.runner.name} translated {len(found)} sentences "
@@ -107,7 +107,7 @@ def check_tokens(measured: Measured) -> None:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How an engine's best hypotheses compare with CTranslate2's float32 ones."""
+    """The comparison of an engine's best hypotheses with CTranslate2's in float32."""
 
     sentences: int
     same: int
@@ -116,7 +116,7 @@ class Agreement:
 
 
 def agreement(ours: Measured, theirs: Measured, margin: float = 1e-3) -> Agreement:
-    """Compares ids, and scores by the same rule where the ids differ; not timed."""
+    """Compares ids. If they differ, compares scores computed by the same rule. Not timed."""
     pairs = list(
         zip(*(one.runner.read(one.cell, one.runner.run(one.cell, one.setting, scores=True))
               for one in (ours, theirs)), strict=True)
@@ -132,6 +132,6 @@ def agreement(ours: Measured, theirs: Measured, margin: float = 1e-3) -> Agreeme
 
 
 def say(text: str) -> None:
-    """Progress, on standard error."""
+    """Prints a line of progress on standard error."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

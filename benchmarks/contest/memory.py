@@ -1,4 +1,4 @@
-"""Peak memory of each engine, in a process of its own."""
+"""Measures the peak memory of each engine in a process of its own."""
 
 import multiprocessing
 import re
@@ -15,17 +15,17 @@ from contest.runners import Setting, make_runner
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 EMPTY = "import numpy; print(open('/proc/self/status').read())"
-PEAK = "5"  # what, written to clear_refs, makes the peak what is held now
+PEAK = "5"  # written to clear_refs, this resets the recorded peak to the present memory
 
 
 def peaks(
     name: str, formats: Formats, cores: int, work: Sequence[tuple[Cell, Setting]]
 ) -> dict[str, float | None]:
-    """MiB that decoding takes at most, by cell: libraries, weights, caches; less what an empty
-    Python with numpy takes.
+    """The peak memory of decoding in MiB, by cell: libraries, weights and caches, without the
+    memory of an empty Python with numpy.
 
-    Two batches for each worker of a forced cell; all of a natural one's sample. None where the
-    system does not tell.
+    Forced cells decode two batches for each worker, natural cells their whole sample. The memory is
+    None if the system does not tell it.
     """
     if not CLEAR.exists():
         return {cell.name: None for cell, _ in work}
@@ -36,7 +36,7 @@ def peaks(
 
 
 def empty_kilobytes() -> int:
-    """What an empty Python with numpy takes; 0 where the system does not tell."""
+    """The memory of an empty Python with numpy, in kilobytes; 0 if the system does not tell it."""
     if not STATUS.exists():
         return 0
     told = subprocess.run([sys.executable, "-c", EMPTY], capture_output=True, text=True, check=True)
@@ -44,7 +44,7 @@ def empty_kilobytes() -> int:
 
 
 def peak_of(work: Callable[[], object], empty: int) -> float:
-    """MiB held at most while this works, less the kilobytes of an empty Python."""
+    """The peak memory in MiB during work(), minus the kilobytes `empty`."""
     CLEAR.write_text(PEAK)
     work()
     return round((kilobytes("VmHWM", STATUS.read_text()) - empty) / 1024, 1)
@@ -57,13 +57,13 @@ def _peaks_here(
     found: dict[str, float | None] = {}
     for cell, setting in sorted(work, key=lambda pair: pair[0].batch * pair[0].beam):
         part = cell.part(2 * cell.batch * setting.workers) if cell.batch else cell.part(500)
-        runner.run(part.part(setting.workers), setting)  # loads what there is to load
+        runner.run(part.part(setting.workers), setting)  # loads the model
         found[cell.name] = peak_of(partial(runner.run, part, setting), empty)
     return found
 
 
 def kilobytes(field: str, status: str) -> int:
-    """A field of what /proc/self/status says."""
+    """A field of the text of /proc/self/status."""
     found = re.search(rf"^{field}:\s+(\d+)", status, re.MULTILINE)
     assert found
     return int(found[1])

@@ -1,4 +1,4 @@
-"""The models that are decoded with, in every engine's own format."""
+"""The models of the benchmark, in the format of each engine."""
 
 import itertools
 import tempfile
@@ -26,17 +26,17 @@ TINY_SHAPE = replace(
 
 @dataclass(frozen=True)
 class Formats:
-    """One model: ours, and the folders exported from it."""
+    """One model: our folder, and the folders exported from it."""
 
     folder: Path
     exported: Path
 
     def opened(self) -> ModelFolder:
-        """Our folder."""
+        """Our folder, opened."""
         return open_model_folder(self.folder)
 
     def ctranslate2(self, quantization: str) -> Path:
-        """For CTranslate2, with weights stored like that; written when first asked for."""
+        """The folder for CTranslate2 with weights in this format. The first call writes it."""
         path = self.exported / f"ctranslate2-{quantization}"
         if not path.exists():
             from allyouneed.interop.ctranslate2 import export_ctranslate2
@@ -45,7 +45,7 @@ class Formats:
         return path
 
     def huggingface(self) -> Path:
-        """For transformers; written when first asked for."""
+        """The folder for transformers. The first call writes it."""
         path = self.exported / "huggingface"
         if not path.exists():
             from allyouneed.interop.huggingface_folder import export_huggingface
@@ -56,7 +56,7 @@ class Formats:
 
 @contextmanager
 def all_models(shape: TransformerConfig) -> Iterator[dict[str, Formats]]:
-    """ "base", of that shape with random weights, and "bundled"; in a folder for the time being."""
+    """The models "base" (this shape with random weights) and "bundled", in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="allyouneed-decode-") as name:
         place = Path(name)
         random_model(shape, place / "base")
@@ -67,7 +67,7 @@ def all_models(shape: TransformerConfig) -> Iterator[dict[str, Formats]]:
 
 
 def random_model(shape: TransformerConfig, path: Path) -> None:
-    """A model folder with random weights, always the same."""
+    """Writes a model folder with random weights from a fixed seed."""
     import torch
 
     from allyouneed.core.transformer import Transformer
@@ -77,7 +77,7 @@ def random_model(shape: TransformerConfig, path: Path) -> None:
 
 
 def made_up_tokenizer(size: int) -> Tokenizer:
-    """Pieces of one and two bytes, no merges: what counts here are ids."""
+    """A tokenizer with pieces of one and two bytes and no merges; only its ids are used."""
     pairs = ("".join(pair) for pair in itertools.product(BYTE_ALPHABET, repeat=2))
     pieces = itertools.islice(itertools.chain(SPECIALS, BYTE_ALPHABET, pairs), size)
     return Tokenizer({piece: i for i, piece in enumerate(pieces)}, [])

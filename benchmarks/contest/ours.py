@@ -1,4 +1,4 @@
-"""Our engines, run as the benchmark wants them."""
+"""Runs our engines in the benchmark."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from contest.runners import Found, Setting, full_layouts
 
 
 class OurRunner:
-    """An engine by the name that `load(engine=...)` takes, on so many cores."""
+    """One of our engines, named as for `load(engine=...)`, on this number of cores."""
 
     def __init__(self, formats: Formats, name: str, cores: int) -> None:
         self.name = name
@@ -21,7 +21,7 @@ class OurRunner:
         self.description = self.engine.description
 
     def layouts(self, cores: int) -> list[tuple[int, int]]:
-        """As in `Runner`. Engines on torch decode one batch after the other, on all cores."""
+        """See `Runner`. Engines on torch decode one batch after the other on all cores."""
         return full_layouts(cores) if hasattr(self.engine, "workers") else [(1, cores)]
 
     def batches(self, cell: Cell) -> list[tuple[int, str]]:
@@ -46,8 +46,8 @@ class OurRunner:
 
 
 def search_options(cell: Cell) -> BeamOptions:
-    """What CTranslate2 does, in our words. A forced hypothesis may end with its last token, which
-    counts like any other: as many steps, as many tokens."""
+    """Our options for CTranslate2's search. In a forced cell a hypothesis may end with its last
+    token, which counts like any other, so that steps and tokens are as many."""
     return BeamOptions(
         beam=cell.beam,
         min_length=cell.length - 1 if cell.batch else 1,
@@ -58,7 +58,7 @@ def search_options(cell: Cell) -> BeamOptions:
 
 
 def decode_together(engine: Any, setting: Setting, cell: Cell) -> None:
-    """Lets the engine make batches of so many sentences, and work on so many at a time."""
+    """Sets the engine's batch size and its number of workers."""
     if hasattr(engine, "workers"):
         engine.workers = setting.workers
     engine.batch_hypotheses = setting.batch * cell.beam

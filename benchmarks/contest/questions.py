@@ -1,6 +1,6 @@
-"""What is asked about quality: each question gives rows for one test set and beam.
+"""The questions about quality. Each question gives rows for one test set and beam.
 
-A row names the engine and its figures; where there is a bar, also that and whether it is met.
+A row holds the engine and its figures and, if there is a bar, the bar and whether it is met.
 """
 
 import random
@@ -27,29 +27,30 @@ from contest.models import Formats
 from contest.ours import decode_together, search_options
 from contest.runners import Setting, make_runner
 
-ROADS = ("core", "cpu-float32", "cpu-int8")
-SIZES = (7, 32, 128)  # sentences decoded together, beside 1
-MARGIN = 1e-4  # scores nearer than this are the same
-ROUNDS = 5  # of speed with and without selection, which take turns
+ENGINES = ("core", "cpu-float32", "cpu-int8")
+SIZES = (7, 32, 128)  # numbers of sentences decoded together, compared with 1
+MARGIN = 1e-4  # scores count as equal if they differ by less
+ROUNDS = 5  # alternating rounds of speed with and without selection
 TRAINED_ON = Path("tatoeba/train.en-de.tsv.gz")
 Rows = Iterator[dict[str, Any]]
 
 
 class Questions:
-    """Asked of the bundled model on so many cores; `place` is a folder for the time being."""
+    """Answers the questions for the bundled model on this number of cores. `place` is a temporary
+    folder."""
 
     def __init__(self, place: Path, cores: int) -> None:
         self.formats = Formats(open_model_folder("en-de").path, place / "exported")
         self.place, self.cores = place, cores
         self.signatures: dict[str, str] = {}
-        self.road = cache(lambda name: load("en-de", name, threads=cores))
+        self.translator = cache(lambda name: load("en-de", name, threads=cores))
         self.runner = cache(lambda name: make_runner(name, self.formats, cores))
 
     def metrics(self, test_set: TestSet, beam: int) -> Rows:
-        """BLEU and chrF of every road, and how far it is from the core's."""
+        """BLEU and chrF of every engine, and the difference of BLEU from the core engine."""
         core = None
-        for name in ROADS:
-            scores = self._scores(self.road(name), test_set, beam)
+        for name in ENGINES:
+            scores = self._scores(self.translator(name), test_set, beam)
             core = core or scores
             row = {"engine": name, "figures": scores}
             if name != "core":
@@ -59,11 +60,11 @@ class Questions:
             yield row
 
     def ctranslate2(self, test_set: TestSet, beam: int) -> Rows:
-        """How our float32 hypotheses compare with CTranslate2's, by score where they differ."""
+        """Compares our float32 hypotheses with CTranslate2's, by score if they differ."""
         [cell] = test_set.cells([beam])
         setting = Setting(1, self.cores, 64)
         theirs = Measured(self.runner("ctranslate2-float32"), cell, setting, {})
-        for name in ROADS[:2]:
+        for name in ENGINES[:2]:
             ours = Measured(self.runner(name), cell, setting, {})
             found = agreement(ours, theirs, MARGIN)
             same, worse, better = (
@@ -78,9 +79,9 @@ class Questions:
             }
 
     def neighbours(self, test_set: TestSet, beam: int) -> Rows:
-        """Every sentence alone, then in batches of any size and order: what differs."""
+        """Compares each sentence decoded alone with batches of several sizes and orders."""
         [cell] = test_set.cells([beam])
-        for name in ROADS[1:]:
+        for name in ENGINES[1:]:
             engine = self.runner(name).engine
             alone = in_batches(engine, cell, 1, shuffled=False)
             changed, farthest = set(), 0.0
@@ -99,15 +100,15 @@ class Questions:
             }
 
     def selection(self, test_set: TestSet, beam: int) -> Rows:
-        """int8 with and without a selection that is learned once."""
-        plain, selecting = self.road("cpu-int8"), self._selecting
-        before, after = (self._scores(road, test_set, beam) for road in (plain, selecting))
+        """Compares int8 with and without a vocabulary selection, which is learned once."""
+        plain, selecting = self.translator("cpu-int8"), self._selecting
+        before, after = (self._scores(one, test_set, beam) for one in (plain, selecting))
         pairs = zip(test_set.whole_lines(), test_set.references, strict=True)
         assert selecting.engine.selection
         found = coverage(selecting.engine.selection, tokenised(pairs, plain.tokenizer))
         ratios = []
         for _ in range(ROUNDS):
-            slow, fast = (seconds(road, test_set, beam) for road in (plain, selecting))
+            slow, fast = (seconds(one, test_set, beam) for one in (plain, selecting))
             ratios.append(slow / fast)
         figures = after | {"BLEU - without": after["BLEU"] - before["BLEU"]}
         figures |= {"pieces": found.selected, "covered": found.covered}
@@ -115,7 +116,7 @@ class Questions:
 
     @cached_property
     def _selecting(self) -> Translator:
-        """A copy of the model, with what the command learns."""
+        """A copy of the model with a vocabulary selection, learned by the command."""
         copy = self.place / "selecting"
         shutil.copytree(self.formats.folder, copy)
         command = [sys.executable, "-c", "from allyouneed.cli.app import main; main()"]
@@ -123,15 +124,15 @@ class Questions:
         subprocess.run([*command, "select-vocabulary", *options], check=True, stdout=sys.stderr)
         return load(copy, "cpu-int8", threads=self.cores, vocabulary_selection=True)
 
-    def _scores(self, road: Translator, test_set: TestSet, beam: int) -> dict[str, float]:
-        texts = [found.text for found in road(test_set.whole_lines(), beam)]
+    def _scores(self, translator: Translator, test_set: TestSet, beam: int) -> dict[str, float]:
+        texts = [found.text for found in translator(test_set.whole_lines(), beam)]
         found = [score(metric, texts, test_set.references, 0) for metric in ("BLEU", "chrF")]
         self.signatures |= {one.metric: one.signature for one in found}
         return {one.metric: one.score for one in found}
 
 
 def in_batches(engine: Any, cell: Cell, size: int, shuffled: bool) -> dict[int, Hypothesis]:
-    """Each sentence's best hypothesis, so many decoded together as they come, long beside short."""
+    """Each sentence's best hypothesis, decoded in batches of `size` without sorting by length."""
     decode_together(engine, Setting(1, 1, size), cell)
     order = list(range(len(cell.sources)))
     if shuffled:
@@ -144,8 +145,8 @@ def in_batches(engine: Any, cell: Cell, size: int, shuffled: bool) -> dict[int, 
     return found
 
 
-def seconds(road: Translator, test_set: TestSet, beam: int) -> float:
-    """What translating all of it takes."""
+def seconds(translator: Translator, test_set: TestSet, beam: int) -> float:
+    """The seconds that translating the whole test set takes."""
     began = time.perf_counter()
-    road(test_set.whole_lines(), beam)
+    translator(test_set.whole_lines(), beam)
     return time.perf_counter() - began

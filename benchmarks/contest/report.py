@@ -26,9 +26,9 @@ def results_of(
     all_of_cell: dict[str, Measured],
     floors: dict[str, float | None],
 ) -> dict[str, Any]:
-    """Everything about one engine in one cell, for JSON.
+    """The results of one engine in one cell as JSON values.
 
-    `floor` is how many times the least possible seconds it took, by bytes and by operations;
+    `floor` is the engine's time divided by the least possible time, by bytes and by operations.
     `peak_mib` is measured later.
     """
     rate = median_and_range(list(measured.rates.values()))
@@ -56,7 +56,7 @@ def results_of(
 
 
 def quality_of(scores: Sequence[MetricScore], agreement: Agreement | None) -> dict[str, Any]:
-    """Metrics of the translations, and how they compare with CTranslate2's, for JSON."""
+    """The translations' metrics and their comparison with CTranslate2's, as JSON values."""
     quality: dict[str, Any] = {
         score.metric: {"score": score.score, "signature": score.signature} for score in scores
     }
@@ -66,7 +66,7 @@ def quality_of(scores: Sequence[MetricScore], agreement: Agreement | None) -> di
 
 
 def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Cells of the table, in the order of `COLUMNS`."""
+    """The rows of the table, in the order of `COLUMNS`."""
     table, last = [], ""
     for result in results:
         quality = result.get("quality", {})
@@ -80,7 +80,7 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
                 number(result["ms_per_step"]),
                 *(ratio(result["over"].get(peer)) for peer in PEERS),
                 number(result["peak_mib"], 0),
-                number(min(result["floor"].values())),  # the highest floor is the nearest
+                number(min(result["floor"].values())),  # the tighter of the two floors
                 *(number(quality.get(name, {}).get("score")) for name in ("BLEU", "chrF")),
             )
         )
@@ -89,7 +89,7 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def print_table(results: Sequence[dict[str, Any]]) -> None:
-    """The table, to standard output, as wide as it has to be."""
+    """Prints the table to standard output, as wide as needed."""
     table = Table(*COLUMNS)
     for row in rows(results):
         table.add_row(*row)
@@ -103,7 +103,7 @@ def write_results(
     notes: Sequence[str],
     folder: Path,
 ) -> Path:
-    """Writes decode-<processor>.json and .md; returns the first's path."""
+    """Writes decode-<processor>.json and .md. Returns the path of the JSON file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"decode-{slug(machine)}.json"
     document = {
@@ -120,7 +120,7 @@ def markdown(
     limits: Limits,
     notes: Sequence[str],
 ) -> str:
-    """The machine, the table and its notes."""
+    """The machine, the table and its notes in Markdown."""
     lines = [
         "# Decoding: engines against their peers",
         "",
@@ -138,10 +138,10 @@ def markdown(
 
 
 def ratio(over: tuple[float, float, float] | None) -> str:
-    """Median and range."""
+    """Median and range as a text; empty for None."""
     return f"{over[0]:.2f} ({over[1]:.2f} … {over[2]:.2f})" if over else ""
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """With so many digits behind the point; nothing where there is none."""
+    """The number with this many decimals; empty for None."""
     return "" if value is None else f"{value:.{digits}f}"

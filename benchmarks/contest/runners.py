@@ -1,4 +1,4 @@
-"""Who decodes: engines of ours and their peers, each behind the same few methods."""
+"""Runs our engines and their peers through the same interface."""
 
 import json
 import math
@@ -17,8 +17,8 @@ DEFAULT = ("cpu-int8", "cpu-float32", *PEERS)
 
 @dataclass(frozen=True)
 class Setting:
-    """How an engine is run: workers that decode batches of their own, threads of each, and the
-    size of a batch in `unit`s."""
+    """The setting of an engine: the number of workers, which decode batches of their own, the
+    threads of each worker, and the size of a batch in `unit`s."""
 
     workers: int
     threads: int
@@ -32,8 +32,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Found:
-    """A translation: its ids without start and end, how many tokens it has with its end, and its
-    score, log-probability over the number of tokens (NaN where it was not asked for)."""
+    """A translation: its ids without start and end, its number of tokens including the end, and its
+    score, log-probability divided by the number of tokens (NaN if scores were not asked for)."""
 
     ids: list[int]
     tokens: int
@@ -41,40 +41,40 @@ class Found:
 
 
 class Runner(Protocol):
-    """One engine with one model; `description` says what runs. `slow` ones are measured in fewer
-    rounds."""
+    """One engine with one model. `description` describes the engine. `slow` engines are measured in
+    fewer rounds."""
 
     name: str
     description: str
     slow: bool
 
     def layouts(self, cores: int) -> list[tuple[int, int]]:
-        """(workers, threads of each) worth trying."""
+        """The numbers (workers, threads of each) to try."""
 
     def batches(self, cell: Cell) -> list[tuple[int, str]]:
-        """Sizes of a batch worth trying, in "examples" or "tokens"."""
+        """The batch sizes to try, in "examples" or "tokens"."""
 
     def share(self, cell: Cell) -> Cell:
-        """What is decoded in a round: all of the cell, or less where that says as much."""
+        """The part of the cell to decode in a round: all of it, or less if that is sufficient."""
 
     def run(self, cell: Cell, setting: Setting, scores: bool = False) -> Any:
-        """Decodes; what is timed."""
+        """Decodes the cell. This call is timed."""
 
     def read(self, cell: Cell, raw: Any) -> list[Found]:
-        """What `run` has given, in one form."""
+        """The result of `run` as translations."""
 
 
 def full_layouts(cores: int) -> list[tuple[int, int]]:
-    """(workers, threads) that fill the cores."""
+    """The numbers (workers, threads) that use all cores."""
     counts = sorted({1, cores // 2 or 1, cores}, reverse=True)
     return [(workers, cores // workers) for workers in counts]
 
 
 def make_runner(name: str, formats: Formats, cores: int) -> Runner:
-    """The engine of that name, with that model.
+    """The engine of this name with this model.
 
     Raises:
-        UsageError: one of ours that this machine lacks.
+        UsageError: it is one of our engines, and this machine cannot run it.
     """
     if name == "huggingface":
         return HuggingFaceRunner(formats)
@@ -86,7 +86,7 @@ def make_runner(name: str, formats: Formats, cores: int) -> Runner:
 
 
 class CTranslate2Runner:
-    """CTranslate2, which sorts the sentences of one call itself and cuts them into batches."""
+    """CTranslate2, which itself sorts the sentences of a call and divides them into batches."""
 
     def __init__(self, formats: Formats, compute_type: str) -> None:
         self.name = f"ctranslate2-{compute_type}"
@@ -129,7 +129,7 @@ class CTranslate2Runner:
         )
 
     def read(self, cell: Cell, raw: Any) -> list[Found]:
-        """As in `Runner`. The end is no token of CTranslate2's results."""
+        """As in `Runner`. CTranslate2's results have no end token."""
         found = []
         for result in raw:
             ids = [self.ids[piece] for piece in result.hypotheses[0]]
@@ -151,14 +151,14 @@ class CTranslate2Runner:
         return self._translators[layout]
 
     def _spell(self, sources: list[list[int]]) -> list[list[str]]:
-        """Sources in pieces, spelt once: turning ids into strings is not timed."""
+        """The sources as pieces, made only once, so that converting ids to strings is not timed."""
         if self._spelt[0] is not sources:
             self._spelt = (sources, [[self.pieces[i] for i in row] for row in sources])
         return self._spelt[1]
 
 
 class HuggingFaceRunner:
-    """`generate` of transformers, float32, over padded batches of like length."""
+    """`generate` of transformers in float32, with padded batches of similar length."""
 
     name = "huggingface"
     description = "transformers, float32"
@@ -175,7 +175,7 @@ class HuggingFaceRunner:
         self.model.train(False)
 
     def layouts(self, cores: int) -> list[tuple[int, int]]:
-        """One batch after the other, on all cores."""
+        """One batch after the other on all cores."""
         return [(1, cores)]
 
     def batches(self, cell: Cell) -> list[tuple[int, str]]:
@@ -183,7 +183,7 @@ class HuggingFaceRunner:
         return [(size, "examples") for size in ([cell.batch] if cell.batch else [32, 128])]
 
     def share(self, cell: Cell) -> Cell:
-        """One batch: the next takes as long."""
+        """One batch, because every batch takes the same time."""
         return cell.part(cell.batch) if cell.batch else cell
 
     def run(self, cell: Cell, setting: Setting, scores: bool = False) -> Any:
@@ -201,7 +201,7 @@ class HuggingFaceRunner:
         end = self.model.config.eos_token_id
         found = []
         for row in raw:
-            ids = row.tolist()[1:]  # behind the start
+            ids = row.tolist()[1:]  # without the start token
             ended = end in ids
             ids = ids[: ids.index(end)] if ended else ids
             found.append(Found(ids, len(ids) + ended))

@@ -1,1 +1,1 @@
-"""The parts of `train.py`: what is trained on, by whom, how it is measured and told."""
+"""The parts of `train.py`: the work, the trainers, the measuring and the report."""

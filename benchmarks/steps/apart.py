@@ -1,5 +1,5 @@
-"""A trainer in a process of its own, as its users run it: engines that share one would share what
-the others leave there, a heap that has grown and products that are compiled."""
+"""Runs a trainer in a process of its own. Engines in the same process would affect each other by a
+fragmented heap and by compiled products."""
 
 import multiprocessing
 import time
@@ -12,14 +12,14 @@ from contest.memory import CLEAR, empty_kilobytes, peak_of
 from steps.trainers import Trainer, make_trainer
 from steps.work import DROPOUT, Shape, Work
 
-WARM = 4  # steps before a clock runs, in which the peak of memory is taken
+WARM = 4  # steps that are not timed; the peak memory is measured in them
 
-_here: list[tuple[Trainer, Work]] = []  # of the process that trains
+_here: list[tuple[Trainer, Work]] = []  # the state of the training process
 
 
 class Apart:
-    """One engine in one precision, warm. `peak_mib` is what training takes at most, libraries,
-    weights, moments and activations; None where the system does not tell."""
+    """One engine in one precision, warmed up. `peak_mib` is the peak memory of training: libraries,
+    weights, moments and activations; None if the system does not tell it."""
 
     def __init__(self, name: str, precision: str, work: Work, threads: int) -> None:
         self._pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
@@ -37,7 +37,7 @@ class Apart:
         self._pool.shutdown()
 
     def seconds(self, numbers: range) -> float:
-        """That steps over these batches take."""
+        """The seconds that steps over these batches take."""
         return self._pool.submit(_seconds, numbers).result()
 
 

@@ -1,4 +1,5 @@
-"""Equal losses, then rounds in which engines take turns, each in a process of its own."""
+"""Compares the losses of engines, then measures their speed in alternating rounds, each engine in a
+process of its own."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -10,19 +11,19 @@ from steps.apart import WARM, Apart
 from steps.trainers import OURS, TORCH, OurTrainer, Trainer, make_trainer, residual_of
 from steps.work import Work
 
-STEPS = 4  # of a round
-LONG_TURN = 50  # steps of the long run before the next engine's turn
-BAR = 0.01  # by which losses may differ at most
-FALL = 0.1  # of the first loss: by so much losses must fall, or nothing has been compared
+STEPS = 4  # steps of a round
+LONG_TURN = 50  # steps of a turn in the long run
+BAR = 0.01  # the largest relative difference of losses
+FALL = 0.1  # losses must fall by this share of the first loss; otherwise the weights hardly moved
 
 
 @dataclass
 class Measured:
     """One engine in one precision and shape.
 
-    `losses` are those of each step without dropout, `expected` the losses to be met. `rates` are
-    target tokens a second by round, `operations` the operations of matrix products a second, and
-    `long_rate` target tokens a second in the long run.
+    `losses` are the losses of each step without dropout, `expected` the reference's losses. `rates`
+    are target tokens per second in each round, `operations` are the operations of matrix products
+    per second, and `long_rate` is target tokens per second in the long run.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Measured:
 
     @property
     def ours(self) -> bool:
-        """Whether this is no peer."""
+        """Whether this is our engine."""
         return self.name == OURS
 
     def __str__(self) -> str:
@@ -49,8 +50,8 @@ def contestants(names: Sequence[str], precisions: Sequence[str]) -> list[Measure
 
 
 def compare_losses(work: Work, engines: Sequence[Measured], steps: int) -> None:
-    """Trains all of them without dropout on the same batches, one after the other. Each is held
-    against torch.nn.Transformer or, where it is wired as pre-norm, against our step."""
+    """Trains all engines without dropout on the same batches, one after the other. Each is compared
+    with torch.nn.Transformer or, if it is pre-norm, with our step."""
 
     def trained(trainer: Trainer) -> list[float]:
         return [trainer.step(number) for number in range(steps)]
@@ -68,12 +69,12 @@ def compare_losses(work: Work, engines: Sequence[Measured], steps: int) -> None:
 
 
 def fall_of(engine: Measured) -> float:
-    """By which share of the first loss the losses have fallen."""
+    """The fall of the losses as a share of the first loss."""
     return 1 - engine.losses[-1] / engine.losses[0]
 
 
 def largest_difference(engine: Measured) -> float:
-    """Between its losses and what they should be, step by step, relative."""
+    """The largest relative difference between the engine's losses and the expected ones."""
     pairs = zip(engine.losses, engine.expected, strict=True)
     return max(abs(loss / other - 1) for loss, other in pairs)
 
@@ -86,8 +87,8 @@ def take_turns(
     long_steps: int = 0,
     steps: int = STEPS,
 ) -> None:
-    """Times the same batches for all, with dropout, in an order that turns from round to round;
-    then a long run."""
+    """Times the same batches for all engines, with dropout. The order of the engines rotates from
+    round to round. Then a long run is timed."""
     with ExitStack() as stack:
         pairs: list[tuple[Measured, Apart]] = []
         for engine in engines:
@@ -108,8 +109,8 @@ def take_turns(
 
 
 def long_run(work: Work, pairs: Sequence[tuple[Measured, Apart]], first: int, steps: int) -> None:
-    """Times `steps` batches from the number `first` on, in turns, so that a noisy minute meets all
-    engines alike."""
+    """Times `steps` batches from the number `first` on. The engines take turns, so that other load
+    on the machine affects all of them equally."""
     took = dict.fromkeys(range(len(pairs)), 0.0)
     for begin in range(first, first + steps, LONG_TURN):
         numbers = range(begin, min(begin + LONG_TURN, first + steps))

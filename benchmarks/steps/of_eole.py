@@ -1,6 +1,7 @@
 """eole 0.6.4's Transformer as a peer.
 
-Its decoder knows pre-norm only: so has its model, and its losses are held against ours with that.
+Its decoder supports pre-norm only, so the whole model is pre-norm, and its losses are compared with
+those of our pre-norm model.
 """
 
 import warnings
@@ -41,7 +42,7 @@ class Eole(nn.Module):
     def __init__(self, model: Transformer) -> None:
         super().__init__()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there are no kernels for a GPU
+            warnings.simplefilter("ignore")  # eole warns about missing kernels for GPUs
             from eole.config.models import TransformerDecoderConfig, TransformerEncoderConfig
             from eole.decoders.transformer import TransformerDecoder
             from eole.encoders.transformer import TransformerEncoder
@@ -76,7 +77,7 @@ class Eole(nn.Module):
         fill(self.model, model, WORDS)
         for stack in (self.model.encoder, self.model.decoder):
             for layer in stack.transformer_layers:
-                layer.mlp.dropout_1.p = 0.0  # inside the feed-forward network
+                layer.mlp.dropout_1.p = 0.0  # the paper has no dropout inside the feed-forward
         self.loss = nn.CrossEntropyLoss(
             ignore_index=config.pad, reduction="sum", label_smoothing=SMOOTHING
         )

@@ -1,6 +1,7 @@
 """fairseq 0.12.2's Transformer as a peer.
 
-On Python 3.11 its dataclasses have to be let through. Its positions are made the paper's.
+Python 3.11 rejects its dataclasses, so the check is disabled. Its positions are replaced by the
+paper's.
 """
 
 import dataclasses
@@ -63,7 +64,7 @@ class FairSeq(nn.Module):
         fill(self.model, model, WORDS)
         table = sinusoidal_encoding(config.max_positions, config.d_model)
         for stack in (self.model.encoder, self.model.decoder):  # the paper's, not tensor2tensor's
-            row = torch.zeros(config.pad + 1, config.d_model)  # position 0 comes behind the padding
+            row = torch.zeros(config.pad + 1, config.d_model)  # position 0 follows padding's row
             stack.embed_positions.weights = torch.cat([row, table])
         self.loss: Callable[..., Any] = label_smoothed_nll_loss
         self.pad = config.pad
@@ -82,7 +83,7 @@ class FairSeq(nn.Module):
 
 
 class _Words:
-    """As much of fairseq's dictionary as a model asks for."""
+    """The part of fairseq's dictionary that a model uses."""
 
     def __init__(self, config: TransformerConfig) -> None:
         self._config = config
@@ -96,8 +97,8 @@ class _Words:
 
 @contextmanager
 def lenient_dataclasses() -> Iterator[None]:
-    """Inside, a dataclass may have a default that can be changed, as before Python 3.11: fairseq
-    and the hydra that it needs are full of them. And nothing is said of what is not installed."""
+    """In the `with` block dataclasses may have mutable defaults, as before Python 3.11, because
+    fairseq and hydra use them. Warnings about missing packages are suppressed too."""
     strict = dataclasses.dataclass
 
     def lenient(made: Any = None, /, **options: Any) -> Any:

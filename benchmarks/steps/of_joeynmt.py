@@ -1,6 +1,6 @@
 """joeynmt 2.3.0's Transformer as a peer.
 
-Its loss lacks a constant, the entropy of the smoothed words, which is added.
+Its loss lacks a constant, the entropy of the smoothed labels, which is added here.
 """
 
 import math
@@ -74,7 +74,7 @@ class Joey(nn.Module):
         )
         decoder.output_layer.weight = embedding.lut.weight
         for layer in (*encoder.layers, *decoder.layers):
-            layer.feed_forward.pwff_layer[2].p = 0.0  # inside the feed-forward network
+            layer.feed_forward.pwff_layer[2].p = 0.0  # the paper has no dropout there
             for part in ("src_src_att", "trg_trg_att", "src_trg_att"):
                 if attention := getattr(layer, part, None):
                     attention.dropout.p = 0.0

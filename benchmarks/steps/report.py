@@ -24,7 +24,7 @@ WIDTH = 150  # of the table; a narrower screen wraps its lines
 
 
 def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float]) -> list[Any]:
-    """Everything about the engines of one shape, for JSON; without rounds, nothing of speed."""
+    """The results of the engines of one shape as JSON values; without rounds, without speeds."""
     return [
         {
             "shape": work.shape.preset,
@@ -47,8 +47,8 @@ def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float])
 
 
 def speed_of(engine: Measured, engines: Sequence[Measured], peak: float) -> dict[str, Any]:
-    """`over_fastest_peer` is by rounds, in each of which the peer that is the fastest in the median
-    counts, in whichever precision."""
+    """The speeds of an engine. `over_fastest_peer` is the ratio in each round to the peer, in any
+    precision, with the highest median speed."""
     peers = [other for other in engines if not other.ours]
     fastest = max(peers, key=lambda peer: median_and_range(peer.rates)[0])
     over = [rate / other for rate, other in zip(engine.rates, fastest.rates, strict=True)]
@@ -68,7 +68,7 @@ def speed_of(engine: Measured, engines: Sequence[Measured], peak: float) -> dict
 
 
 def complaints(results: Sequence[dict[str, Any]], fall: float) -> list[str]:
-    """What makes the speeds incomparable: losses that differ, or that fell by less than `fall`."""
+    """Reasons why the speeds cannot be compared: losses differ, or fell by less than `fall`."""
     found = []
     for result in results:
         who = f"{result['shape']}: {result['engine']} {result['precision']}"
@@ -84,18 +84,18 @@ def complaints(results: Sequence[dict[str, Any]], fall: float) -> list[str]:
 
 
 def padding(lengths: tuple[Lengths, Lengths], batches: Iterable[Indices]) -> float:
-    """The share of positions, both sides together, that hold padding."""
+    """The share of positions that hold padding, over both sides together."""
     sides = [side[batch] for batch in batches for side in lengths]
     return 1 - sum(int(s.sum()) for s in sides) / sum(len(s) * int(s.max()) for s in sides)
 
 
 def columns(results: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Of the table; those of speed where it was measured."""
+    """The columns of the table, including those of speed if it was measured."""
     return (*NAMES, *(SPEED if results[0]["rounds"] else ()), *LOSSES)
 
 
 def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """The table, in the order of its columns."""
+    """The rows of the table, in the order of its columns."""
     return [
         (
             *(result[name] for name in NAMES),
@@ -108,7 +108,7 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def in_figures(result: dict[str, Any]) -> tuple[str, ...]:
-    """Its speed, in the order of those columns."""
+    """The figures of speed, in the order of the columns of speed."""
     return (
         f"{result['tokens_per_second'][0]:.0f}",
         ratio(result["over_fastest_peer"]),
@@ -119,7 +119,7 @@ def in_figures(result: dict[str, Any]) -> tuple[str, ...]:
 
 
 def print_table(results: Sequence[dict[str, Any]]) -> None:
-    """The table, to standard output."""
+    """Prints the table to standard output."""
     table = Table(*columns(results))
     for row in rows(results):
         table.add_row(*row)
@@ -127,7 +127,7 @@ def print_table(results: Sequence[dict[str, Any]]) -> None:
 
 
 def write_results(document: dict[str, Any], folder: Path) -> Path:
-    """Writes train-<processor>.json and .md; returns the first's path."""
+    """Writes train-<processor>.json and .md. Returns the path of the JSON file."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"train-{slug(document['machine'])}.json"
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -136,7 +136,7 @@ def write_results(document: dict[str, Any], folder: Path) -> Path:
 
 
 def markdown(document: dict[str, Any]) -> str:
-    """The machine, the table and its notes."""
+    """The machine, the table and its notes in Markdown."""
     peaks, results = document["product_peaks"], document["results"]
     told = " and ".join(f"{peak / 1e9:.0f} in {name}" for name, peak in peaks.items())
     lines = [

@@ -1,7 +1,7 @@
 """Peers that are whole toolkits: fairseq, joeynmt, eole.
 
-Each is in a file of its own, with its modules and its loss, the weights that everybody begins with,
-and dropout where the paper has it. None of them is needed: `installed` says which are there.
+Each is in a file of its own, with its modules and its loss, the common first weights, and dropout
+where the paper has it. None of them is required; `installed` lists those that are installed.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ SMOOTHING = 0.1
 
 
 def installed() -> tuple[str, ...]:
-    """The toolkits that are there."""
+    """The installed toolkits."""
     return tuple(name for name in TOOLKITS if find_spec(name))
 
 
@@ -27,8 +27,8 @@ def fill(
     encoder: Mapping[str, str],
     decoder: Mapping[str, str] | None = None,
 ) -> None:
-    """Gives a peer our weights: each part of their names that stands in `encoder` is replaced, in
-    this order, and in `decoder` (the same, if it is left out) outside of the encoder."""
+    """Copies our weights to a peer. In our names each key of `encoder` is replaced by its value, in
+    this order. Outside of the encoder `decoder` is used instead, if it is given."""
     weights = {}
     for name, weight in ours.state_dict().items():
         words = encoder if decoder is None or name.startswith("encoder.") else decoder
@@ -36,6 +36,6 @@ def fill(
             name = name.replace(part, other)
         weights[name] = weight
     missing, unknown = theirs.load_state_dict(weights, strict=False)
-    lost = set(missing) & dict(theirs.named_parameters()).keys()  # buffers are no weights
+    lost = set(missing) & dict(theirs.named_parameters()).keys()  # without buffers
     if lost or unknown:
         raise KeyError(*lost, *unknown)

@@ -1,8 +1,7 @@
-"""Who trains: this project's step and its peers', each behind the same method.
+"""The trainers: this project's training step and those of its peers, with the same interface.
 
-All have the same shape and start with the same weights, and the same optimizer: Adam with the
-paper's values in torch's fused kernel. The peers get their batches as tensors; ours makes them out
-of its store, as it does in a run.
+All have the same shape, first weights and optimizer: Adam with the paper's values in torch's fused
+kernel. The peers get finished tensors; ours makes its batches from its store, as in a run.
 
 B batch · S source length · T target length · D d_model · V vocabulary
 """
@@ -34,9 +33,9 @@ from steps.work import Work
 OURS, TORCH, MARIAN = "allyouneed", "torch.nn.Transformer", "MarianMTModel"
 COMPILED = "torch.compile"  # of the same loop as torch.nn.Transformer
 PEERS = (TORCH, COMPILED, MARIAN)
-PRE_NORM = (EOLE,)  # whose model has no other
+PRE_NORM = (EOLE,)  # engines that support pre-norm only
 PRECISIONS = ("float32", "bf16")
-WARMUP = 4000  # steps of section 5.3; post-norm in bf16 needs a rise as gentle to be compared
+WARMUP = 4000  # steps, as in section 5.3; losses of post-norm in bf16 diverge with a shorter one
 SEED = 1
 
 
@@ -47,11 +46,12 @@ class Trainer(Protocol):
     precision: str
 
     def step(self, number: int) -> float:
-        """One update over the batch of that number; nats per target token before it."""
+        """Makes one update over the batch of this number. Returns the loss before it, in nats per
+        target token."""
 
 
 def make_trainer(name: str, work: Work, precision: str, dropout: float) -> Trainer:
-    """The engine of that name with the first weights of this work's shape."""
+    """The engine of this name with the first weights of the work's shape."""
     if name == OURS:
         return OurTrainer(work, precision, dropout)
     model = first_model(work, dropout, residual_of(name))
@@ -61,17 +61,17 @@ def make_trainer(name: str, work: Work, precision: str, dropout: float) -> Train
     }[name]  # fmt: skip
     peer = make(model)
     if name == COMPILED:
-        peer.compile(dynamic=True)  # batches have many shapes; one compilation a shape takes hours
+        peer.compile(dynamic=True)  # batches have many shapes; compiling for each would take hours
     return PeerTrainer(name, peer, work, precision)
 
 
 def residual_of(name: str) -> str:
-    """How an engine's sub-layers are wired: post-norm where it can."""
+    """The residual connections of an engine: post-norm if it supports it, otherwise pre-norm."""
     return "pre-norm" if name in PRE_NORM else "post-norm"
 
 
 def first_model(work: Work, dropout: float, residual: str) -> Transformer:
-    """The weights that everybody begins with."""
+    """A model with the first weights of all engines."""
     material = replace(
         work.material, config=replace(work.config, dropout=dropout, residual=residual)
     )
@@ -79,7 +79,7 @@ def first_model(work: Work, dropout: float, residual: str) -> Transformer:
 
 
 def update(optimizer: torch.optim.Optimizer, number: int, d_model: int) -> None:
-    """What comes behind the gradients, by the schedule of section 5.3."""
+    """Makes the optimizer's step with the learning rate of section 5.3."""
     for group in optimizer.param_groups:
         group["lr"] = noam(number + 1, d_model, factor=1.0, warmup=WARMUP)
     optimizer.step()
@@ -114,7 +114,7 @@ class OurTrainer:
 
 
 class PeerTrainer:
-    """A loop as it stands in tutorials: autocast in bf16, the loss of all logits, backward."""
+    """The training step of usual tutorials: autocast in bf16, the loss of all logits, backward."""
 
     def __init__(self, name: str, peer: "Peer", work: Work, precision: str) -> None:
         self.name, self.precision = name, precision
@@ -133,13 +133,13 @@ class PeerTrainer:
 
 
 Peer = nn.Module
-"""Called with a batch, it gives the mean smoothed loss of the target tokens."""
+"""A module that returns the mean smoothed loss of a batch's target tokens."""
 
 
 class TorchTransformer(nn.Module):
-    """`torch.nn.Transformer` with an embedding, positions and a loss around it; dropout where the
-    paper has it, which is less than torch's default. The last norms, which the paper's stacks do
-    not have, are left out."""
+    """`torch.nn.Transformer` with embeddings, positions and a loss. Dropout is only where the paper
+    has it, which is in fewer places than torch's default. The last norms, which the paper's stacks
+    do not have, are removed."""
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class TorchTransformer(nn.Module):
         self.load_state_dict(torch_weights(model))
         for layer in (*self.transformer.encoder.layers, *self.transformer.decoder.layers):
             layer.self_attn.dropout = 0.0
-            layer.dropout.p = 0.0  # inside the feed-forward network
+            layer.dropout.p = 0.0  # the paper has no dropout inside the feed-forward network
         for layer in self.transformer.decoder.layers:
             layer.multihead_attn.dropout = 0.0
 
@@ -206,7 +206,7 @@ TORCH_NAMES = {
 
 
 def torch_weights(model: Transformer) -> dict[str, Tensor]:
-    """Our weights under torch's names; there W_Q, W_K and W_V lie in one matrix."""
+    """Our weights with torch's names. torch joins W_Q, W_K and W_V in one matrix."""
     ours = model.state_dict()
     shared = ours["encoder.embeddings.tokens.weight"]
     theirs = {"embedding.weight": shared, "output.weight": shared}

@@ -1,4 +1,4 @@
-"""What is trained: shapes, and batches of sentence pairs that are as long as Multi30k's."""
+"""The work to measure: shapes, and batches of sentence pairs with Multi30k's lengths."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,14 @@ from allyouneed.data.store import TokenStore
 from allyouneed.training.preparation import Material, prepare
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe
 
-DROPOUT = 0.1  # of embeddings and sub-layers, while speed is measured
+DROPOUT = 0.1  # of embeddings and sub-layers, in measurements of speed
 CORPUS = Path("multi30k/train.en.gz")
 MEAN_LENGTH, LONGEST = 14.0, 45  # of Multi30k's sentences in a vocabulary of 8,000
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A preset, and tokens of a batch."""
+    """A preset, and the number of tokens of a batch."""
 
     preset: str
     batch_tokens: int
@@ -31,7 +31,7 @@ class Shape:
     overrides: tuple[str, ...] = ()
 
     def recipe(self, precision: str, dropout: float = DROPOUT) -> Recipe:
-        """Multi30k's with this shape."""
+        """Multi30k's recipe with this shape."""
         return load_recipe(
             "multi30k",
             [
@@ -58,7 +58,7 @@ QUICK = {"quick": Shape("tiny", 256, 320, NARROW)}
 
 
 class RandomPairs:
-    """In place of a `TokenStore`: sentences of random words, about as long as Multi30k's."""
+    """Stands for a `TokenStore`: sentences of random words, about as long as Multi30k's."""
 
     corpora = 1
 
@@ -91,10 +91,10 @@ class RandomPairs:
 
 
 class Work:
-    """Batches of a shape; the same in every process and for every engine."""
+    """The batches of a shape, the same in every process and for every engine."""
 
     def __init__(self, shape: Shape, folder: Path) -> None:
-        """`folder` keeps what is prepared."""
+        """`folder` stores the prepared data."""
         self.shape = shape
         self.folder = folder
         self.material = self._material()
@@ -105,15 +105,15 @@ class Work:
 
     @property
     def made_up(self) -> bool:
-        """Whether the words are random, as the corpus is not there."""
+        """Whether the words are random, because the corpus is missing."""
         return isinstance(self.material.train, RandomPairs)
 
     def pairs(self, number: int) -> Indices:
-        """The pairs of a batch; after the last comes the first."""
+        """The pairs of a batch. After the last batch the numbers begin again with the first."""
         return self.numbers[number % len(self.numbers)]
 
     def batch(self, number: int) -> Batch:
-        """The same as tensors, made once."""
+        """A batch as tensors, made only once."""
         if number not in self._batches:
             pairs = self.pairs(number)
             config = self.config
@@ -121,8 +121,8 @@ class Work:
         return self._batches[number]
 
     def operations(self, number: int) -> float:
-        """What the matrix products of an update take: twice the forward's for the gradients.
-        Padding is no work."""
+        """The operations of an update's matrix products: those of the forward pass, and twice as
+        many for the gradients. Padding is not counted."""
         source, target = self.material.train.lengths()
         pairs = self.pairs(number)
         forward = products(self.config, int(source[pairs].sum()), int(target[pairs].sum()))

@@ -100,7 +100,7 @@ def test_calls_that_are_wrong(arguments: Sequence[str], message: str, tmp_path: 
 def test_data_that_are_not_there(tmp_path: Path) -> None:
     done = run(tmp_path, "--results", tmp_path)
     assert done.returncode == 1
-    assert "newstest2013 and test2016 are not there; set ALLYOUNEED_DATA" in done.stderr
+    assert "newstest2013 and test2016 are missing; set ALLYOUNEED_DATA" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

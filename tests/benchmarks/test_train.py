@@ -94,7 +94,7 @@ def test_losses_alone(tmp_path: Path) -> None:
         (("--shapes", "big"), "'big' is not one of tiny, small, base"),
         (("--precision", "fp16"), "'fp16' is not one of float32, bf16"),
         (("--rounds", "-1"), "--rounds and --long-steps must be at least 0"),
-        (("--peers", "fairseq"), "--peers: torch.nn.Transformer is needed"),
+        (("--peers", "fairseq"), "--peers must include torch.nn.Transformer"),
         (("--peers", "fairsec"), "'fairsec' is not one of torch.nn.Transformer, torch.compile"),
         (("--equal-steps", "0"), "--equal-steps and --threads must be at least 1"),
     ],

@@ -1,9 +1,9 @@
-"""Fast roads against the formulas that they replace: same inputs, alternating, in one run.
+"""Compares fast implementations with the formulas that they replace, on the same inputs, in turns.
 
-Prints the ratio of their times (above 1: the fast road is faster) as median and range over
-rounds. Absolute times mean nothing on shared machines and are left out.
+Prints the ratio of their times (above 1: the fast implementation is faster) as median and range
+over rounds. Absolute times are not printed, because they are not meaningful on shared machines.
 
-    python benchmarks/roads.py [--threads N]
+    python benchmarks/fast_paths.py [--threads N]
 """
 
 import argparse
@@ -25,23 +25,23 @@ from allyouneed.training.cpu.packed import PackedTransformer
 from allyouneed.training.loss import fused_loss, label_smoothed_loss
 
 ROUNDS = 9
-Road = Callable[[], object]
+Work = Callable[[], object]
 
 
 def main() -> None:
-    """Measures every pair of roads and prints a line for each."""
+    """Measures every pair of implementations and prints a line for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     torch.set_num_threads(parser.parse_args().threads)
     torch.manual_seed(0)
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads; reference / fast")
     for name, (reference, fast) in {
-        "loss, P=4096 V=8000, forward and backward": loss_roads(),
-        "attention, T=12 float32, forward and backward": attention_roads(torch.float32),
+        "loss, P=4096 V=8000, forward and backward": loss_pair(),
+        "attention, T=12 float32, forward and backward": attention_pair(torch.float32),
         "attention, T=12 bfloat16, forward and backward": kernel_against_products(),
-        "dropout, 1 M elements": dropout_roads(),
-        "training, 4,096 tokens in bfloat16: plain / packed, native": training_roads(),
-        "greedy search, 25 tokens: whole / cached": decoding_roads(),
+        "dropout, 1 M elements": dropout_pair(),
+        "training, 4,096 tokens in bfloat16: plain / packed, native": training_pair(),
+        "greedy search, 25 tokens: whole / cached": decoding_pair(),
     }.items():
         ratios = sorted(measured(reference, fast))
         print(
@@ -50,20 +50,20 @@ def main() -> None:
         )
 
 
-def measured(reference: Road, fast: Road) -> list[float]:
-    """reference / fast in each round, after one round to warm up."""
+def measured(reference: Work, fast: Work) -> list[float]:
+    """The ratio reference / fast in each round, after one round to warm up."""
     ratios = []
     for _ in range(ROUNDS + 1):
         took = []
-        for road in (reference, fast):
+        for work in (reference, fast):
             began = time.perf_counter()
-            road()
+            work()
             took.append(time.perf_counter() - began)
         ratios.append(took[0] / took[1])
     return ratios[1:]
 
 
-def loss_roads() -> tuple[Road, Road]:
+def loss_pair() -> tuple[Work, Work]:
     """Section 5.4's loss written out, and fused with the output projection."""
     output = nn.Linear(256, 8000, bias=False)
     states_PD = torch.randn(4096, 256, requires_grad=True)
@@ -82,8 +82,8 @@ def loss_roads() -> tuple[Road, Road]:
     return written_out, fused
 
 
-def attention_roads(dtype: torch.dtype) -> tuple[Road, Road]:
-    """Equation 1 written out, and the road that the model takes."""
+def attention_pair(dtype: torch.dtype) -> tuple[Work, Work]:
+    """Equation 1 written out, and the implementation that the model uses."""
     q, k, v, may_look = attention_inputs(dtype)
     return (
         lambda: attention(q, k, v, may_look)[0].sum().backward(),
@@ -91,8 +91,8 @@ def attention_roads(dtype: torch.dtype) -> tuple[Road, Road]:
     )
 
 
-def kernel_against_products() -> tuple[Road, Road]:
-    """In bfloat16 on a CPU the model takes the formula: PyTorch's kernel is the slow road."""
+def kernel_against_products() -> tuple[Work, Work]:
+    """In bfloat16 on a CPU the model uses the formula, because PyTorch's kernel is slower."""
     q, k, v, may_look = attention_inputs(torch.bfloat16)
     kernel = nn.functional.scaled_dot_product_attention
     return (
@@ -107,14 +107,14 @@ def attention_inputs(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor, Tensor
     return q, k, v, torch.ones(12, 12, dtype=torch.bool).tril()
 
 
-def dropout_roads() -> tuple[Road, Road]:
+def dropout_pair() -> tuple[Work, Work]:
     """PyTorch's dropout, and one that draws four elements from each random number."""
     x = torch.randn(4096, 256)
     ours = Dropout(0.1).train()
     return lambda: nn.functional.dropout(x, 0.1), lambda: ours(x)
 
 
-def training_roads() -> tuple[Road, Road]:
+def training_pair() -> tuple[Work, Work]:
     """Loss and gradients of a batch by the model itself, and by native kernels without padding."""
     model = Transformer(replace(SMALL, vocabulary=8000, max_positions=64)).train()
     lengths_B1 = torch.randint(6, 13, (341, 1))
@@ -137,7 +137,7 @@ def training_roads() -> tuple[Road, Road]:
     return plain, native
 
 
-def decoding_roads() -> tuple[Road, Road]:
+def decoding_pair() -> tuple[Work, Work]:
     """Greedy search that decodes the whole prefix at every step, and with cached steps."""
     model = Transformer(replace(SMALL, vocabulary=8000, max_positions=64)).eval()
     source_BS = torch.randint(4, 8000, (8, 12))
