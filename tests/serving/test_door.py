@@ -335,7 +335,11 @@ def test_the_page_asks_nobody_else(served: Running) -> None:
     page = served.get("/")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    for path in ("/", "/page.js", "/page.css", "/words.js"):
+    for path in (
+        "/",
+        "/page.css",
+        *(f"/{name}.js" for name in ("page", "words", "files", "glossary")),
+    ):
         content = served.get(path).text.replace("http://www.w3.org/2000/svg", "")
         assert "http://" not in content
         assert "https://" not in content

@@ -1,7 +1,9 @@
 """The page in a browser: it translates while one types, and asks nobody but its service."""
 
+import math
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +96,77 @@ def test_a_phone_has_room_for_it(browser: Any, served: Running) -> None:
     assert page.evaluate("document.documentElement.lang") == "de"
     assert page.inner_text("#clear") == "Leeren"
     context.close()
+
+
+HTML = b"<p>The <b>dog</b> sleeps under the table.</p>"
+
+
+def test_a_file_is_translated_and_saved(page: Any) -> None:
+    page.set_input_files("#file", {"name": "a dog.html", "mimeType": "text/html", "buffer": HTML})
+    page.wait_for_selector("#jobs a")
+    with page.expect_download() as download:
+        page.click("#jobs a")
+    assert download.value.suggested_filename == "a dog.de.html"
+    assert Path(download.value.path()).read_bytes() == HTML
+    page.click("#jobs button")
+    assert page.locator("#jobs").is_hidden()
+
+
+DROP = """
+([content, name]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([content], name));
+  document.dispatchEvent(new DragEvent("dragover", { dataTransfer: carried, cancelable: true }));
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, cancelable: true }));
+}
+"""
+
+
+def test_files_are_dropped(page: Any) -> None:
+    page.evaluate(DROP, [HTML.decode(), "dog.html"])
+    page.wait_for_selector("#jobs a")
+    page.evaluate(DROP, ["MZ", "dog.exe"])
+    page.wait_for_selector("#jobs .wrong")
+    assert "not supported" in page.inner_text("#jobs .wrong")
+    page.evaluate(DROP, [HELLO, "dog.txt"])
+    page.wait_for_selector(".word")
+    assert page.input_value("#text") == HELLO
+
+
+def test_the_glossary_is_used_and_kept(page: Any) -> None:
+    expect = playwright.expect
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    page.click("#glossary summary")
+    page.fill("#term", "dog")
+    page.fill("#wanted", "Hund")
+    page.keyboard.press("Enter")
+    expect(page.locator("#translation")).to_contain_text("Hund")
+    assert page.inner_text("#glossary-count").strip() == "(1)"
+    page.reload()
+    page.fill("#text", HELLO)
+    expect(page.locator("#translation")).to_contain_text("Hund")
+    page.click("#glossary summary")
+    page.click("#terms button")
+    expect(page.locator("#translation")).not_to_contain_text("Hund")
+    assert page.evaluate("Object.keys(localStorage)") == []
+
+
+def test_words_are_tinted_by_their_probability(page: Any) -> None:
+    words = {"Der": 0.9, " Hund": 0.3, " schläft": 0.15, " tief": 0.05}
+    answer = {
+        "text": "".join(words),
+        "score": -1.0,
+        "source": "en",
+        "tokens": [*words],
+        "token_log_probabilities": [math.log(one) for one in words.values()],
+    }
+    page.route("**/v1/translate", lambda route: route.fulfill(json={"translations": [answer]}))
+    page.fill("#text", "The dog sleeps deeply")
+    page.wait_for_selector(".word")
+    assert [node.get_attribute("class") for node in page.query_selector_all(".word")] == [
+        "word",
+        "word doubt doubt-1",
+        "word doubt doubt-2",
+        "word doubt doubt-3",
+    ]

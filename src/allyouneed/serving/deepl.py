@@ -96,10 +96,12 @@ class DocumentKey(BaseModel):
 
 
 class DocumentStatus(BaseModel):
-    """How far a document is: queued, translating, done or error."""
+    """How far a document is: queued, translating, done or error. `progress` is the share that is
+    translated, from 0 to 1; DeepL's own service has no such value."""
 
     document_id: str
     status: str
+    progress: float
     seconds_remaining: int | None = None
     billed_characters: int | None = None
     error_message: str | None = None
@@ -291,6 +293,7 @@ class DeepL:
             DocumentStatus(
                 document_id=job.id,
                 status=job.state,
+                progress=1.0 if done else job.progress,
                 seconds_remaining=None if job.ended else 5,
                 billed_characters=job.visit.characters if done else None,
                 error_message=job.error,

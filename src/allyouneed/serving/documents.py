@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,8 @@ INSIDE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workb
 
 @dataclass(slots=True, eq=False)
 class DocumentJob:
-    """One document. `state` is queued, translating, done or error; `result` the file when done."""
+    """One document. `state` is queued, translating, done or error; `progress` the share that is
+    translated, 0 to 1; `result` the file when done."""
 
     name: str
     ending: str
@@ -44,6 +46,7 @@ class DocumentJob:
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     state: str = "queued"
     error: str | None = None
+    progress: float = 0.0
     result: Path | None = None
     ended: float | None = None
     task: "asyncio.Task[None] | None" = None
@@ -139,7 +142,12 @@ class DocumentJobs:
                 self.desk.model(source, target)
                 asked = self.desk.asked(terms=job.terms)
                 translate = self.desk.from_thread(source, target, asked, job.visit)
-                await loop.run_in_executor(self._pool, translate_document, document, translate)
+
+                def tell(done: int, total: int) -> None:
+                    job.progress = done / max(total, 1)
+
+                work = partial(translate_document, document, translate, progress=tell)
+                await loop.run_in_executor(self._pool, work)
             job.result = await loop.run_in_executor(self._pool, self._written, job, document)
             job.state = "done"
         except Refused as error:

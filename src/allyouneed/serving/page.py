@@ -16,6 +16,9 @@ PARTS = {
     "/page.css": "page.css",
     "/page.js": "page.js",
     "/words.js": "words.js",
+    "/service.js": "service.js",
+    "/files.js": "files.js",
+    "/glossary.js": "glossary.js",
     "/icon.svg": "icon.svg",
 }
 

@@ -1,12 +1,15 @@
 // The page: text in, translation out, while one types. Nothing that is typed becomes an address or
 // a part of the document's markup, and nothing is kept but in this browser.
+import { translateFile } from "./files.js";
+import { openGlossary, terms } from "./glossary.js";
+import { ask } from "./service.js";
 import { german, languageName, words } from "./words.js";
 
 const DEBOUNCE = 250; // milliseconds without a key before a text is sent
-const UNSURE = 0.3; // a word whose probability is below this is underlined
+const DOUBTS = [0.35, 0.2, 0.1]; // a word whose probability is below these is tinted, the more the lower
 const MOST_CHOICES = 8;
 const MOST_PAST = 20;
-const LONGEST_FILE = 400_000; // bytes
+const LONGEST_TEXT = 400_000; // bytes of a text file that is opened in the page
 
 const at = (id) => document.getElementById(id);
 const [text, translation, source, target, state] = ["text", "translation", "source", "target", "state"].map(at);
@@ -31,18 +34,6 @@ function speak() {
 function say(message, wrong = false) {
   state.textContent = message;
   state.classList.toggle("wrong", wrong);
-}
-
-// ---- the service
-
-async function ask(path, body, signal) {
-  const headers = { "content-type": "application/json" };
-  const key = sessionStorage.getItem("key");
-  if (key) headers.authorization = `Bearer ${key}`;
-  const answer = await fetch(path, { method: body ? "POST" : "GET", body: body && JSON.stringify(body), headers, signal });
-  const found = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(found.error), { status: answer.status });
-  return found;
 }
 
 function explain(error) {
@@ -118,12 +109,17 @@ async function translate() {
   document.body.classList.add("working");
   if (!shown) say(words.working);
   try {
-    const body = { text: written, source: source.value, target: target.value, alignments: true, tokens: true };
+    openGlossary(source.value === "auto" ? (shown?.source ?? otherTarget(target.value)) : source.value, target.value, translate);
+    const body = { text: written, source: source.value, target: target.value, alignments: true, tokens: true, terms: terms() };
     const { translations } = await ask("v1/translate", body, asking.signal);
     document.body.classList.remove("working");
     if (source.value === "auto" && translations[0].source === target.value && otherTarget(target.value)) {
       target.value = otherTarget(target.value); // what is there already in the target language
       translate();
+      return;
+    }
+    if (openGlossary(translations[0].source, target.value, translate) && terms()) {
+      translate(); // the language that was detected has a glossary of its own
       return;
     }
     say("");
@@ -160,7 +156,8 @@ function show(found) {
 
 function wordNode(part, number, probability) {
   const node = document.createElement("span");
-  node.className = probability < UNSURE ? "word unsure" : "word";
+  const doubt = DOUBTS.filter((most) => probability < most).length;
+  node.className = doubt ? `word doubt doubt-${doubt}` : "word";
   node.textContent = part;
   node.dataset.number = number;
   node.setAttribute("role", "button");
@@ -169,10 +166,13 @@ function wordNode(part, number, probability) {
   return node;
 }
 
-/** For each word of the translation the probability of its pieces; words are what spaces part. */
+/** For each word of the translation the probability of its pieces; words are what spaces part. None
+ * where the model said something else than the text, such as a name in the place of an address. */
 function probabilities(found) {
   const result = [];
   const letters = found.text.split(/\s+/).filter(Boolean).map((word) => [...word].length);
+  const said = (found.tokens ?? []).filter((token) => token !== "</s>").join("").replace(/\s/g, "");
+  if ([...said].length !== letters.reduce((sum, count) => sum + count, 0)) return result;
   let [word, room] = [0, letters[0]];
   for (const [n, token] of (found.tokens ?? []).entries()) {
     for (const letter of token === "</s>" ? [] : token.replace(/\s/g, "")) {
@@ -258,7 +258,7 @@ async function take(place, next) {
   closeChoices();
   const lines = shown.text.split("\n");
   const kept = `${place.before.trimEnd()} ${next}`.trim();
-  const body = { text: place.written, source: shown.source, target: shown.target, prefix: kept, alignments: true, tokens: true };
+  const body = { text: place.written, source: shown.source, target: shown.target, prefix: kept, alignments: true, tokens: true, terms: terms() };
   try {
     const [one] = (await ask("v1/translate", body)).translations;
     lines[place.line] = one.text;
@@ -336,18 +336,25 @@ function listPast() {
 
 // ---- files
 
-async function drop(event) {
+function drop(event) {
   event.preventDefault();
   document.body.classList.remove("dropping");
-  const file = event.dataTransfer.files[0];
-  if (!file) return;
-  try {
-    if (file.size > LONGEST_FILE) throw new Error("long");
-    text.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    translate();
-  } catch {
-    say(words.reading(file.name), true);
+  takeFiles([...event.dataTransfer.files]);
+}
+
+/** A single short text is opened in the page; all else is translated as files. */
+async function takeFiles(files) {
+  const [file] = files;
+  if (files.length === 1 && file.name.endsWith(".txt") && file.size <= LONGEST_TEXT) {
+    try {
+      text.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+      translate();
+      return;
+    } catch {
+      // not in UTF-8: the service finds out what it is
+    }
   }
+  for (const one of files) translateFile(one, source.value, target.value);
 }
 
 // ---- what the user does
@@ -394,6 +401,7 @@ function listen() {
   document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dropping"); };
   document.ondragleave = () => document.body.classList.remove("dropping");
   document.ondrop = drop;
+  at("file").onchange = () => { takeFiles([...at("file").files]); at("file").value = ""; };
 }
 
 speak();
