@@ -138,6 +138,7 @@ class _Reader:
         self._run: list[tuple[Token, tuple[Part, ...]]] = []
         self._tags = 0
         self._spelt: dict[str, str] = {}
+        self._bare: set[str] = set()
         self._line = line
 
     def read(self) -> None:
@@ -181,8 +182,9 @@ class _Reader:
     def _add_text(self, cut: _Cut) -> None:
         for match in _REFERENCE.finditer(cut.raw):
             sign = html.unescape(match[0])
-            if sign in "<>&\"'" or not (len(sign) > 1 or sign.isascii() or sign.isspace()):
+            if len(sign) == 1 and not (sign.isascii() and (sign.isalnum() or sign.isspace())):
                 self._spelt.setdefault(sign, match[0])
+        self._bare.update(_REFERENCE.sub("", cut.raw))
         self._push(html.unescape(cut.raw), (cut.raw,), cut.line)
 
     def _add_untouched(self, cuts: Sequence[_Cut]) -> None:
@@ -247,7 +249,7 @@ class _Reader:
             run = run[cut:]
             cut = first_of_both_kinds([token for token, _ in run])
         self._add_passage(run)
-        self._spelt, self._tags = {}, 0
+        self._spelt, self._bare, self._tags = {}, set(), 0
 
     def _add_passage(self, run: Sequence[tuple[Token, tuple[Part, ...]]]) -> None:
         """Makes a passage of the run, without what stands around its words."""
@@ -261,7 +263,9 @@ class _Reader:
         self.parts += [part for _, raw in run[:begin] for part in raw]
         if any(isinstance(token, str) and has_words(token) for token, _ in inner):
             nodes = nested(token for token, _ in inner)
-            escape = _escape(self._spelt)
+            escape = _escape(
+                {sign: raw for sign, raw in self._spelt.items() if sign not in self._bare}
+            )
             self.parts.append(Passage(nodes, original, escape, f"line {self._line}"))
         else:
             self.parts += original
@@ -276,7 +280,8 @@ def _is_edge(token: Token) -> bool:
 
 
 def _escape(spelt: Mapping[str, str]) -> Callable[[str], str]:
-    """Writes text so that it stays text; signs that the source spelt as references are so again."""
+    """Writes text so that it stays text; signs that the source only has as references are written
+    as references again."""
     table = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", **spelt})
     return lambda text: text.translate(table)
 
