@@ -16,6 +16,7 @@ from allyouneed.loading import load
 from allyouneed.model_folder.folder import save_model_folder
 from allyouneed.text.conversation import History, Turn
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
 GREEDY = BeamOptions(beam=1)
@@ -36,7 +37,7 @@ def parrot(copier: Translator) -> Chat:
 @pytest.fixture(scope="module")
 def noise(small_model: Callable[..., Transformer], small_tokenizer: Tokenizer) -> Translator:
     """Random weights: its replies depend on every token."""
-    return Translator.of_model(small_model(), small_tokenizer, history=WINDOW)
+    return Translator.of_model(small_model(), small_tokenizer, TextRules(history=WINDOW))
 
 
 def test_a_reply_answers_what_is_said(parrot: Chat) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, overload
 from allyouneed.engine.choice import check_engine, choose
 from allyouneed.errors import UsageError, needs_torch
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
+from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
 if TYPE_CHECKING:
@@ -133,14 +134,17 @@ def load_ensemble(
         Ensemble([member.model for member in members]),
         first.device,
     )
+    rules = TextRules(
+        trained_length=min(member.known_length for member in members),
+        normaliser=first.rules.normaliser,
+        language=first.rules.language,
+    )
     return Translator(
         engine,
         first.tokenizer,
         _no_single_model,
+        rules,
         device=first.device,
-        trained_length=min(member.known_length for member in members),
-        normaliser=first.segmenter.normaliser.name,
-        language=first.segmenter.language,
         name=f"{len(members)} models",
         notes=[note for member in members for note in member.notes],
         reopen=partial(load_ensemble, list(models), device=device, threads=threads),
@@ -166,13 +170,8 @@ def _translator(
         chosen.engine,
         folder.tokenizer,
         chosen.core,
+        TextRules.of(folder),
         device=chosen.device,
-        trained_length=folder.trained_length,
-        history=folder.history,
-        alignment_heads=folder.alignment_heads,
-        speaks=folder.speaks,
-        normaliser=folder.normaliser,
-        language=folder.languages[1],
         name=folder.path.name,
         notes=chosen.notes,
         reopen=partial(

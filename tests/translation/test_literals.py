@@ -1,7 +1,9 @@
 """Addresses, placeholders, code and numbers in plain text come through every front door as they
 were typed."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import allyouneed
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
+from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.normaliser import AS_TYPED
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted, protection_of
 from allyouneed.translation.markup.protected import Protection, lost_numbers
@@ -236,3 +239,21 @@ def test_a_translation_that_repeats_itself_is_told() -> None:
     assert "'sehr' 4 times" in note
     assert told("no no no no", "nein nein nein nein") == []
     assert told("no", "nein") == []
+
+
+def test_confidence_of_texts_with_literals(english: Translator) -> None:
+    """A literal is certain; what stands around it is as sure as the model is."""
+    weights = Calibration(threshold=50, text=(2.0, 1.0, *[0.0] * 7), word=(0.0, 1.0, 0.0, 0.0))
+    rules = replace(english.rules, calibration=weights)
+    sure = Translator(english.engine, english.tokenizer, lambda: english.model, rules)
+    found = sure("Write to a@example.org or call 555-0199, please.\nA man rides a bike.")
+    assert found.confidence is not None
+    assert 0 < found.confidence < 1
+    words = found.text.split()
+    assert len(found.word_confidences) == len(words)
+    for word, confidence in zip(words, found.word_confidences, strict=True):
+        assert (confidence == 1.0) == ("a@example.org" in word or "555-0199" in word)
+    assert english("See a@example.org.").word_confidences == ()
+    plain = sure("A man rides a bike.")
+    [log_p] = {round(p, 9) for p in [sum(plain.token_log_probabilities) / len(plain.tokens)]}
+    assert plain.confidence == pytest.approx(1 / (1 + math.exp(-2 - log_p)))

@@ -9,6 +9,7 @@ import allyouneed
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.insight.trace import trace
+from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
 CURLY = "“It’s late” — the dog\u00a0slee\u00adps…"
@@ -22,8 +23,7 @@ def reader(copier: Translator) -> Translator:
         copier.engine,
         copier.tokenizer,
         lambda: copier.model,
-        normaliser="plain-marks",
-        language="German",
+        TextRules(normaliser="plain-marks", language="German"),
     )
 
 

@@ -11,6 +11,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
 GREEDY = BeamOptions(beam=1, max_length=20)
@@ -28,9 +29,8 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def babbler(small_model: Callable[..., Transformer], small_tokenizer: Tokenizer) -> Translator:
     """Random weights: what it writes breaks characters and puts blanks everywhere."""
-    return Translator.of_model(
-        small_model(d_model=32, shared_embeddings="none"), small_tokenizer, trained_length=24
-    )
+    model = small_model(d_model=32, shared_embeddings="none")
+    return Translator.of_model(model, small_tokenizer, TextRules(trained_length=24))
 
 
 @pytest.mark.parametrize("options", [GREEDY, DRAWN], ids=["greedy", "sample"])

@@ -1,5 +1,6 @@
 """`allyouneed evaluate`: BLEU and chrF of a model or of given translations; a comparison of two."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -166,6 +167,7 @@ def translate_all(
     """A translation of one line for each source. Shows the progress, and the notes at the end."""
     texts: list[str] = []
     notes: Counter[str] = Counter()
+    first: dict[str, str] = {}  # of the notes that differ in their numbers only
     console = Console(stderr=True)
     with Progress(
         *COLUMNS, console=console, transient=True, disable=not console.is_terminal
@@ -176,7 +178,9 @@ def translate_all(
             description="translating",
         ):
             texts.append(translation.text.replace("\n", " "))
-            notes.update(translation.notes)
-    for text, count in notes.items():
-        note(f"{count:,} of {len(texts):,} sentences: {text}")
+            kinds = {re.sub(r"\d+", "N", text): text for text in translation.notes}
+            first = kinds | first
+            notes.update(kinds)
+    for kind, count in notes.items():
+        note(f"{count:,} of {len(texts):,} sentences: {first[kind]}")
     return texts

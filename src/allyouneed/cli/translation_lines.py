@@ -50,6 +50,8 @@ class Form:
         if self.scores:
             columns.append(f"{translation.average_log_likelihood:.4f}")
             columns.append(f"{translation.probability:.4f}")
+            if translation.confidence is not None:
+                columns.append(f"{translation.confidence:.2f}")
         text = translation.text
         columns.append(text.replace("\n", " ") if self.one_line else text)
         if self.alignments:

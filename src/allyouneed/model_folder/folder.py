@@ -50,6 +50,7 @@ CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json
 CARD, TRAINING = "README.md", "training.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER, CARD, TRAINING)
 VOCABULARY_SELECTION = "vocabulary_selection.safetensors"  # an optional file of the folder
+CONFIDENCE = "confidence.json"  # another one, by `allyouneed calibrate`
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ def save_model_folder(
     weights = stored(untied_weights(model), dtype or torch.float32)
     try:
         _check_replaceable(path)
-        with whole_folder(path, replaces=(*FILES, VOCABULARY_SELECTION)) as beside:
+        with whole_folder(path, replaces=(*FILES, VOCABULARY_SELECTION, CONFIDENCE)) as beside:
             (beside / CONFIG).write_text(_json(config), encoding="utf-8")
             save_file(weights, beside / WEIGHTS)
             tokenizer.save(beside / TOKENIZER)

@@ -8,7 +8,9 @@ from operator import itemgetter
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.confidence import Sureness, doubted, mean_of, sureness, words_of
 from allyouneed.translation.repetition import told
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
@@ -25,18 +27,39 @@ class Found:
 
     `alignment` is of the first hypothesis; its words are counted from 0 in the segment. `notes` say
     how the search ran. `in_capitals` says that the hypotheses are of the segment in small letters,
-    and that capitals are to be made of them.
+    and that capitals are to be made of them. `calibration` tells, from the
+    hypotheses and from how many tokens the source has, how sure they are.
     """
 
     hypotheses: Sequence[Hypothesis]
     alignment: Alignment | None = None
     notes: tuple[str, ...] = ()
     in_capitals: bool = False
+    source_tokens: int = 0
+    calibration: Calibration | None = None
 
     def text(self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int) -> str:
         """What one of the hypotheses says. The `given` tokens that it begins with are no text."""
         text = tokenizer.target.decode(hypothesis.ids[given:]).strip()
         return text.upper() if self.in_capitals else text
+
+    def sureness(
+        self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int, source: str, target: str
+    ) -> Sureness | None:
+        """How sure one of the hypotheses is as the translation `target` of `source`; None without a
+        calibration."""
+        ids = hypothesis.ids[given:]
+        if self.calibration is None or not ids:
+            return None
+        return sureness(
+            self.calibration,
+            hypothesis.token_log_probabilities[given:],
+            [tokenizer.target.piece(id) for id in ids],
+            self.source_tokens,
+            source,
+            target,
+            finished=hypothesis.finished,
+        )
 
 
 def put_together(
@@ -75,14 +98,20 @@ def _one_way(
     The tokens that every hypothesis begins with, such as the mark of a language, are left out.
     """
     tokenizer, given = segmenter.tokenizer, request.searched.given
-    said = iter([one.text(h, tokenizer, given) for one, h in zip(found, way, strict=True)])
+    waiting = iter(zip(found, way, strict=True))
     dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
     texts: list[str] = []
     terms: list[TermUse] = []
     unused: list[str] = []
     begin, length = 0, 0  # of the segment in the source, and of the translation so far
+    sure: list[Sureness] = []
     for segment in cut.segments:
-        text = dresser.whole(next(said)) if segment.text else ""
+        text = ""
+        if segment.text:
+            one, hypothesis = next(waiting)
+            text = dresser.whole(one.text(hypothesis, tokenizer, given))
+            own = one.sureness(hypothesis, tokenizer, given, segment.seen, text)
+            sure += [] if own is None else [own]
         texts += (segment.before, text, segment.after)
         for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
             if not use.used:
@@ -92,6 +121,8 @@ def _one_way(
         length += len(segment.before) + len(text) + len(segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     text = "".join(texts)
+    confidence = mean_of((one.text, one.tokens) for one in sure)
+    doubts = doubted(confidence, request.direction.source)
     return Translation(
         source=source,
         text=text,
@@ -101,7 +132,9 @@ def _one_way(
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
-        notes=(*notes, *cut_off, *told(source, text), *dict.fromkeys(unused)),
+        notes=(*notes, *cut_off, *told(source, text), *doubts, *dict.fromkeys(unused)),
+        confidence=confidence,
+        word_confidences=words_of((one.words for one in sure), text),
         terms=tuple(terms),
     )
 

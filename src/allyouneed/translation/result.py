@@ -53,6 +53,13 @@ class Translation(Score):
     `alternatives` are the n best, this one first, where more than one was asked for.
     `alignment` holds pairs (source word, target word), counted from 0, where words are what white
     space separates; `pharaoh` prints it. It is None unless asked for, and for alternatives.
+    `confidence`, 0 to 1, is the probability that a reader accepts the translation, and
+    `word_confidences` the probability that each word of `text` (what white space separates) is
+    right; they are None and empty where the model's folder has no calibration (`allyouneed
+    calibrate`). Of a text in several parts, `confidence` is their mean by token.
+    In a text with an address or other protected span, a name or a number stood in its place for the
+    model: `tokens` and all scores are of that, and its words have the confidence 1. `alignment`
+    counts the words of `source` and `text` there, too.
     `notes` say what was done to the text beyond translating it. `terms` say what became of the
     terms of a glossary that the text holds, in order.
     """
@@ -63,6 +70,8 @@ class Translation(Score):
     alignment: Alignment | None = None
     notes: tuple[str, ...] = ()
     terms: tuple[TermUse, ...] = ()
+    confidence: float | None = None
+    word_confidences: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -73,6 +82,8 @@ class Translation(Score):
             "source": self.source,
             "text": self.text,
             **Score.to_dict(self),
+            "confidence": self.confidence,
+            "word_confidences": list(self.word_confidences),
             "alignment": None if self.alignment is None else pharaoh(self.alignment),
             "notes": list(self.notes),
             "terms": [use.to_dict() for use in self.terms],

@@ -44,6 +44,7 @@ from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts
 from allyouneed.training.tasks.task import Outlook, Start, Task
 from allyouneed.training.validation import Measured, Validation
 from allyouneed.training.workers import Workers
+from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
 
@@ -194,13 +195,12 @@ class Translate(Task[PairsRecipe]):
     def _translations(self, model: Transformer, workers: Workers) -> list[str]:
         """Translations of `valid_pairs`, by the road that a user's texts take."""
         init = self.material.init
-        translator = Translator.of_model(
-            model,
-            self.tokenizer,
+        rules = TextRules(
             trained_length=self.material.trained_length,
             normaliser=normaliser_of(self.recipe, init),
             language=languages_of(self.recipe, init)[1],
         )
+        translator = Translator.of_model(model, self.tokenizer, rules)
         sources = [source for source, _ in workers.mine(self.material.valid_pairs)]
         found = translator(sources, beam=self.recipe.validation.beam)
         return workers.together([translation.text for translation in found])

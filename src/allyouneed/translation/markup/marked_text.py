@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from allyouneed.errors import UsageError
+from allyouneed.translation.confidence import mean_of
 from allyouneed.translation.markup.carrying import Carrier, Translate
 from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nodes import joined
@@ -68,6 +69,7 @@ def translate_marked(
                 terms=tuple(
                     replace(use, source=None, target=None) for one in made for use in one.terms
                 ),
+                confidence=mean_of((one.confidence, len(one.tokens)) for one in made),
                 notes=tuple(dict.fromkeys(note for one in some for note in one.notes)),
             )
         )

@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from allyouneed.decoding.links import Alignment
 from allyouneed.text.clean import clean
 from allyouneed.text.normaliser import Normaliser
+from allyouneed.translation.confidence import mean_of, moved, words_of
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
 from allyouneed.translation.markup.nodes import leaves, plain
 from allyouneed.translation.markup.placement import placed
@@ -210,6 +211,15 @@ def _translation(source: str, carried: Carried) -> Translation:
     """A line that was carried, as a translation of it."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
     text = plain(placed(carried.nodes, carried.transfer))
+    confidence = mean_of((one.confidence, len(one.tokens)) for one in made)
+    words = (
+        moved(
+            pair.translation.word_confidences if pair.translation else (),
+            pair.translation.text if pair.translation else "",
+            pair.target,
+        )
+        for pair in carried.pairs
+    )
     return Translation(
         source=source,
         text=text,
@@ -218,6 +228,8 @@ def _translation(source: str, carried: Carried) -> Translation:
             log_p for one in made for log_p in one.token_log_probabilities
         ),
         notes=carried.notes,
+        confidence=confidence,
+        word_confidences=() if confidence is None else words_of(words, text),
     )
 
 
@@ -270,6 +282,7 @@ def _joined_alignment(lines: Sequence[_Line], parts: Sequence[Translation]) -> A
 def _one_joined(
     text: str, lines: Sequence[_Line], parts: Sequence[Translation], notes: Sequence[str]
 ) -> Translation:
+    whole = "".join(part.text + line.end for line, part in zip(lines, parts, strict=True))
     terms: list[TermUse] = []
     begin, length = 0, 0  # of the line in the text, and of the translation so far
     for line, part in zip(lines, parts, strict=True):
@@ -278,11 +291,13 @@ def _one_joined(
         length += len(part.text) + len(line.end)
     return Translation(
         source=text,
-        text="".join(part.text + line.end for line, part in zip(lines, parts, strict=True)),
+        text=whole,
         tokens=tuple(token for one in parts for token in one.tokens),
         token_log_probabilities=tuple(
             log_p for one in parts for log_p in one.token_log_probabilities
         ),
         notes=tuple(dict.fromkeys([*notes, *(note for one in parts for note in one.notes)])),
         terms=tuple(terms),
+        confidence=mean_of((one.confidence, len(one.tokens)) for one in parts),
+        word_confidences=words_of((one.word_confidences for one in parts), whole),
     )

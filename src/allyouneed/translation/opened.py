@@ -1,0 +1,304 @@
+"""A model that has been opened: it searches, scores and shows its attention."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from allyouneed.core.config import TransformerConfig
+from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.terms import WantedTerms
+from allyouneed.engine.engine import Engine
+from allyouneed.errors import UsageError, needs_torch
+from allyouneed.text.clean import clean
+from allyouneed.text.conversation import History
+from allyouneed.text.languages import Languages
+from allyouneed.text.normaliser import normaliser_named
+from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.assembly import Found
+from allyouneed.translation.job import Job
+from allyouneed.translation.result import Score
+from allyouneed.translation.rules import TextRules
+from allyouneed.translation.segments import Segmenter
+from allyouneed.translation.terms.spelling import TermSpeller
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from allyouneed.core.transformer import Transformer
+
+
+class OpenedModel:
+    """A model that is ready: its engine, its tokenizer, and its rules for texts.
+
+    `engine` runs the model. `tokenizer` and `config` are those of the model folder. `model` is the
+    core model with the folder's weights; it is loaded when it is first asked for. `notes` say how
+    the model was opened, such as an engine that is missing.
+
+    Many threads may use one model at the same time; each gets what it would get alone.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizer: AnyTokenizer,
+        core: "Callable[[], Transformer]",
+        rules: TextRules | None = None,
+        *,
+        device: str = "cpu",
+        name: str = "a model in memory",
+        notes: Sequence[str] = (),
+        reopen: "Callable[[], Self] | None" = None,
+    ) -> None:
+        """`core` gives the core model, on `device`. `rules` are those of a model folder (None:
+        those of a folder that says nothing). `reopen` opens the same model again, for copies in
+        other processes."""
+        self.engine = engine
+        self.tokenizer = tokenizer
+        self.rules = rules or TextRules()
+        self.device = device
+        self.name = name
+        self.notes = tuple(notes)
+        self._reopen = reopen
+        self._load_model = core
+        self._model: Transformer | None = None
+        longest = engine.config.max_positions // 2  # leaves a translation room to be longer
+        self.segmenter = Segmenter(
+            tokenizer,
+            min(self.rules.trained_length or longest, longest),
+            normaliser_named(self.rules.normaliser),
+            self.rules.language,
+        )
+        self._speller = TermSpeller(tokenizer.target, self.segmenter.normaliser)
+
+    @classmethod
+    def of_model(
+        cls, model: "Transformer", tokenizer: AnyTokenizer, rules: TextRules | None = None
+    ) -> Self:
+        """A model in memory, run by the core engine on the device that it is on."""
+        with needs_torch("a model in torch"):
+            from allyouneed.engine.torch_engine import core_engine
+
+        engine = core_engine(model.eval())
+        return cls(engine, tokenizer, lambda: model, rules, device=str(engine.device))
+
+    @property
+    def speaks(self) -> Languages:
+        """The languages that can be asked for."""
+        return self.rules.speaks
+
+    @property
+    def history(self) -> History | None:
+        """How the model sees a conversation; None for one that does not reply."""
+        return self.rules.history
+
+    @property
+    def alignment_heads(self) -> AlignmentHeads:
+        """The heads that alignments are read from."""
+        return self.rules.alignment_heads
+
+    def __repr__(self) -> str:
+        return f"<Translator of {self.name} by {self.engine.name}: {self.engine.description}>"
+
+    def __reduce__(self) -> "tuple[Callable[[], Self], tuple[()]]":
+        """A copy, or a translator in another process, opens the model folder again.
+
+        Raises:
+            UsageError: the model is in memory alone.
+        """
+        if self._reopen is None:
+            raise UsageError(
+                f"{self!r} cannot be copied: it has no folder to be opened from; save the model "
+                "(save_model_folder) and load it"
+            )
+        return self._reopen, ()
+
+    @property
+    def model(self) -> "Transformer":
+        """The core model; the first use loads it, and torch with it."""
+        if self._model is None:
+            self._model = self._load_model()
+        return self._model
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The shape of the model."""
+        return self.engine.config
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages that `source` and `target` can name; none where the model's
+        folder names none."""
+        return self.speaks.codes
+
+    @property
+    def directions(self) -> tuple[tuple[str, str], ...]:
+        """All (source, target) that can be asked for."""
+        return tuple(self.speaks.directions())
+
+    @property
+    def known_length(self) -> int:
+        """A line of more tokens than this is translated in parts."""
+        return self.segmenter.known_length
+
+    @property
+    def active_engine(self) -> Engine:
+        """The engine that searches now: `engine`, or the core's while a probe or a hook is set
+        anywhere in the core model."""
+        if self._model is None:
+            return self.engine
+        from allyouneed.engine.torch_engine import unless_probed
+
+        return unless_probed(self.engine, self._model)
+
+    def search(self, job: Job) -> list[Found]:
+        """What the search finds for each segment of a job.
+
+        A job may hold the texts of many clients who ask for the same options. A segment in capitals
+        is searched in small letters too, and the more probable of the two translations is taken.
+        """
+        engine = self.active_engine
+        both, small = job.with_small_letters(self.tokenizer)
+        notes = [list(self._about(engine)) for _ in both.segments]
+        heads = self.alignment_heads if job.request.alignments else None
+        hypotheses = engine.search(
+            both.ids,
+            job.request.searched,
+            both.prefixes,
+            both.numbers(),
+            heads,
+            note=lambda n, text: notes[n].append(text),
+            terms=self._wanted(both),
+        )
+        taken = list(range(len(job.segments)))
+        for other, number in enumerate(small, len(taken)):
+            if hypotheses[other][0].log_probability > hypotheses[number][0].log_probability:
+                taken[number] = other
+        found = [hypotheses[n] for n in taken]
+        alignments: list[Alignment | None] = [None] * len(taken)
+        if heads and taken:
+            searched = replace(job, ids=[both.ids[n] for n in taken])
+            alignments = [*self._alignments(searched, [one[0] for one in found], heads)]
+        return [
+            Found(
+                one,
+                alignment,
+                tuple(notes[n]),
+                in_capitals=n >= len(taken),
+                source_tokens=len(both.ids[n]),
+                calibration=self.rules.calibration,
+            )
+            for n, one, alignment in zip(taken, found, alignments, strict=True)
+        ]
+
+    def score(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        source: str | None = None,
+        target: str | None = None,
+    ) -> list[Score]:
+        """Log-probabilities of given translations under the core model, in order; white space
+        around texts is left out. `source` and `target` name the languages.
+
+        Raises:
+            UsageError: lists of different lengths; single texts; languages that cannot be used.
+            DataError: a pair that does not fit into the model's positions, by its number.
+        """
+        with needs_torch("scoring given translations"):
+            from allyouneed.translation.teacher_forcing import token_scores
+
+        check_many("score", sources, targets)
+        if len(sources) != len(targets):
+            raise UsageError(
+                f"{len(sources)} sources and {len(targets)} targets; each source needs its target"
+            )
+        direction = self.speaks.direction(source, target)
+        given = len(direction.target_mark)
+        source_ids = self._ids(self.tokenizer, sources, direction.source_mark)
+        target_ids = self._ids(self.tokenizer.target, targets, direction.target_mark)
+        found = token_scores(self.model, source_ids, target_ids)
+        return [
+            Score(
+                tokens=_pieces(self.tokenizer.target, ids[given:]),
+                token_log_probabilities=scores[given:],
+            )
+            for ids, scores in zip(target_ids, found, strict=True)
+        ]
+
+    def attention(
+        self, source: str, target: str
+    ) -> "tuple[list[str], list[str], NDArray[np.float32]]":
+        """Cross-attention of a finished translation, found by teacher forcing.
+
+        Returns the source's pieces, the target's pieces and the weights TS of the model's
+        alignment heads, averaged; white space around the texts is left out.
+
+        Raises:
+            ShapeError: a text that does not fit into the model's positions.
+        """
+        [source_ids] = self._ids(self.tokenizer, [source])
+        [target_ids] = self._ids(self.tokenizer.target, [target])
+        weights_TS = self.active_engine.attention(source_ids, target_ids, self.alignment_heads)
+        if weights_TS is None:
+            from allyouneed.translation.teacher_forcing import attention_map
+
+            map_TS = attention_map(self.model, source_ids, target_ids, self.alignment_heads)
+            weights_TS = map_TS.numpy(force=True)
+        source_pieces = _pieces(self.tokenizer, source_ids)
+        return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
+
+    def _wanted(self, job: Job) -> WantedTerms | None:
+        """The terms that the search of a job has to use."""
+        terms = [segment.terms for segment in job.segments]
+        spans: list[list[tuple[int, int]]] = [[] for _ in terms]
+        told = len(job.request.direction.source_mark)
+        for n, (segment, ids) in enumerate(zip(job.segments, job.ids, strict=True)):
+            if segment.terms:
+                own = self.tokenizer.spans(ids[told:])
+                before = len(self.tokenizer.decode(ids[told:])) - len(segment.seen)
+                spans[n] = [(-1, -1)] * told + [(b - before, e - before) for b, e in own]
+        return self._speller.wanted(terms, spans, self.alignment_heads)
+
+    def _alignments(
+        self, job: Job, best: Sequence[Hypothesis], heads: AlignmentHeads
+    ) -> list[Alignment]:
+        """The alignment of each segment's best hypothesis: by the attention that the search has
+        kept, or by the core model's where the engine keeps none."""
+        if any(one.attention_TS is None for one in best):
+            from allyouneed.translation.teacher_forcing import align
+
+            targets = [one.ids for one in best]
+            return align(self.model, self.tokenizer, job.segments, job.ids, targets, heads)
+        return [
+            segment.alignment(one.attention_TS, ids, one.ids, self.tokenizer)
+            for segment, ids, one in zip(job.segments, job.ids, best, strict=True)
+            if one.attention_TS is not None
+        ]
+
+    def _ids(
+        self, tokenizer: AnyTokenizer, texts: Sequence[str], mark: Sequence[int] = ()
+    ) -> list[list[int]]:
+        """Ids of each text behind the mark of its language."""
+        plain = self.segmenter.normaliser.plain
+        found = tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
+        return [[*mark, *ids] for ids in found]
+
+    def _about(self, engine: Engine) -> tuple[str, ...]:
+        """What a user should know about the engine that searches."""
+        if engine is self.engine:
+            return ()
+        return (f"the model is probed: the core engine ran, not {self.engine.name}",)
+
+
+def check_many(method: str, *texts: Iterable[str]) -> None:
+    """Raises UsageError for a text in the place of several: Python would take its letters."""
+    if any(isinstance(one, str) for one in texts):
+        raise UsageError(f"{method} takes lists of texts; put a single one in brackets")
+
+
+def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:
+    return tuple(tokenizer.piece(id) for id in ids)

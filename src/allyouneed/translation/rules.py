@@ -1,0 +1,46 @@
+"""What a model folder says of the texts that its model reads and writes."""
+
+from dataclasses import dataclass, field
+
+from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.model_folder.confidence import Calibration, open_calibration
+from allyouneed.model_folder.folder import ModelFolder
+from allyouneed.text.conversation import History
+from allyouneed.text.languages import Languages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRules:
+    """The rules of a model for texts, in one value.
+
+    `speaks` are the languages that can be asked for; `language` is that of translations where
+    `speaks` does not say it. `normaliser` names how texts are written for the model (None: as they
+    are typed). `trained_length` is the source length, in tokens, that training covered well.
+    `history` is how a model that replies sees a conversation (`Chat` is for that). Alignments are
+    read from `alignment_heads`. `calibration` tells how sure a translation is (None: nothing does).
+    """
+
+    speaks: Languages = field(default_factory=Languages)
+    language: str = ""
+    normaliser: str | None = None
+    trained_length: int | None = None
+    history: History | None = None
+    alignment_heads: AlignmentHeads = field(default_factory=AlignmentHeads)
+    calibration: Calibration | None = None
+
+    @classmethod
+    def of(cls, folder: ModelFolder) -> "TextRules":
+        """The rules of a folder.
+
+        Raises:
+            ModelFolderError: a calibration that is damaged.
+        """
+        return cls(
+            speaks=folder.speaks,
+            language=folder.languages[1],
+            normaliser=folder.normaliser,
+            trained_length=folder.trained_length,
+            history=folder.history,
+            alignment_heads=folder.alignment_heads or AlignmentHeads(),
+            calibration=open_calibration(folder.path),
+        )
