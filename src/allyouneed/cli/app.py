@@ -36,6 +36,7 @@ VERBS = (
     "fill",
     "encode",
     "select-vocabulary",
+    "calibrate",
     "export",
     "models",
     "fetch",

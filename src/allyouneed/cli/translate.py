@@ -108,7 +108,8 @@ def translate(
     scores: Annotated[
         bool,
         typer.Option(
-            "--scores", help="Put H, the mean of the log-probabilities, and exp(H) first."
+            "--scores",
+            help="Put H, the mean of the log-probabilities, exp(H), and the confidence first.",
         ),
     ] = False,
     alignments: Annotated[
@@ -198,7 +199,8 @@ def translate(
     Standard input is translated as it arrives, and every line gives one line, an empty one an
     empty one. A text that begins with a dash goes behind two: `translate -- "-5 degrees"`. H is the
     average log-likelihood of a token. Columns are separated by tabs: number and rank (with
-    --n-best), H and exp(H) (--scores), the text, the links (--alignments).
+    --n-best), H, exp(H) and, of a model that was calibrated, the confidence (--scores), the
+    text, the links (--alignments).
     """
     searching = {"beam": 1 if stream and beam is None else beam, "length_penalty": length_penalty}
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}

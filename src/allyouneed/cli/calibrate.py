@@ -1,0 +1,164 @@
+"""`allyouneed calibrate`: fits how sure a model may be of its translations."""
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from allyouneed.cli.evaluate import COLUMNS
+from allyouneed.cli.loading import opened
+from allyouneed.cli.options import (
+    DEFAULT_MODEL,
+    Debug,
+    Device,
+    Engine,
+    From,
+    Json,
+    Model,
+    Threads,
+    To,
+)
+from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.pairs import file_pairs
+from allyouneed.cli.select_vocabulary import check_not_bundled
+from allyouneed.cli.tables import print_result
+from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    from allyouneed.insight.calibrating import Examples, Report
+    from allyouneed.text.languages import Direction
+    from allyouneed.translation.translator import Translator
+
+
+def calibrate(
+    pairs: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE.tsv",
+            help="Held-out lines of source, tab, translation; .gz too; repeatable.",
+        ),
+    ],
+    model: Model = DEFAULT_MODEL,
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="The model folder to write to (that of --model)."),
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option(min=1, help="Only so many pairs of each file.")
+    ] = None,
+    skip: Annotated[int, typer.Option(min=0, help="Leave out so many pairs of each file.")] = 0,
+    swap: Annotated[
+        bool, typer.Option("--swap", help="The files have the translation first.")
+    ] = False,
+    threshold: Annotated[
+        float,
+        typer.Option(min=1, max=99, help="The chrF from which on a translation is acceptable."),
+    ] = 50.0,
+    evaluate: Annotated[
+        bool,
+        typer.Option("--evaluate", help="Measure the calibration that is there; write nothing."),
+    ] = False,
+    from_: From = None,
+    to: To = None,
+    json: Json = False,
+    device: Device = None,
+    threads: Threads = None,
+    engine: Engine = "auto",
+    debug: Debug = False,
+) -> None:
+    """Fit the confidence of translations: the probability that a reader accepts them.
+
+    **Examples**
+
+    - `allyouneed calibrate --model my-model --pairs valid.en-de.tsv --pairs news.en-de.tsv`
+    - `allyouneed calibrate --model my-model --pairs test.en-de.tsv --evaluate`
+    - `allyouneed calibrate --model de-en --swap --pairs valid.en-de.tsv --into copy-of-de-en`
+
+    The pairs must not have been trained on; take several kinds of text, hard ones too, some
+    hundred pairs of each. Writes confidence.json and a section of README.md to the model folder.
+    `translate --scores` then shows the confidence, and doubtful translations have a note. AUROC is
+    how often the acceptable one of two translations has the higher confidence; ECE is how far the
+    confidence is from the share that is acceptable; both by cross-validation where it is fitted.
+    "H" is the mean log-probability of a token, which needs no calibration.
+    """
+    from allyouneed.files import write_whole
+    from allyouneed.insight.calibrating import card_with, fit, measured
+    from allyouneed.model_folder.confidence import save_calibration
+    from allyouneed.model_folder.folder import CARD, open_model_folder
+
+    folder = open_model_folder(model)
+    folder.check_translates()
+    place = into or folder.path
+    if not evaluate and into is None:
+        check_not_bundled(folder)
+    if into is not None and not evaluate:
+        open_model_folder(into).check_translates()
+    translator = opened(model, engine, device, threads, debug)
+    known = translator.rules.calibration
+    if evaluate and known is None:
+        raise UsageError(f"{folder.path} has no calibration yet; leave --evaluate out to fit one")
+    direction = translator.speaks.direction(from_, to)
+    chosen = slice(skip, None if first is None else skip + first)
+    sets = {file.name: _examples(translator, file, chosen, swap, direction) for file in pairs}
+    if evaluate and known is not None:
+        report = measured(known, sets)
+    else:
+        calibration, report = fit(sets, threshold)
+        save_calibration(calibration, place)
+        card = place / CARD
+        if card.is_file():
+            write_whole(card, card_with(card.read_text(encoding="utf-8"), calibration, report))
+        note(f"{place}: how sure its translations are is told from now on")
+    if json:
+        result(as_json({name: one.to_dict() for name, one in report.items()}))
+        return
+    print_result(_table(report, folder.path.name), ())
+
+
+def _examples(
+    translator: "Translator", file: Path, chosen: slice, swap: bool, direction: "Direction"
+) -> "Examples":
+    """What the model makes of the chosen pairs of a file. Shows the progress."""
+    from allyouneed.insight.calibrating import examples_of
+
+    lines = islice(file_pairs(None, None, file), chosen.start, chosen.stop)
+    pairs = [(one.target, one.source) if swap else (one.source, one.target) for one in lines]
+    console = Console(stderr=True)
+    with Progress(
+        *COLUMNS, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task(file.name, total=len(pairs))
+        found = examples_of(
+            translator, pairs, direction, lambda done: progress.update(task, completed=done)
+        )
+    if left := len(pairs) - len(found):
+        note(f"{file}: {left:,} pairs left out, which are blank or translated in parts")
+    return found
+
+
+def _table(report: "dict[str, Report]", title: str) -> Table:
+    table = Table(title=title)
+    columns = ("pairs", "acceptable", "ECE", "AUROC", "Spearman", "AUROC of H", "Spearman of H")
+    for name in ("pairs of", *columns, "ECE, words", "AUROC, words"):
+        table.add_column(name, justify="left" if name == "pairs of" else "right")
+    for name, one in report.items():
+        numbers = (
+            one.confidence.ece,
+            one.confidence.auroc,
+            one.confidence.spearman,
+            one.plain.auroc,
+            one.plain.spearman,
+            one.words.ece,
+            one.words.auroc,
+        )
+        table.add_row(
+            name,
+            f"{one.pairs:,}",
+            f"{one.acceptable:.0%}",
+            *("–" if number is None else f"{number:.3f}" for number in numbers),
+        )
+    return table
