@@ -21,12 +21,21 @@ Make = Callable[..., Path]
 Import = Callable[..., tuple[ModelFolder, list[str]]]
 LENGTH = 12
 OPTIONS = BeamOptions(beam=1, max_length=LENGTH, loop_guard=False, min_length=0)
+NEW = "v1.12.31 4ee52131 2024-02-05 09:11:02"
 KINDS: dict[str, dict[str, Any]] = {
     "ssru": {},
     "self-attention": {"autoreg": "self-attention"},
     "target tied": {"tied": "target", "seed": 1},
     "nothing tied": {"tied": "none", "autoreg": "self-attention"},
     "swish, deep": {"activation": "swish", "layers": (3, 1), "d_ff": 96},
+    "gelu": {"activation": "gelu", "version": NEW},
+    "pre-norm": {"pre_norm": True, "version": NEW},
+    "pre-norm, self-attention": {
+        "pre_norm": True,
+        "autoreg": "self-attention",
+        "activation": "swish",
+        "version": NEW,
+    },
 }
 
 
@@ -204,9 +213,39 @@ def test_metadata_of_firefox_names_the_languages(toys: Any, folder: Make, import
     assert not any("decoder.yml asks" in note for note in notes)
 
 
+@pytest.mark.parametrize("version", ["v1.9.56 b2f8af6f", "v1.12.30", "v1.2", None])
+def test_what_marian_computed_otherwise_is_refused(
+    toys: Any, folder: Make, imported: Import, version: str | None
+) -> None:
+    size = len(toys.pieces(toys.spm()))
+    model = toys.toy((size, size), pre_norm=True, activation="gelu", version=toys.NEW)
+    model.settings["version"] = version
+    if version is None:
+        del model.settings["version"]
+    files = {"model.npz": toys.npz_file(model), "vocab.spm": toys.spm()}
+    with pytest.raises(
+        ConfigError, match=r"neither keys nor values in versions before 1\.12\.31"
+    ) as it:
+        imported(folder(files))
+    assert it.match("'gelu', for which Marian took a swish in versions before")
+    assert it.match(f"this model's version: {version!r}" if version else "version: None")
+
+
+def test_a_search_that_differs_from_marians_is_noted(
+    toys: Any, folder: Make, imported: Import
+) -> None:
+    size = len(toys.pieces(toys.spm()))
+    for autoreg, noted in (("self-attention", True), ("rnn", False)):
+        model = toys.toy((size, size), pre_norm=True, autoreg=autoreg, version=toys.NEW)
+        files = {"model.npz": toys.npz_file(model), "vocab.spm": toys.spm()}
+        _, notes = imported(folder(files, f"theirs {autoreg}"), autoreg)
+        assert any("Marian's own search leaves out norms" in note for note in notes) is noted
+
+
 MISFITS = {
-    "transformer-preprocess": ("n", "transformer-preprocess='n'.*queries but neither keys"),
-    "transformer-postprocess": ("da", "transformer-postprocess='da'"),
+    "transformer-preprocess": ("n", "transformer-preprocess='n', transformer-postprocess='d?a"),
+    "transformer-postprocess": ("da", "transformer-postprocess='da', .*read together"),
+    "transformer-postprocess-top": ("h", "transformer-postprocess-top='h'"),
     "transformer-decoder-autoreg": ("average-attention", "autoreg='average-attention'"),
     "dec-cell": ("gru", "dec-cell='gru'"),
     "transformer-ffn-activation": ("tanh", "transformer-ffn-activation='tanh'"),

@@ -20,6 +20,7 @@ Floats = NDArray[np.float32]
 INT8, FLOAT32, INTGEMM8, INTGEMM16 = 0x101, 0x404, 0x4101, 0x4102
 END, UNKNOWN = 0, 1
 WORDS = 2 + 256  # from here on: before them are single bytes
+OLD, NEW = "v1.9.56 b2f8af6f 2021-03-09 10:53:39 +0000", "v1.12.31 4ee52131 2024-02-05 09:11:02"
 TEXTS = [
     "A man rides a bike through the old town, and 3 dogs run beside it.",
     "Where is the station? It is behind the church; go straight on, then left.",
@@ -89,8 +90,10 @@ def toy(
     activation: str = "relu",
     scale: float = 4.0,
     end: float = 0.0,
+    version: str = OLD,
 ) -> Toy:
-    """Random weights; `tied` is "all", "target" or "none", `end` is added to the bias of the end.
+    """Random weights; `tied` is "all", "target" or "none", `end` is added to the bias of the end,
+    `version` is Marian's.
 
     The bias of the output takes away what all logits have in common, so that a search says more
     than one token.
@@ -207,7 +210,7 @@ def toy(
         "transformer-train-position-embeddings": False,
         "type": "transformer",
         "ulr": False,
-        "version": "v1.9.56 b2f8af6f 2021-03-09 10:53:39 +0000",
+        "version": version,
     }
     model = Toy(settings, weights)
     reference, bias = Reference(model), weights["decoder_ff_logit_out_b"]
@@ -297,6 +300,13 @@ def lex_file(first: Sequence[int], lists: Sequence[Sequence[int]], best: int = 5
     return struct.pack("<QQ", 0xF11A48D5013417F5, seed) + body
 
 
+ACTIVATIONS = {
+    "relu": lambda h: np.maximum(h, 0),
+    "swish": lambda h: h / (1 + np.exp(-h)),
+    "gelu": lambda h: h * (1 + np.vectorize(math.erf)(h / math.sqrt(2))) / 2,
+}
+
+
 class Reference:
     """Greedy search with Marian's equations, one sentence at a time."""
 
@@ -305,6 +315,7 @@ class Reference:
         self.s = model.settings
         self.d = self.s["dim-emb"]
         self.pre = self.s["transformer-preprocess"] == "n"
+        self.norms_keys = self.pre and self.s["version"] == NEW  # and values, as in training
 
     def positions(self, begin: int, length: int) -> NDArray[np.float64]:
         half = self.d // 2
@@ -325,6 +336,8 @@ class Reference:
 
     def attend(self, prefix: str, x: Any, memory: Any) -> Any:
         heads = self.s["transformer-heads"]
+        if self.norms_keys and prefix.endswith("_self"):
+            memory = self.before(memory, f"{prefix}_Wo")
         q = self.before(x, f"{prefix}_Wo") @ self.w[f"{prefix}_Wq"] + self.w[f"{prefix}_bq"]
         k, v = (memory @ self.w[f"{prefix}_W{c}"] + self.w[f"{prefix}_b{c}"] for c in "kv")
         parts = []
@@ -337,11 +350,7 @@ class Reference:
 
     def feed_forward(self, prefix: str, x: Any) -> Any:
         h = self.before(x, f"{prefix}_ffn") @ self.w[f"{prefix}_W1"] + self.w[f"{prefix}_b1"]
-        h = (
-            h / (1 + np.exp(-h))
-            if self.s["transformer-ffn-activation"] == "swish"
-            else np.maximum(h, 0)
-        )
+        h = ACTIVATIONS[self.s["transformer-ffn-activation"]](h)
         y = h @ self.w[f"{prefix}_W2"] + self.w[f"{prefix}_b2"]
         return self.behind(y, x, f"{prefix}_ffn")
 

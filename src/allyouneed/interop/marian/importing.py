@@ -15,7 +15,7 @@ from allyouneed.interop.marian.folder import MarianFiles, find_files, languages
 from allyouneed.interop.marian.names import names
 from allyouneed.interop.marian.packed_file import read_file
 from allyouneed.interop.marian.reading import MarianModel, read_model
-from allyouneed.interop.marian.shape import misfits, shape_of
+from allyouneed.interop.marian.shape import is_searched_otherwise, misfits, shape_of
 from allyouneed.interop.marian.shortlist import read_shortlist
 from allyouneed.interop.marian.vocabulary import (
     Vocabulary,
@@ -94,6 +94,11 @@ def import_marian_files(source: Path, into: Path, *, note: Callable[[str], None]
             selection.save(beside / VOCABULARY_SELECTION, tokenizer)
     for said in decoder.notes(selection is not None):
         note(said)
+    if is_searched_otherwise(read.settings):
+        note(
+            "the model is pre-norm with self-attention in its decoder: it translates here as it "
+            "was trained, and Marian's own search leaves out norms of earlier target tokens"
+        )
     if "preprocess.sh" in files.unread:
         note("preprocess.sh is not supported: its changes of texts are not made")
     return open_model_folder(Path(into))

@@ -19,18 +19,22 @@ def names(config: TransformerConfig, settings: Mapping[str, Any]) -> dict[str, s
     The tables of positions are not included, because Marian computes them.
     """
     found = dict(_embeddings(settings))
+    pre = config.residual == "pre-norm"
     for number in range(config.encoder_layers):
         ours, theirs = f"encoder.layers.{number}", f"encoder_l{number + 1}"
-        found |= _attention(f"{ours}.self_attention", f"{theirs}_self")
-        found |= _feed_forward(ours, theirs)
+        found |= _attention(f"{ours}.self_attention", f"{theirs}_self", pre)
+        found |= _feed_forward(ours, theirs, pre)
     for number in range(config.decoder_layers):
         ours, theirs = f"decoder.layers.{number}", f"decoder_l{number + 1}"
         if config.decoder == "ssru":
-            found |= _recurrence(f"{ours}.recurrence", f"{theirs}_rnn")
+            found |= _recurrence(f"{ours}.recurrence", f"{theirs}_rnn", pre)
         else:
-            found |= _attention(f"{ours}.self_attention", f"{theirs}_self")
-        found |= _attention(f"{ours}.cross_attention", f"{theirs}_context")
-        found |= _feed_forward(ours, theirs)
+            found |= _attention(f"{ours}.self_attention", f"{theirs}_self", pre)
+        found |= _attention(f"{ours}.cross_attention", f"{theirs}_context", pre)
+        found |= _feed_forward(ours, theirs, pre)
+    if pre:
+        for side in ("encoder", "decoder"):
+            found |= _norm(f"{side}.norm", f"{side}_top")
     tied = config.tied_weights()
     return {name: theirs for name, theirs in found.items() if name not in tied}
 
@@ -48,33 +52,35 @@ def _embeddings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "output.bias", "decoder_ff_logit_out_b"
 
 
-def _attention(ours: str, theirs: str) -> dict[str, str]:
+def _attention(ours: str, theirs: str, pre: bool) -> dict[str, str]:
     found = {
         f"{ours}.{name}.{kind}": f"{theirs}_{letter_of_kind}{letter}"
         for name, letter in PROJECTIONS.items()
         for kind, letter_of_kind in (("weight", "W"), ("bias", "b"))
     }
-    return found | _norm(f"{ours}_residual.norm", f"{theirs}_Wo")
+    return found | _norm(f"{ours}_residual.norm", f"{theirs}_Wo", pre)
 
 
-def _recurrence(ours: str, theirs: str) -> dict[str, str]:
+def _recurrence(ours: str, theirs: str, pre: bool) -> dict[str, str]:
     return {
         f"{ours}.W.weight": f"{theirs}_W",
         f"{ours}.W_f.weight": f"{theirs}_Wf",
         f"{ours}.W_f.bias": f"{theirs}_bf",
-        **_norm(f"{ours}_residual.norm", f"{theirs}_ffn"),
+        **_norm(f"{ours}_residual.norm", theirs if pre else f"{theirs}_ffn", pre),
     }
 
 
-def _feed_forward(ours: str, theirs: str) -> dict[str, str]:
+def _feed_forward(ours: str, theirs: str, pre: bool) -> dict[str, str]:
     return {
         f"{ours}.feed_forward.W_1.weight": f"{theirs}_ffn_W1",
         f"{ours}.feed_forward.W_1.bias": f"{theirs}_ffn_b1",
         f"{ours}.feed_forward.W_2.weight": f"{theirs}_ffn_W2",
         f"{ours}.feed_forward.W_2.bias": f"{theirs}_ffn_b2",
-        **_norm(f"{ours}.feed_forward_residual.norm", f"{theirs}_ffn_ffn"),
+        **_norm(f"{ours}.feed_forward_residual.norm", f"{theirs}_ffn_ffn", pre),
     }
 
 
-def _norm(ours: str, theirs: str) -> dict[str, str]:
-    return {f"{ours}.weight": f"{theirs}_ln_scale", f"{ours}.bias": f"{theirs}_ln_bias"}
+def _norm(ours: str, theirs: str, pre: bool = False) -> dict[str, str]:
+    """A norm's weights; those of one that stands before its sub-layer end in "_pre"."""
+    end = "_pre" if pre else ""
+    return {f"{ours}.weight": f"{theirs}_ln_scale{end}", f"{ours}.bias": f"{theirs}_ln_bias{end}"}

@@ -1,12 +1,32 @@
 """Converts Marian's `special:model.yml` to a `TransformerConfig`."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from allyouneed.core.config import Activation, Decoder, SharedEmbeddings, TransformerConfig
+from allyouneed.core.config import (
+    Activation,
+    Decoder,
+    Residual,
+    SharedEmbeddings,
+    TransformerConfig,
+)
 from allyouneed.errors import ConfigError
 
-ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "swish": "silu"}
+ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "swish": "silu", "gelu": "gelu"}
+# Which norms stand before a sub-layer, behind it, and on top of a stack. "n" is a layer norm, "a"
+# the sum with the sub-layer's input; "d", dropout, is left out, as it matters in training alone.
+WIRINGS: dict[tuple[str, ...], Residual] = {
+    ("", "an", ""): "post-norm",
+    ("n", "a", "n"): "pre-norm",
+}
+WIRING_KEYS = {  # with what Marian does without the key
+    "transformer-preprocess": "",
+    "transformer-postprocess": "dan",
+    "transformer-postprocess-top": "",
+}
+OURS = "allyouneed"  # the version in settings that `export` writes
+CORRECTED = (1, 12, 31)  # the first version known to compute pre-norm and GELU as papers have them
 DECODERS: dict[str, Decoder] = {"self-attention": "self-attention", "rnn": "ssru"}
 EPSILON = 1e-9
 POSITIONS = 1024  # Marian computes sinusoids for any length; ours are stored for this many tokens
@@ -14,10 +34,7 @@ POSITIONS = 1024  # Marian computes sinusoids for any length; ours are stored fo
 # The supported values of each key; the first is Marian's default.
 ONLY: dict[str, tuple[Any, ...]] = {
     "type": ("transformer",),
-    "transformer-preprocess": ("", "d", None),
-    "transformer-postprocess": ("dan", "an", "adn"),
     "transformer-postprocess-emb": ("d", "", None),
-    "transformer-postprocess-top": ("", "d", None),
     "transformer-ffn-depth": (2,),
     "transformer-decoder-ffn-depth": (0, 2),
     "transformer-no-projection": (False,),
@@ -35,9 +52,6 @@ ONLY: dict[str, tuple[Any, ...]] = {
     "ulr": (False,),
     "bert-train-type-embeddings": (True,),
 }
-BECAUSE = {
-    "transformer-preprocess": ", as Marian then normalises queries but neither keys nor values",
-}
 # Keys that matter only in training, or for kinds of models that `ONLY` excludes.
 WITHOUT_MEANING = (
     "transformer-aan-",
@@ -47,6 +61,7 @@ WITHOUT_MEANING = (
     "transformer-guided-alignment-layer",
 )
 READ = (
+    *WIRING_KEYS,
     "transformer-decoder-autoreg",
     "transformer-decoder-dim-ffn",
     "transformer-dim-ffn",
@@ -61,10 +76,11 @@ READ = (
 def misfits(settings: Mapping[str, Any]) -> list[str]:
     """Descriptions of unsupported settings; empty if all are supported."""
     found = [
-        f"{key}={settings[key]!r} (read: {allowed[0]!r}){BECAUSE.get(key, '')}"
+        f"{key}={settings[key]!r} (read: {allowed[0]!r})"
         for key, allowed in ONLY.items()
         if key in settings and settings[key] not in allowed
     ]
+    found += _misfits_of_wiring(settings)
     autoreg, cell = _decoder(settings)
     if autoreg not in DECODERS:
         known = ", ".join(map(repr, DECODERS))
@@ -74,6 +90,11 @@ def misfits(settings: Mapping[str, Any]) -> list[str]:
     if (activation := settings.get("transformer-ffn-activation", "relu")) not in ACTIVATIONS:
         known = ", ".join(map(repr, ACTIVATIONS))
         found.append(f"transformer-ffn-activation={activation!r} (read: {known})")
+    elif activation == "gelu" and not is_corrected(settings):
+        found.append(
+            "transformer-ffn-activation='gelu', for which Marian took a swish "
+            + _before_correction(settings)
+        )
     width = settings.get("transformer-dim-ffn")
     if settings.get("transformer-decoder-dim-ffn", 0) not in (0, width):
         found.append(
@@ -91,6 +112,20 @@ def misfits(settings: Mapping[str, Any]) -> list[str]:
         and value not in (False, 0, "", None, [])
     ]
     return found
+
+
+def is_corrected(settings: Mapping[str, Any]) -> bool:
+    """Whether Marian was, by the `version` in its settings, one that computes pre-norm and GELU as
+    their papers define them."""
+    version = str(settings.get("version", ""))
+    number = re.match(r"v?(\d+)\.(\d+)\.(\d+)", version)
+    return version == OURS or (number is not None and tuple(map(int, number.groups())) >= CORRECTED)
+
+
+def is_searched_otherwise(settings: Mapping[str, Any]) -> bool:
+    """Whether Marian's own search computes another function than its training: with pre-norm it
+    looks back at keys and values of earlier target tokens that were not normalised."""
+    return _wiring(settings)[0] == "n" and _decoder(settings)[0] == "self-attention"
 
 
 def shape_of(
@@ -121,7 +156,7 @@ def shape_of(
         encoder_layers=_number(settings, "enc-depth"),
         decoder_layers=_number(settings, "dec-depth"),
         max_positions=positions or POSITIONS,
-        residual="post-norm",
+        residual=WIRINGS[_wiring(settings)],
         norm_epsilon=EPSILON,
         activation=ACTIVATIONS[settings.get("transformer-ffn-activation", "relu")],
         positions="stored",
@@ -144,6 +179,33 @@ def sharing_of(settings: Mapping[str, Any]) -> SharedEmbeddings:
     if tied and settings.get("tied-embeddings-src"):
         return "all"
     return "output" if tied else "none"
+
+
+def _wiring(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of the sub-layers: what stands before, behind, and on top of a stack, without dropout."""
+    return tuple(
+        str(settings.get(key, default) or "").replace("d", "")
+        for key, default in WIRING_KEYS.items()
+    )
+
+
+def _misfits_of_wiring(settings: Mapping[str, Any]) -> Iterator[str]:
+    residual = WIRINGS.get(_wiring(settings))
+    if residual is None:
+        given = ", ".join(
+            f"{key}={settings.get(key, default)!r}" for key, default in WIRING_KEYS.items()
+        )
+        yield f"{given} (read together: '', 'dan', '' or 'n', 'da', 'n')"
+    elif residual == "pre-norm" and not is_corrected(settings):
+        yield (
+            "transformer-preprocess='n', with which Marian normalised queries but neither keys nor "
+            "values " + _before_correction(settings)
+        )
+
+
+def _before_correction(settings: Mapping[str, Any]) -> str:
+    version = ".".join(map(str, CORRECTED))
+    return f"in versions before {version} (this model's version: {settings.get('version')!r})"
 
 
 def _decoder(settings: Mapping[str, Any]) -> tuple[Any, Any]:
