@@ -75,9 +75,10 @@ assert same(result_BHTK[0, 0, 0], blend_K)
 assert same(weights_BHTS[0, 0, 0], weights_S)
 
 # %% [markdown]
-# **How soft is soft?** Make the query longer and its scores grow apart. In the end the best key
-# takes everything, and the look-up is the hard one of a dictionary. In between it has a slope
-# everywhere, and that is the point: what has a slope can be learned.
+# **How soft is soft?** Make the query longer, and the differences between its scores grow. With a
+# very long query the best key gets all the weight, as in a dictionary. With a shorter one, every
+# weight changes smoothly with the scores. It has a gradient, so the projections that make queries
+# and keys can be learned.
 
 # %%
 figure, plots = panels(4, height=2.6)
@@ -112,8 +113,8 @@ lesson.exercise(soft_look_up)
 # %% [markdown]
 # ## Padding, and who must not be looked at
 #
-# Sentences of a batch have different lengths, but a tensor has one length. So short sentences are
-# filled up with a pad token, and the softmax must not count it. These are two sentences of the
+# Sentences of a batch have different lengths, but a tensor has one length. Short sentences are
+# therefore padded with a pad token, which the softmax must ignore. These are two sentences of the
 # document that this lesson grew from:
 
 # %%
@@ -129,8 +130,8 @@ unmasked_BSS = scores_BSS.softmax(dim=-1)
 print("a pad looks at:   ", [f"{weight:.2f}" for weight in unmasked_BSS[0, 5].tolist()])
 
 # %% [markdown]
-# With vectors drawn at random and nothing learned yet, every word looks at itself and at its
-# twins: the four pads share their attention among each other. `valid_lengths` makes a **mask** of
+# The vectors are random and nothing is learned yet, so every word attends to itself and to equal
+# words: the four pads share their attention among each other. `valid_lengths` makes a **mask** of
 # the lengths. Masks are boolean here, and True always means *may look*.
 
 # %%
@@ -146,8 +147,8 @@ assert same(weights_BHSS[1, 0], unmasked_BSS[1])  # the full sentence is as it w
 lesson.expect("weight of 'cat' on itself", weights_BHSS[1, 0, 1, 1], 0.999, 1.0)
 
 # %% [markdown]
-# The pads themselves still look, at `Hello` and `world`. That does no harm: nobody looks at
-# *them*, so what they see goes nowhere.
+# The pads are still queries: they attend to `Hello` and `world`. This does no harm. No word attends
+# to the pads, so their results are never used.
 #
 # Lengths may also be given one for each query, with the axes BT. That is how a query can be told
 # to look at so many keys and no more:
@@ -160,8 +161,8 @@ assert same(two_d[0, 0, 2], [1 / 3, 1 / 3, 1 / 3, 0])
 assert same(two_d[1, 0, 3], [1 / 2, 1 / 2, 0, 0])
 
 # %% [markdown]
-# And a length of seven in a sentence of six? The document says that its code lets it pass, and
-# that an error would be better. It is one here, with the limit:
+# What about a length of seven in a sentence of six? The document says that its code accepts it, and
+# that an error would be better. Here it is an error that names the limit:
 
 # %%
 message = refused(ShapeError, lambda: masks.valid_lengths(torch.tensor([2, 7]), 6))
@@ -205,9 +206,9 @@ assert scores_BHTS.eq(0).all()
 assert same(again[0, 0, 0], [0.25] * 4)
 
 # %% [markdown]
-# Hiding by a large negative number has a second trap: a query that may look at *nothing*. With
-# −10⁶ everywhere the softmax is as even as with 0 everywhere, so the query sees all that was
-# hidden. With −∞ it is 0 / 0, which is not a number. Here such a row gives zeros.
+# Large negative scores have a second problem: a query that may look at *no* key. If all its scores
+# are −10⁶, the softmax is uniform, so the query attends to everything that was hidden. With −∞ the
+# softmax is 0 / 0, which is not a number. In this package such a row gives zeros.
 
 # %%
 nothing = torch.zeros(1, 1, 1, 4, dtype=torch.bool)
@@ -238,10 +239,10 @@ lesson.exercise(may_look_at)
 # %% [markdown]
 # ## Four masks
 #
-# Masks combine with `&`, as sets do. Beside the valid lengths there are two that look the same
-# for every sentence: the **causal** one, by which a position sees itself and what came before
-# (lesson 7), and the **window**, by which it sees its neighbours (the paper's section 4 calls
-# that *restricted* self-attention; the document's `window_mask` is of this kind).
+# Masks are combined with `&`. Two more masks are the same for every sentence. With the **causal**
+# mask a position sees itself and earlier positions (lesson 7). With the **window** mask it sees its
+# neighbours: the paper's section 4 calls this *restricted* self-attention, and the document's
+# `window_mask` is of this kind.
 
 # %%
 size = 8
@@ -285,8 +286,8 @@ lesson.exercise(window_and_first)
 # %% [markdown]
 # ## No width, no length, no order
 #
-# Nothing in the formula says how long the text or how wide a vector is: there is not a single
-# weight in it. The same function takes 5 positions of width 10 and 3 of width 12.
+# The formula has no weights, so it fixes neither the length of the text nor the width of a vector.
+# The same function takes 5 positions of width 10 and 3 positions of width 12.
 
 # %%
 for length, width in ((5, 10), (3, 12)):
@@ -294,9 +295,9 @@ for length, width in ((5, 10), (3, 12)):
     assert attention(x_BHTK, x_BHTK, x_BHTK)[0].shape == x_BHTK.shape
 
 # %% [markdown]
-# Nor does it know an order. Shuffle the keys together with their values, and every answer is the
-# same: it is a look-up, and it does not matter where in the table an entry stands. For language
-# that is a defect. Lesson 3 mends it.
+# The formula also ignores the order. Shuffle the keys together with their values, and every result
+# is the same, as in a look-up table whose entries are in another order. Language needs an order;
+# lesson 3 adds it.
 
 # %%
 q, k, v = torch.randn(3, 1, 1, 6, 16)
@@ -354,18 +355,19 @@ lesson.show(
 )
 
 # %% [markdown]
-# A window of reach r leaves about 2r + 1 keys for each query, and its cost *could* grow with n
-# alone. Here a mask hides pairs and does not skip them: it changes what is computed, not how
-# much.
+# A window of reach r leaves about 2r + 1 keys for each query, so its cost *could* grow linearly
+# with n. A mask, however, only hides pairs: their scores are still computed, so the cost is the
+# same.
 
 # %% [markdown]
 # ## What to remember
 #
-# - Attention is a look-up that blends: compare a query with all keys, softmax, sum the values.
-# - A mask says who may look where. True = may look, everywhere in this package; what is hidden
-#   gets exactly 0, and a row that may look at nothing is all zeros.
-# - A function that writes into its arguments gives a right answer once.
-# - Attention has no weights, no order, and costs n².
+# - Attention compares a query with all keys, turns the scores into weights by a softmax, and
+#   returns the weighted sum of the values.
+# - A mask says which keys a query may look at. True = may look, everywhere in this package. Hidden
+#   keys get a weight of exactly 0, and a query that may look at no key gives zeros.
+# - A function that overwrites its arguments gives a wrong result at the second call.
+# - Attention has no weights, ignores the order, and costs n² products.
 #
 # ## Where it is in the code
 #

@@ -123,8 +123,8 @@ lesson.expect("largest weight, d_k = 1024, by d_k", largest["q·k / d_k"][5], 0.
 #
 # $$\frac{\partial p_i}{\partial s_j} = p_i \, (\delta_{ij} - p_j)$$
 #
-# Look at it for p = (1, 0, …, 0): every entry is zero. A softmax that has made up its mind passes
-# no gradient on, right or wrong.
+# For p = (1, 0, …, 0) every entry of this table is zero. A saturated softmax therefore passes no
+# gradient on, whether its choice is right or wrong.
 
 # %%
 p = torch.tensor([0.7, 0.2, 0.1])
@@ -233,9 +233,10 @@ plot.legend(frameon=False)
 lesson.show(figure, "learning", "Errors by step: the divided one falls at once, the other later")
 
 # %% [markdown]
-# The undivided one begins by being *sure and wrong*, which costs more than not knowing (the
-# dashed line). Here it recovers: one look-up, eight keys, and Adam, which makes up for small
-# gradients. In a stack of many layers each of them has to, at the same time.
+# The undivided copy starts *sure and wrong*, which has a larger loss than guessing (the dashed
+# line). In this experiment it recovers, because it has only one look-up and eight keys, and because
+# Adam compensates for small gradients. In a stack of many layers, every layer would have to recover
+# at the same time.
 #
 # ## By the width of the head, not of the model
 #
@@ -295,7 +296,8 @@ lesson.expect("the largest", max(spreads), 2.0, 6.0)
 lesson.expect("heads above 1, of 16", sum(spread > 1 for spread in spreads), 12, 16)
 
 # %% [markdown]
-# Most heads have learned to be sharp. They could, because they did not have to begin so.
+# Most heads have learned large scores and sharp weights. They could learn them because the scores
+# were small at the beginning and passed gradients on.
 
 # %% [markdown]
 # ## What to remember
@@ -303,8 +305,8 @@ lesson.expect("heads above 1, of 16", sum(spread > 1 for spread in spreads), 12,
 # - q · k is a sum of d_k terms, so its variance is d_k. Dividing by √d_k makes it 1 for any
 #   width.
 # - Without that, the softmax starts saturated: one weight near 1, and no slope to learn along.
-# - It is the width of the *head* that counts: √64 = 8 in the paper, for base and big.
-# - It is about the beginning. Trained heads are as sharp as they need to be.
+# - d_k is the width of the *head*: √64 = 8 in the paper, for base and big.
+# - The division matters at the beginning of training. Trained heads may have large scores.
 #
 # ## Where it is in the code
 #

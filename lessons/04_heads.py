@@ -170,9 +170,10 @@ with torch.no_grad():
 # %% [markdown]
 # ## Heads have to divide the width
 #
-# 768 shared out among 8 heads is 96 each. 512 among 5 is not a whole number. Golding's text warns
-# that it "will fail when trying to transpose"; code that computes `d_model // heads` goes on with
-# 102, until some product does not fit. Here it is said at once, with what would do:
+# 768 divided among 8 heads is 96 for each. 512 divided by 5 is not a whole number. Golding's text
+# warns that the code "will fail when trying to transpose". Code that computes `d_model // heads`
+# continues with 102 until the shapes of some product do not match. Here an error says so at once,
+# and names widths that are possible:
 
 # %%
 message = refused(ConfigError, lambda: MultiHeadAttention(512, 5))
@@ -182,9 +183,9 @@ assert "510 or 515" in message
 # %% [markdown]
 # ## What do more heads cost?
 #
-# Nothing: they share the width out. Eight heads of 64 have the same matrices as one of 512. If a
-# head's width is set apart (`head_width`; row (B) of the paper's table 3), attention runs in a
-# narrower space, and is smaller.
+# Nothing, because the heads divide the width among them. Eight heads of width 64 have matrices of
+# the same size as one head of width 512. If the width of a head is set separately (`head_width`;
+# row (B) of the paper's table 3), the matrices have another size.
 
 
 # %%
@@ -290,8 +291,8 @@ before = sum(most[pieces[t]] == pieces[t - 1] for t in range(1, len(pieces)))
 lesson.expect("tokens of nine that look most at the one before", before, 5, 9)
 
 # %% [markdown]
-# Read a row as a question: whom does this token look at? This head asks "who stands before me?".
-# Nobody told it to; it turned out useful.
+# Each row shows which tokens one token attends to. This head attends to the token before. Nobody
+# programmed this; training found it useful.
 #
 # Where weights are more even, a map looks pale. Stretching every row from its least to its most
 # shows whom each token looks at first, and hides how surely: the notebook does that on demand,
@@ -309,8 +310,8 @@ for name, stretched in (("raw", False), ("stretched", True)):
 lesson.expect(f"'eat' at the end, layer {layer}, head {head}", ends_LH[layer, head], 0.25, 1.0)
 
 # %% [markdown]
-# The end is a common resting place: a head with nothing to find still has to put its weight
-# somewhere.
+# Many heads attend to the end of the sentence. The weights of a head sum to one, so a head that
+# finds no useful token still has to put its weight somewhere.
 #
 # ### Exercise 3: stretch
 #
@@ -360,10 +361,10 @@ plots[0].legend(frameon=False)
 lesson.show(figure, "subjects", "In both sentences each verb looks more at its own subject")
 
 # %% [markdown]
-# Same words, other order, and the attention follows. Be careful with the reading, though: in
-# these sentences the subject is also the *nearer* noun, and a mean over heads is no proof of
-# grammar. What a head is good for shows when it is switched off, and in the live view you can do
-# that with a click.
+# The words are the same, the order differs, and the attention changes with it. Do not conclude too
+# much: in these sentences the subject is also the *nearer* noun, and a mean over heads does not
+# prove that the model knows grammar. To find out what a head does, switch it off. In the live view
+# one click does that.
 #
 # ## Look for yourself
 #

@@ -226,7 +226,8 @@ for kind in KINDS:
 # parts of parts vanish. The sum changes that. The derivative of x + f(x) is 1 + f′(x), and the 1
 # goes straight through, however many layers there are.
 #
-# Golding's text speaks of "amplifying the gradients". Nothing is amplified: a road is kept open.
+# Golding's text speaks of "amplifying the gradients". The sum does not amplify them: it passes them
+# on unchanged.
 
 # %%
 figure, (gradient, size, like) = panels(3, width=11)
@@ -314,9 +315,8 @@ lesson.show(
 )
 
 # %% [markdown]
-# Twelve layers of post-norm without warm-up hardly begin. The paper's six do learn with it, given
-# a gentle start. So neither wiring is wrong: pre-norm starts by itself, post-norm has to be
-# helped.
+# Without warm-up, twelve post-norm layers hardly learn. The paper's six post-norm layers learn with
+# warm-up. Both wirings work: pre-norm without warm-up, post-norm with it.
 #
 # ### Exercise 3: a smaller norm
 #
@@ -336,11 +336,12 @@ lesson.exercise(rms_normalise)
 # %% [markdown]
 # ## What to remember
 #
-# - Layer norm looks at one token's vector alone. Batch norm looks at the company.
-# - Biased variance, eps under the root: small differences, silent ones.
-# - The residual is a road for gradients, and it stays open however deep the stack is.
-# - Post-norm keeps the stream's size and forgets the input; pre-norm grows and remembers, and
-#   needs a norm on top.
+# - Layer norm uses one token's vector only. Batch norm uses the other tokens of the batch too.
+# - Layer norm has the biased variance and eps under the root. Code that differs gives slightly
+#   wrong results without any error.
+# - The residual connection passes gradients on unchanged, however deep the stack is.
+# - With post-norm the vectors keep their size, and little of the input is left at the top. With
+#   pre-norm they grow, the input stays part of the sum, and the stack needs a norm at the end.
 #
 # ## Where it is in the code
 #

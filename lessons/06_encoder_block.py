@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Lesson 6 · The encoder block: a set in, a set out
 #
-# An encoder block is two sub-layers, each inside a residual connection (lesson 5). In the first
-# one, attention, the tokens talk to each other. In the second, the feed-forward network, each
-# token thinks about it alone. This lesson takes both at their word: it measures who influences
-# whom, shows that without positions the block knows no order at all, and opens the feed-forward
-# network to find in it a memory with readable entries.
+# An encoder block has two sub-layers, each inside a residual connection (lesson 5). The first one,
+# attention, moves information between tokens. The second one, the feed-forward network, processes
+# each token by itself. This lesson measures which token influences which, shows that without
+# positions the block ignores the order of tokens, and reads entries of the memory in the
+# feed-forward network.
 #
 # *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Where Are We?", "Final
 # Feed-Forward Network", "Position-wise?" and "Encoder Block"; and the notebook "Transformer
@@ -94,8 +94,8 @@ assert influence(block.feed_forward, x_SD)[elsewhere].eq(0).all()  # nobody hear
 assert influence(block, x_SD).gt(0).all()
 
 # %% [markdown]
-# Only attention moves anything from one position to another. Whatever a Transformer knows about
-# *several* words, some head has carried together.
+# Only attention moves information from one position to another. Everything a Transformer knows
+# about *several* words has passed through some head.
 #
 # ## The same map at every position, and a check that cannot fail
 #
@@ -148,8 +148,8 @@ assert [as_in_the_document(right), as_in_the_document(wrong)] == [True, True]  #
 assert [put_right(right), put_right(wrong)] == [True, False]
 
 # %% [markdown]
-# A check is worth something once you have seen it fail. (The tests of this package do that too:
-# they break the code on purpose and look whether anybody notices.)
+# Trust a check only after you have seen it fail. (Some tests of this package break the code on
+# purpose and verify that another test notices.)
 #
 # ## Set to set
 #
@@ -197,8 +197,8 @@ lesson.show(
 
 # %% [markdown]
 # *The man did it, said the boy* and *The man said the boy did it*: six layers deep, every word of
-# the first has exactly the vector of the same word in the second. Who did it cannot be told any
-# more, by nobody, with any amount of training. With positions (lesson 3) it can. (The first two
+# the first has exactly the vector of the same word in the second. No further layer can tell who did
+# it, with any amount of training. With positions (lesson 3) the vectors differ. (The first two
 # words stand in the same places in both sentences; their vectors move too, because their
 # neighbours do.)
 #
@@ -297,12 +297,12 @@ for unit in (790, 440, 884, 996):
     tell(unit)
 
 # %% [markdown]
-# Read them as key and value. Among the training sentences, unit 790 is excited by the beginnings
-# of questions in the second person (*Möchtest …*, *Könntest …*) and speaks for ` du`. Unit 440
-# waits inside infinitive clauses and speaks for ` zu`. Unit 884 has seen a *du* and waits for its
-# verb, or for the end of it (*… dass du kenn…*): it speaks for `st`, and for whole verbs that end
-# so. And unit 996 fires when a sentence is complete, and speaks for the end token. Nobody has
-# told the model that there are second persons, infinitives and full stops.
+# Read each as a key and a value. Among the training sentences, unit 790 is active at the beginnings
+# of questions in the second person (*Möchtest …*, *Könntest …*) and promotes ` du`. Unit 440 is
+# active inside infinitive clauses and promotes ` zu`. Unit 884 is active after a *du*, before its
+# verb or the verb's ending (*… dass du kenn…*), and promotes `st` and verbs that end in it. Unit
+# 996 is active when a sentence is complete and promotes the end token. Nobody taught the model
+# about second persons, infinitives and full stops.
 
 # %%
 assert found[790].promotes[0][0] == " du"
@@ -347,9 +347,8 @@ plot.set(xlabel="units of 1,024 whose ten tokens hold the next one")
 lesson.show(figure, "memories", "Two bars: a unit's own value names the next token far more often")
 
 # %% [markdown]
-# So the picture of a memory is more than a figure of speech, and less than the whole truth: most
-# units are not readable in this way. Several work together, and later layers change what they
-# said.
+# The comparison with a memory is useful but not complete. Most units cannot be read in this way:
+# several work together, and later layers change their result.
 #
 # ### Exercise 3: what does a value speak for?
 #
@@ -369,13 +368,13 @@ lesson.exercise(speaks_for, translator=translator, found=found)
 # %% [markdown]
 # ## What to remember
 #
-# - Attention carries between positions, the feed-forward network works at each by itself. Nothing
-#   else in a block moves anything sideways.
-# - Without positions an encoder maps a set to a set: shuffled in, shuffled out, and no training
-#   helps.
-# - A check that compares a thing with itself is no check. See it fail once.
-# - Two thirds of a block's weights are a memory: keys that match contexts, values that speak for
-#   tokens.
+# - Attention moves information between positions. The feed-forward network works on each position
+#   by itself.
+# - Without positions an encoder maps a set to a set: shuffling the input only shuffles the output.
+#   Training does not change that.
+# - A check that compares a value with itself cannot fail. See every check fail once.
+# - Two thirds of a block's weights are in the feed-forward network. They work like a memory: keys
+#   match contexts, and values promote tokens.
 #
 # ## Where it is in the code
 #

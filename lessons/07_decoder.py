@@ -1,9 +1,10 @@
 # %% [markdown]
 # # Lesson 7 · The decoder: never look ahead
 #
-# The encoder sees a whole sentence at once. The decoder writes one, word by word, and when it
-# writes a word the next ones do not exist yet. Still it is trained on whole sentences, all
-# positions at the same time. What makes both the same is one triangle of zeros.
+# The encoder reads a whole sentence at once. The decoder writes a sentence word by word: when it
+# writes a word, the next ones do not exist yet. In training, however, it gets whole sentences and
+# computes all positions at the same time. The causal mask, a triangle of zeros, makes both give the
+# same result.
 #
 # In this lesson you measure that triangle, take it away and watch the model cheat, find a slip in
 # a published mask, and see that decoding step by step with a cache gives what a whole pass gives.
@@ -104,9 +105,9 @@ lesson.expect("least movement by a source token", by_source.min(), 1e-4, 100)
 # from the decoder, the keys and values from the encoder's output, and nothing of the source is
 # hidden.
 #
-# The document on the chat robot says that the decoder looks at its own words so that it does not
-# stutter ("I see see you now"). That is why it *looks back*. What the *mask* is for shows when it
-# is taken away.
+# The document on the chat robot says that the decoder attends to its own words so that it does not
+# repeat them ("I see see you now"). This explains self-attention. To see what the *mask* is for, we
+# remove it.
 #
 # ## A model that cheats
 #
@@ -169,9 +170,9 @@ lesson.expect("loss with the triangle", sum(honest_losses[-20:]) / 20, 3.4, 3.8)
 lesson.expect("loss without", sum(cheat_losses[-20:]) / 20, 0, 2)
 
 # %% [markdown]
-# A loss far below what is possible: position t simply reads the answer at position t + 1. A curve
-# like that makes people happy for a day. Then they let the model write, where there is no
-# position t + 1 to read. `step` decodes one position at a time and cannot see what is not there:
+# The loss is far below what is possible, because position t reads the answer at position t + 1.
+# When the model has to write, there is no position t + 1 to read. `step` decodes one position at a
+# time, so it cannot see later positions:
 
 
 # %%
@@ -189,7 +190,7 @@ lesson.expect("with the triangle, step by step", loss_in_steps(honest, new), 3.4
 lesson.expect("without, step by step", loss_in_steps(cheat, new), 4.5, 50)
 
 # %% [markdown]
-# Worse than guessing. If a loss of yours is too good to be true, look for the triangle first.
+# This is worse than guessing. If your loss is suspiciously low, check the causal mask first.
 #
 # ## A slip in a published mask
 #
@@ -258,10 +259,9 @@ for name, row in rows.items():
         assert weight > 0.3 if wrong else weight == 0
 
 # %% [markdown]
-# Padded on the right the slip does no harm, by luck: pads lie in the future of all words, and the
-# triangle hides them. Padded on the left, as fairseq does it with sources and as one does to let
-# all targets of a batch end together, words look at the pads and say something else. A bug that
-# waits.
+# With padding on the right the slip does no harm, by luck: pads come after all words, so the causal
+# mask hides them. With padding on the left, which fairseq uses for sources and others use to let
+# all targets of a batch end together, words attend to the pads and the logits change.
 #
 # ### Exercise 2: the mask of a target
 #
@@ -353,8 +353,8 @@ lesson.expect("steps and the whole pass differ by", apart, 0, 1e-5)
 assert same(torch.stack(again, 1), logits_BTV)
 
 # %% [markdown]
-# Two roads, one answer: that equality is what lets a model be trained in one way and used in the
-# other.
+# Both ways give the same logits. Therefore a model can be trained on whole sentences and used step
+# by step.
 #
 # ### Exercise 3: write like a decoder
 #
@@ -377,7 +377,7 @@ lesson.exercise(write, END=END)
 #
 # - Teacher forcing asks every position of a target at once; the input is the target shifted
 #   right.
-# - A triangle of zeros makes that honest. Without it the loss is wonderful and the model useless.
+# - The causal mask hides the answers. Without it the loss is very low and the model useless.
 # - The last axis of a mask is the keys. Hide keys, not queries; and test with padding on both
 #   sides.
 # - In cross-attention the decoder asks and the source answers; nothing of the source is hidden.

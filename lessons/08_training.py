@@ -1,11 +1,10 @@
 # %% [markdown]
 # # Lesson 8 · Training: soft labels, a slow start, and a model that learns
 #
-# The documents that these lessons grew from build a Transformer and stop: random weights in,
-# random numbers out. This lesson trains. First the two habits of the paper that look odd at first
-# sight: labels that are wrong on purpose, and a learning rate that begins at nothing. Then a
-# model that learns to reverse words, to exactness, in seconds; and at the end one that learns
-# some German in two minutes.
+# The documents that these lessons grew from build a Transformer but do not train it. This lesson
+# does. It begins with two choices of the paper that look odd at first: labels that are wrong on
+# purpose, and a learning rate that begins at zero. Then a model learns to reverse words without
+# errors in seconds, and at the end another one learns some German in two minutes.
 #
 # *Grew from:* an untitled notebook that builds a Transformer from scratch (its first heading is
 # "Embedding"), section "Replication of EncoderLayer and DecoderLayer", which ends where "our loss
@@ -379,8 +378,8 @@ assert trained[-1]["loss"] < trained[0]["loss"] - 1
 #   above 0.
 # - The learning rate rises from nothing, because a post-norm stack does not survive large first
 #   steps.
-# - A loss that falls is not yet a model that works: let it write, and compare exactly.
-# - All chance follows from a seed, so a loss can be expected.
+# - A falling loss does not prove that a model works: let it write, and compare exactly.
+# - All random numbers depend on a seed, so a run gives the same loss each time.
 #
 # ## Where it is in the code
 #

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Lesson 9 · Search: the best sentence, and whether you want it
 #
-# A trained model gives a probability to every German sentence there could be. Translating means
-# to find a good one among them. This lesson searches: greedily, with a beam, and with all there
-# is; it measures that searching *better* by the model's own score makes translations *worse*, and
-# shows what puts that right.
+# A trained model gives a probability to every possible German sentence. To translate is to find a
+# good one among them. This lesson searches greedily, with a beam, and exhaustively. It measures
+# that finding *more probable* sentences makes translations *worse*, and shows how a length penalty
+# corrects this.
 #
 # *Grew from:* the notebook "Transformer Encoder" of NVIDIA's Deep Learning Institute, section 2.2
 # "Embedding", whose translation comes with a score H and "the probability of this hypothesis";
@@ -243,10 +243,10 @@ assert len(last.tokens) < len(first.tokens)
 
 # %% [markdown]
 # *The doctor told him to drink more water, to eat less meat and to go to bed earlier.* The wide
-# beam has found the more probable translation: it leaves two of the three things out. Each word
-# costs probability, and the price of ending too early is paid only once. The greedy search
-# would never see that bargain, since at no single step is the end the likeliest token. A narrow
-# beam was not a mere economy; it kept the model from getting what it asked for.
+# beam has found a more probable translation, which leaves out two of the three things. Each word
+# costs probability, and ending too early costs probability only once. Greedy search does not find
+# this translation, since at no single step is the end the most probable token. A narrow beam
+# therefore does not only save time: it also avoids probable but incomplete translations.
 #
 # How far does that go? To the end: score the *empty* translation.
 
@@ -264,10 +264,10 @@ share = len(preferred) / len(sources)
 lesson.expect("share of sentences where silence is likelier than greedy", share, 0.25, 0.7)
 
 # %% [markdown]
-# For almost half of these sentences the model finds saying nothing more probable than what greedy
-# search says. (Stahlberg & Byrne, 2019, searched a good model exactly and found the empty
-# translation on top for half of all sentences.) The model is not stupid: it was trained on next
-# words, and nobody ever asked it to compare sentences of different lengths.
+# For almost half of these sentences, the empty translation is more probable than the result of
+# greedy search. (Stahlberg & Byrne, 2019, searched a good model exactly and found that the empty
+# translation was the most probable one for half of all sentences.) The model was trained to predict
+# next words, not to compare sentences of different lengths.
 #
 # ## The length penalty
 #
@@ -318,9 +318,9 @@ lesson.show(
 )
 
 # %% [markdown]
-# Ranked so, a wide beam does no harm any more. Nor does it do much good: on sentences of the kind
-# that a model knows, a beam of 4 usually wins about one BLEU over greedy search, and wider ones
-# win nothing more. The paper uses 4.
+# With this ranking, a wide beam does no harm any more, but it does not help much either. On
+# sentences like those in training, a beam of 4 usually gains about one BLEU over greedy search, and
+# wider beams gain no more. The paper uses 4.
 #
 # ### Exercise 3: ranking
 #
@@ -342,8 +342,9 @@ lesson.exercise(ranked_best)
 #
 # - Greedy search cannot take back a word. A beam keeps the N best beginnings.
 # - H is the mean log-probability of a token; the sentence's probability is the product of all.
-# - A model prefers short sentences, and silence to many. Search that is too good finds them.
-# - A length penalty makes sentences of different lengths comparable; then width does no harm.
+# - Models give short, even empty, translations too much probability. An exhaustive search finds
+#   them.
+# - A length penalty makes sentences of different lengths comparable. Then a wide beam does no harm.
 #
 # ## Where it is in the code
 #

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Lesson 10 · Inside a trained translator
 #
-# Everything so far can be seen at work in one model. The translator that comes with this package
-# is small enough to look into every head: 4 encoder layers, 2 decoder layers, 4 heads in each
-# attention, 32 heads in all. We ask where it looks, check that against word alignments made by
-# hand, switch heads off and watch the sentence change, and see at which layer a word becomes
+# This lesson examines one trained model. The translator that comes with this package is small
+# enough to look at every head: 4 encoder layers, 2 decoder layers, 4 heads in each attention, 32
+# heads in all. We look at its attention, compare the attention with word alignments made by hand,
+# switch heads off and see how the translation changes, and find the layer at which a word becomes
 # certain.
 #
 # *Grew from:* "Transformer Demystified, part 1" by Paul Golding, sections "Teaser: What Attention
@@ -139,8 +139,8 @@ for source, target, found, wanted in zip(
 #
 # ## Switched off
 #
-# A picture shows where a head looks, not what for. For that, take it away. `intervene` sets a
-# head's result to zero while the model translates; the rest goes on as usual.
+# A picture shows what a head attends to, not what this is good for. To find out, switch the head
+# off. `intervene` sets a head's result to zero while the model translates; nothing else changes.
 
 # %%
 changed = {}
@@ -158,10 +158,10 @@ assert all(name.startswith(last) for name in changed)
 lesson.expect("heads without which the sentence changes, of 32", len(changed), 2, 6)
 
 # %% [markdown]
-# Nearly every head can go and nothing happens: the others do its work too. Those that are missed
-# here are in the last cross-attention. With its head 2 off the sentence begins with *Ich* and is
-# as right as before. With head 3 off the verb no longer agrees with its subject (*hat ich*). And
-# with all of cross-attention off?
+# Without most heads the translation does not change: other heads do the same work. The heads that
+# make a difference here are in the last cross-attention. With head 2 off the sentence begins with
+# *Ich* and is still correct. With head 3 off the verb no longer agrees with its subject (*hat
+# ich*). What happens with all of cross-attention off?
 
 # %%
 no_source = ["decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
@@ -172,8 +172,8 @@ for text, said in blind.items():
 assert len(set(blind.values())) == 1  # two sources, one answer: it cannot see them
 
 # %% [markdown]
-# It still writes German of a sort, and always the same: cross-attention is the only way from the
-# source to the decoder.
+# The model still writes something like German, always the same: cross-attention is the only
+# connection from the source to the decoder.
 #
 # ### Exercise 2: a probe
 #
@@ -220,10 +220,10 @@ print(f"of the last layer, head {aligns} aligns best and head {matters} is misse
 assert aligns != matters
 
 # %% [markdown]
-# The heads that align matter most, as a group. One by one it is less simple: the best aligner is
-# not the one that is missed most. Jain & Wallace (2019) warn of just that: attention weights say
-# what was mixed, not what made the difference. So when a picture tempts you to say "it
-# understands …", switch the head off.
+# As a group, the heads that align matter most. For single heads this is less clear: the head that
+# aligns best is not the one without which the loss rises most. Jain & Wallace (2019) warn of this:
+# attention weights show which values were mixed, not which of them made a difference. Before you
+# conclude from a picture that a head does something, switch the head off.
 #
 # ## Ends of sentences as a resting place
 #
@@ -241,9 +241,9 @@ lesson.expect("the most that a head of the encoder gives it", ends["encoder"].ma
 lesson.expect("the most that a head of cross-attention gives it", ends["cross"].max(), 0.18, 1.0)
 
 # %% [markdown]
-# A few heads give the end token about twice its share. It has no meaning of its own; a head
-# that finds nothing to fetch has to put its weight somewhere, since softmax always sums to one. A
-# strong link to `</s>` or to a full stop is often just that: rest.
+# A few heads give the end token about twice its share. The end token has no meaning of its own. A
+# head that finds no useful token still has to put its weight somewhere, since the weights sum to
+# one. A strong link to `</s>` or to a full stop is often no more than that.
 #
 # ## When does a word become certain?
 #
@@ -321,10 +321,10 @@ lesson.live_view("dog", sentence)
 #
 # - Cross-attention of the last layer is close to a word alignment, learned from translations
 #   alone.
-# - Most heads can be missed one at a time; cross-attention as a whole cannot.
-# - A weight says what was mixed. What mattered, only taking it away can tell.
-# - Weight on the end token or a full stop is often rest.
-# - Words become certain late: in the last cross-attention and the memory behind it.
+# - Most heads can be switched off one at a time without effect; cross-attention as a whole cannot.
+# - A weight shows which values were mixed. Only switching a head off shows whether they mattered.
+# - Weight on the end token or on a full stop often has no meaning.
+# - Words become certain late: in the last cross-attention and in the feed-forward network after it.
 #
 # ## Where it is in the code
 #
