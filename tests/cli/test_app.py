@@ -61,9 +61,9 @@ def test_a_wrong_call_is_told_in_one_line(call, arguments: list[str], said: str)
         (
             OSError(errno.ENOSPC, "No space left on device"),
             1,
-            "error: the output: No space left on device; make room, then run it again\n",
+            "error: the output: No space left on device; free some space, then try again\n",
         ),
-        (KeyError("x"), 1, "error: KeyError: 'x'; --debug shows where\n"),
+        (KeyError("x"), 1, "error: KeyError: 'x'; --debug shows the place\n"),
         (KeyboardInterrupt(), 130, ""),
     ],
 )

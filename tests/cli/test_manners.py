@@ -26,7 +26,7 @@ def test_a_verb_alone_has_the_help_that_it_has_among_all(call) -> None:
 def test_a_text_that_begins_with_a_dash(call, verb: str) -> None:
     done = call(verb, "-5 degrees")
     assert done.code == 2
-    assert 'behind two of them: -- "-5 degrees"' in done.err
+    assert 'put two dashes before a text that begins with a dash: -- "-5 degrees"' in done.err
 
 
 def test_a_text_behind_two_dashes(call) -> None:
@@ -36,7 +36,7 @@ def test_a_text_behind_two_dashes(call) -> None:
 
 
 def test_an_option_that_is_misspelt_is_no_text(call) -> None:
-    assert "--help shows what there is" in call("translate", "--bean", "4").err
+    assert "--help lists the verbs and options" in call("translate", "--bean", "4").err
 
 
 def completed(line: str) -> list[str]:

@@ -49,9 +49,9 @@ def test_a_folder_keeps_its_tree(call, copier_folder: Path, folder: Path) -> Non
     assert done.code == 0
     assert Path("docs-de/inner/a.md").read_text() == "# The dog\n"
     assert Path("docs-de/b.txt").read_text() == "The dog sleeps.\n"
-    assert "docs/c.png: not translated, its ending names no format" in done.err
+    assert "docs/c.png: not translated, because its suffix" in done.err
     again = call(*arguments)
-    assert "docs-de/b.txt is there already" in again.err
+    assert "docs-de/b.txt exists" in again.err
     assert "sentences" not in again.err
 
 
@@ -87,7 +87,7 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
     ("arguments", "code", "said"),
     [
         (["no.html", "--to", "x.html"], 2, "'no.html' is not a file"),
-        (["page.html", "--to", "page.html"], 2, "written over by its translation"),
+        (["page.html", "--to", "page.html"], 2, "the translation would overwrite"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
         (["page.html", "--to", "x.html", "--json"], 2, "are for text"),
         (["page.html", "--to", "x.html", "--format", "docs"], 2, "did you mean docx?"),

@@ -58,21 +58,21 @@ def test_it_is_written_while_it_grows(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--beam", "4"], "--stream shows each word as soon as it is found, and --beam 4 may"),
+        (["--beam", "4"], "--stream shows each word as soon as it is found, but --beam 4 may"),
         (["--beam", "0"], "--beam 0"),
-        (["--n-best", "2"], "--n-best 2 may change earlier ones"),
+        (["--n-best", "2"], "--n-best 2 may change earlier words"),
         (["--n-best", "2", "--sample"], "--n-best 2"),
         (["--json"], "--json needs the whole translation"),
         (["--scores"], "--scores needs the whole translation"),
         (["--alignments"], "--alignments needs the whole"),
-        (["--attention"], "--attention needs the whole translation, and --stream"),
+        (["--attention"], "--attention needs the whole translation, but --stream"),
     ],
 )
 def test_what_cannot_be_streamed(call, copier_folder: Path, options: list[str], said: str) -> None:
     ended = call("translate", "--model", copier_folder, "--stream", *options, "x")
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
-    assert "leave out one of them" in ended.err
+    assert "leave one of them out" in ended.err
     assert ended.err.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""The command `allyouneed`: its verbs, and what happens when one of them fails."""
+"""The command `allyouneed`: its verbs, and the handling of their errors."""
 
 import codecs
 import gc
@@ -19,9 +19,9 @@ from allyouneed.pipeline import at_work
 if TYPE_CHECKING:
     import typer
 
-INTERRUPTED = 130  # as a shell reports a program that was ended by Ctrl-C
-GARBAGE = 50_000  # objects between two searches for cycles: a start makes as many, and no cycles
-COMPLETION = "_ALLYOUNEED_COMPLETE"  # set by the shell that asks how a command line may go on
+INTERRUPTED = 130  # the exit code that shells give to a program ended by Ctrl-C
+GARBAGE = 50_000  # objects between two searches for cycles; a start makes as many without cycles
+COMPLETION = "_ALLYOUNEED_COMPLETE"  # set by a shell that asks for completions
 VERBS = (
     "translate",
     "look",
@@ -49,7 +49,7 @@ VERBS = (
 """The verbs in the order of `--help`. The verb `select-vocabulary` is the function
 `select_vocabulary` of `allyouneed.cli.select_vocabulary`; a Python keyword takes `_model` after its
 name."""
-GROUPS = ("keys",)  # have verbs of their own, which the function `keys_verbs` gives
+GROUPS = ("keys",)  # verbs with subcommands, which a function such as `keys_verbs` returns
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -95,10 +95,11 @@ def leave(code: int) -> NoReturn:
 
 
 def run(arguments: list[str], settings: Settings) -> int:
-    """One call of the command line; its exit code. Errors are raised."""
+    """Runs one call of the command line and returns its exit code. Raises the errors of the
+    verb."""
     if arguments[:1] == ["translate"] and not any(text.startswith("-") for text in arguments):
-        # Without options there is nothing to parse, and to set up the parser takes longer than to
-        # translate.
+        # Without options there is nothing to parse, and setting up the parser would take longer
+        # than translating.
         from allyouneed.cli.translating import translate_all
 
         translate_all(arguments[1:])
@@ -120,7 +121,8 @@ def run(arguments: list[str], settings: Settings) -> int:
 
 
 def build(verbs: Iterable[str] = VERBS) -> "typer.Typer":
-    """These verbs, ready to be called. Other verbs are not imported, so a start stays short."""
+    """The command line with these verbs. Other verbs are not imported, which keeps a start
+    short."""
     import typer
 
     from allyouneed.cli.about import allyouneed
@@ -146,17 +148,19 @@ def explain(error: Exception) -> str:
     elif hasattr(error, "format_message"):  # typer's own, about the call
         text = f"{error.format_message()} ({_remedy(error)})"
     elif isinstance(error, OSError) and error.errno in DISK_FULL:
-        text = f"{error.filename or 'the output'}: {error.strerror}; make room, then run it again"
+        text = (
+            f"{error.filename or 'the output'}: {error.strerror}; free some space, then try again"
+        )
     elif isinstance(error, OSError) and error.filename:
         text = f"{error.filename}: {error.strerror}"
     else:
-        text = f"{type(error).__name__}: {error}; --debug shows where"
+        text = f"{type(error).__name__}: {error}; --debug shows the place"
     return " ".join(text.split())
 
 
 def _remedy(error: Exception) -> str:
-    """What to do about a wrong call; a text that begins with a dash was taken for an option."""
+    """The remedy for a wrong call. A text that begins with a dash is read as an option."""
     option = getattr(error, "option_name", None)
     if isinstance(option, str) and (" " in option or not option.startswith("--")):
-        return 'a text that begins with a dash goes behind two of them: -- "-5 degrees"'
-    return "--help shows what there is"
+        return 'put two dashes before a text that begins with a dash: -- "-5 degrees"'
+    return "--help lists the verbs and options"

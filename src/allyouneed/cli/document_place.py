@@ -27,14 +27,16 @@ def is_path(name: str | None) -> bool:
 
 
 def document_place(
-    texts: Sequence[str] | None, to: str | None, output: Path | None, wishes: Mapping[str, Any]
+    texts: Sequence[str] | None, to: str | None, output: Path | None, options: Mapping[str, Any]
 ) -> Path | None:
-    """Where the translations of documents go; None where text is to be translated.
+    """The path for the translations of documents; None if the call is for text. `options` are those
+    that apply to documents only.
 
     Raises:
-        UsageError: a place for documents and no document, or what is for documents alone.
+        UsageError: `to` is a path, but the texts are not files; or an option applies to documents
+            only, and there are none.
     """
-    asked = [name for name, value in wishes.items() if value]
+    asked = [name for name, value in options.items() if value]
     given = bool(texts) and all(_is_there(text) for text in texts or ())
     if is_path(to):
         if not given:

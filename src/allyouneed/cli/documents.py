@@ -1,4 +1,4 @@
-"""`allyouneed translate FILE --to FILE`: files and folders of documents."""
+"""`allyouneed translate FILE --to FILE`: translates files and folders of documents."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,13 +26,17 @@ if TYPE_CHECKING:
     from allyouneed.translation.result import Translation
     from allyouneed.translation.translator import Translator
 
-SHOWN = 20  # notes about one file; the others are counted
-COMPARED = 2_000  # sentences of a run that are compared with those of a memory
+SHOWN = 20  # notes shown for one file; of the others only the number is shown
+COMPARED = 2_000  # sentences of a run that are compared with the sentences of a memory
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """What is asked for beside the files themselves."""
+class DocumentOptions:
+    """The options of a call that apply to documents.
+
+    Raises:
+        UsageError: they contradict each other, or one cannot be used.
+    """
 
     format: str | None = None
     memory: Path | None = None
@@ -51,10 +55,10 @@ class Wishes:
 
 @dataclass(slots=True)
 class _Run:
-    """What all files of a call share."""
+    """The state that all files of a call share."""
 
     translate: Translate
-    wishes: Wishes
+    options: DocumentOptions
     memory: Memory | None
     passages: list[Passage] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -65,32 +69,32 @@ def translate_documents(
     target: Path,
     opening: "Callable[[], Translator]",
     how: Mapping[str, Any],
-    wishes: Wishes,
+    options: DocumentOptions,
 ) -> None:
-    """Translates files into the file or the folder `target`; each is written whole or not at all.
+    """Translates files into the file or folder `target`. Each is written whole or not at all.
 
     Raises:
-        UsageError: files that are not there, or that have no place to go to.
-        AllYouNeedError: when all is done, if a file of several could not be translated.
+        UsageError: a file does not exist, or `target` cannot hold its translation.
+        AllYouNeedError: at the end, if one of several files could not be translated.
     """
-    jobs = list(_jobs(given, target, wishes.format))
+    jobs = list(_jobs(given, target, options.format))
     several = len(jobs) > 1
     translator = opening()
     if (terms := how.get("terms")) is not None:
         how = {**how, "terms": translator.glossary(terms, how.get("source"), how.get("target"))}
     codes = _codes(translator, how)
     memory = None
-    if wishes.memory is not None:
-        is_new = wishes.update_memory and not wishes.memory.exists()
-        memory = Memory({}) if is_new else read_tmx(wishes.memory, *codes)
+    if options.memory is not None:
+        is_new = options.update_memory and not options.memory.exists()
+        memory = Memory({}) if is_new else read_tmx(options.memory, *codes)
 
     def translate(texts: list[str], alignments: bool) -> "Sequence[Translation]":
         return translator(texts, alignments=alignments, protect=False, **how)
 
-    run = _Run(translate, wishes, memory)
+    run = _Run(translate, options, memory)
     for source, place in jobs:
-        if wishes.resume and _is_done(source, place):
-            note(f"{place} is there already, and newer than {source}")
+        if options.resume and _is_done(source, place):
+            note(f"{place} exists and is newer than {source}")
             continue
         try:
             _one(run, source, place)
@@ -99,15 +103,15 @@ def translate_documents(
                 raise
             run.failed.append(f"{source}: {error}")
             note(f"{source} was not translated: {error}")
-    if wishes.bilingual is not None:
+    if options.bilingual is not None:
         title = target.name or str(target)
-        write_whole(wishes.bilingual, writer_for(wishes.bilingual)(run.passages, *codes, title))
+        write_whole(options.bilingual, writer_for(options.bilingual)(run.passages, *codes, title))
     if memory is not None:
         _tell_similar(run, memory)
-        if wishes.update_memory and wishes.memory is not None:
+        if options.update_memory and options.memory is not None:
             new = [(one.source, one.target) for one in pairs_of(run.passages) if one.translation]
-            count = update_tmx(wishes.memory, memory, new, *codes)
-            note(f"{wishes.memory}: {count:,} new sentences")
+            count = update_tmx(options.memory, memory, new, *codes)
+            note(f"{options.memory}: {count:,} new sentences")
     if run.failed:
         raise AllYouNeedError(
             f"{len(run.failed)} of {len(jobs)} files were not translated: {'; '.join(run.failed)}"
@@ -115,19 +119,19 @@ def translate_documents(
 
 
 def _one(run: _Run, source: Path, target: Path) -> None:
-    document = read_document(source, run.wishes.format)
+    document = read_document(source, run.options.format)
     with _Bar(source) as progress:
         report = translate_document(
             document,
             run.translate,
-            protect=run.wishes.protect,
+            protect=run.options.protect,
             recall=run.memory,
             progress=progress,
         )
     data = document.written()
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, data)
-    if run.wishes.bilingual is not None or run.memory is not None:
+    if run.options.bilingual is not None or run.memory is not None:
         run.passages += document.passages
     _tell(source, target, report)
 
@@ -142,7 +146,7 @@ def _tell(source: Path, target: Path, report: Report) -> None:
 
 
 def _tell_similar(run: _Run, memory: Memory) -> None:
-    """Offers translations of sentences like those that were translated anew."""
+    """Shows translations in the memory of sentences similar to the newly translated ones."""
     compared = [pair for pair in pairs_of(run.passages) if pair.translation][:COMPARED]
     if not memory.pairs:
         return
@@ -154,11 +158,13 @@ def _tell_similar(run: _Run, memory: Memory) -> None:
             return
         if found is not None:
             share, source, target = found
-            note(f"{pair.source!r} is to {share:.0f} % like {source!r} of the memory: {target!r}")
+            note(
+                f"{pair.source!r} is {share:.0f} % similar to {source!r} in the memory: {target!r}"
+            )
 
 
 def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tuple[Path, Path]]:
-    """Each file with the place that its translation goes to."""
+    """Each file with the path of its translation."""
     found: list[tuple[Path, Path]] = []  # a file, and its path within the target
     for name in given:
         path = Path(name)
@@ -167,7 +173,7 @@ def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tu
             known = [one for one in files if format or one.suffix.lower().lstrip(".") in BY_ENDING]
             for one in files:
                 if one not in known:
-                    note(f"{one}: not translated, its ending names no format that is known")
+                    note(f"{one}: not translated, because its suffix is that of no known format")
             found += ((one, one.relative_to(path)) for one in known)
         elif path.is_file():
             format_of(path, format)
@@ -176,17 +182,17 @@ def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tu
             base = Path(os.path.commonpath([one.parent for one in matches]))
             found += ((one, one.relative_to(base)) for one in matches)
         else:
-            raise UsageError(f"{name}: no such file; without --to FILE it is taken as text")
+            raise UsageError(f"{name}: no such file; without --to FILE it is translated as text")
     if not found:
-        raise UsageError(f"{', '.join(given)}: no file of a format that is known")
+        raise UsageError(f"{', '.join(given)}: there is no file of a known format")
     single = len(found) == 1 and not Path(given[0]).is_dir()
     into_folder = target.is_dir() or not single
     if into_folder and target.is_file():
-        raise UsageError(f"{target} is a file; several files go into a folder")
+        raise UsageError(f"{target} is a file; name a folder for several files")
     for path, inside in found:
         place = target / inside if into_folder else target
         if place.resolve() == path.resolve():
-            raise UsageError(f"{path} would be written over by its translation; name another file")
+            raise UsageError(f"the translation would overwrite {path}; name another file")
         yield path, place
 
 
@@ -195,13 +201,13 @@ def _is_done(source: Path, target: Path) -> bool:
 
 
 def _codes(translator: "Translator", how: Mapping[str, Any]) -> tuple[str, str]:
-    """The codes of the two languages; "und", undetermined, where the model does not say."""
+    """The codes of the two languages; "und" (undetermined) if the model does not name them."""
     direction = translator.speaks.direction(how.get("source"), how.get("target"))
     return code_of(direction.source) or "und", code_of(direction.target) or "und"
 
 
 class _Bar:
-    """A bar on a terminal; nothing elsewhere."""
+    """A progress bar on a terminal; without a terminal nothing is shown."""
 
     def __init__(self, source: Path) -> None:
         columns = (

@@ -1,4 +1,4 @@
-"""Translations that are shown while they grow."""
+"""Shows translations while they are being found."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def check_streamed(beam: int | None, n_best: int, refused: Mapping[str, Any]) -> None:
-    """Raises UsageError for what is known only when a translation is whole; `refused` are such
-    options, each true where it was typed."""
+    """Raises UsageError for options that need the whole translation. `refused` holds such options,
+    with true for those that were typed."""
     if beam not in (None, 1) or n_best != 1:
         typed = f"--beam {beam}" if n_best == 1 else f"--n-best {n_best}"
         raise UsageError(
-            f"--stream shows each word as soon as it is found, and {typed} may change earlier "
-            "ones until the end; leave out one of them (--stream is greedy, or takes --sample)"
+            f"--stream shows each word as soon as it is found, but {typed} may change earlier "
+            "words until the end; leave one of them out (--stream is greedy, or uses --sample)"
         )
     for name, typed in refused.items():
         if typed:
             raise UsageError(
-                f"--{name} needs the whole translation, and --stream shows it as it grows; "
-                "leave out one of them"
+                f"--{name} needs the whole translation, but --stream shows it word by word; "
+                "leave one of them out"
             )
 
 

@@ -235,12 +235,12 @@ def translate(
     if place is not None:
         if n_best > 1 or prefix or stream or any(whole.values()):
             raise UsageError(f"{DOCUMENTS_ALONE}; leave the others out with documents")
-        from allyouneed.cli.documents import Wishes, translate_documents
+        from allyouneed.cli.documents import DocumentOptions, translate_documents
 
         into = None if is_path(to) else to
         how = {"options": options, "source": from_, "target": into, "terms": terms}
         translate_documents(
-            texts or [], place, opening, how, Wishes(protect=protect or (), **wishes)
+            texts or [], place, opening, how, DocumentOptions(protect=protect or (), **wishes)
         )
         return
     protected = protect or not no_protect

@@ -367,12 +367,12 @@ def test_one_label_alone_is_nothing_to_learn(encoders: Encoders) -> None:
 @pytest.mark.parametrize(
     ("task", "override", "what"),
     [
-        ("classify", "training.sharded=true", "training.sharded has no place"),
+        ("classify", "training.sharded=true", "training.sharded does not apply"),
         ("tag", "model.decoder_layers=2", "decoder_layers = 2, but task = 'tag'"),
-        ("tag", "vocabulary.dropout=0.1", "vocabulary.dropout has no place"),
-        ("masked-lm", "vocabulary.dropout=0.1", "vocabulary.dropout has no place"),
-        ("masked-lm", "data.held_out=0", "held_out is 0"),
-        ("masked-lm", 'data.valid=[{source="books"}]', "nothing else is held_out"),
+        ("tag", "vocabulary.dropout=0.1", "vocabulary.dropout does not apply"),
+        ("masked-lm", "vocabulary.dropout=0.1", "vocabulary.dropout does not apply"),
+        ("masked-lm", "data.held_out=0", "there is no validation text"),
+        ("masked-lm", 'data.valid=[{source="books"}]', "held_out is not used"),
         ("masked-lm", 'data.valid=[{source="books", weight=2}]', "unknown key data.valid.0.weight"),
         ("classify", "data.valid.0.weight=2", "unknown key data.valid.0.weight"),
         ("tag", "data.valid.0.weight=2", "unknown key data.valid.0.weight"),

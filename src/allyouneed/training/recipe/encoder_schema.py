@@ -1,4 +1,4 @@
-"""What the recipes of models without a decoder may say (Devlin et al. 2019)."""
+"""The schema of recipes for models without a decoder (Devlin et al. 2019)."""
 
 from typing import Annotated, Literal, Self
 
@@ -40,15 +40,15 @@ class TextDataSection(Section):
     @model_validator(mode="after")
     def _something_is_held_out(self) -> Self:
         if not self.valid and self.held_out == 0:
-            raise ValueError("valid names no text and held_out is 0; give one of them")
+            raise ValueError("there is no validation text; name one in valid, or set held_out")
         if self.valid and self.held_out is not None:
-            raise ValueError("valid names texts, so nothing else is held_out; leave it out")
+            raise ValueError("valid names texts, so held_out is not used; leave it out")
         return self
 
 
 class MaskingSection(Section):
-    """What is hidden (Devlin et al. 2019, 3.1): of the words chosen, 80 % become [MASK], 10 % any
-    piece, and 10 % stay."""
+    """The words that are hidden (Devlin et al. 2019, 3.1): of the chosen words, 80 % become [MASK],
+    10 % a random piece, and 10 % are not changed."""
 
     length: Annotated[int, Field(ge=8)] = Field(
         default=128, description="most tokens of an example, [CLS] and [SEP] counted"
@@ -116,14 +116,14 @@ class TaggedDataSection(Section):
 
 
 class EncoderRecipe(CommonRecipe):
-    """What all models without a decoder have in common."""
+    """The keys that recipes for all models without a decoder share."""
 
     @model_validator(mode="after")
     def _an_encoder_alone(self) -> Self:
         if self.training.sharded:
             raise ValueError(
-                "training.sharded has no place without a decoder: each worker holds the whole "
-                "model; leave it out"
+                "training.sharded does not apply to models without a decoder, which every worker "
+                "holds whole; leave it out"
             )
         if self.model.decoder_layers:
             raise ValueError(
@@ -143,7 +143,7 @@ class MaskedLanguageRecipe(EncoderRecipe):
     @model_validator(mode="after")
     def _can_be_learnt(self) -> Self:
         if self.vocabulary.dropout:
-            raise ValueError("vocabulary.dropout has no place where words are masked; leave it out")
+            raise ValueError("vocabulary.dropout does not apply to masked words; leave it out")
         return self
 
 
@@ -164,7 +164,7 @@ class TagRecipe(EncoderRecipe):
     def _can_be_learnt(self) -> Self:
         if self.vocabulary.dropout:
             raise ValueError(
-                "vocabulary.dropout has no place where a word's first piece has its tag; "
+                "vocabulary.dropout does not apply to tagging, where tags belong to fixed pieces; "
                 "leave it out"
             )
         return self

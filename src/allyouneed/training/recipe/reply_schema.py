@@ -1,4 +1,4 @@
-"""What a recipe of replies may say: conversations, and what a reply looks back at."""
+"""The schema of recipes for replies: conversations, and the history that a reply sees."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a whole recipe may say, task by task; `sections` has its tables.
+"""The schemas of whole recipes; `sections` has those of their tables.
 
 Keys that bear on one another across sections are checked here.
 """
@@ -29,8 +29,7 @@ from allyouneed.training.schedule import Noam, ScheduleSection
 
 
 class CommonRecipe(Section):
-    """What the recipes of all tasks have in common: what their data hold is the
-    task's own."""
+    """The keys that recipes of all tasks share. The data section differs between tasks."""
 
     name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")] = Field(
         description="name of the run's folder and of the model"
@@ -82,9 +81,11 @@ class CommonRecipe(Section):
     def locate(self, path: Path) -> Path:
         """The file that a path of this recipe means.
 
-        `load_recipe` has already made absolute what lies beside the recipe or in the working
-        directory; the rest is looked for in the data folder ($ALLYOUNEED_DATA). Raises DataError,
-        with the places looked at, where there is no such file.
+        `load_recipe` has already resolved paths relative to the recipe and to the working
+        directory. Other paths are looked for in the data folder ($ALLYOUNEED_DATA).
+
+        Raises:
+            DataError: there is no such file; the message lists the places.
         """
         try:
             return resolve(path, None)
@@ -99,7 +100,7 @@ class CommonRecipe(Section):
 
 
 class PairsRecipe(CommonRecipe):
-    """What is learnt from pairs of texts, the second from the first."""
+    """The keys of tasks that learn to write the second text of a pair from the first."""
 
     data: DataSection = Field(description="the corpora")
     noise: NoiseSection = Field(

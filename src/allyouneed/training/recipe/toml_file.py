@@ -1,7 +1,7 @@
-"""A recipe: one TOML file that says everything a training run depends on.
+"""Recipes: TOML files with everything that a training run depends on.
 
-`load_recipe` reads one by packaged name or path and checks it; `to_toml` writes the resolved
-recipe back, every key in the open.
+`load_recipe` reads and checks a recipe by packaged name or path. `to_toml` writes the resolved
+recipe with all its keys.
 """
 
 import json
@@ -25,7 +25,7 @@ from allyouneed.training.recipe.schema import CommonRecipe, Recipe
 
 __all__ = ["CommonRecipe", "load_recipe", "packaged_recipes", "Recipe", "to_toml"]
 
-# What a recipe may say follows from its `task`; what training does with it: `tasks/table.py`.
+# The schema for each `task` of a recipe. `tasks/table.py` has the tasks themselves.
 SCHEMAS: dict[str, type[CommonRecipe]] = {
     "translate": Recipe,
     "reply": ReplyRecipe,
@@ -34,25 +34,29 @@ SCHEMAS: dict[str, type[CommonRecipe]] = {
     "tag": TagRecipe,
 }
 
-# The [schedule] of a recipe that names a model to start from, but no schedule. The paper's is
-# for new weights: its warm-up is longer than most fine-tuning runs.
+# The default [schedule] for fine-tuning (a recipe with training.init). The paper's schedule is for
+# new weights: its warm-up is longer than most fine-tuning runs.
 FINE_TUNING = {"name": "constant", "learning_rate": 1e-4}
 
 KeyPath = tuple[str | int, ...]
 
 
 def packaged_recipes() -> dict[str, str]:
-    """Name and TOML text of every recipe that comes with the package."""
+    """The TOML text of every recipe of the package, by name."""
     folder = resources.files("allyouneed") / "recipes"
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
     return {file.name.removesuffix(".toml"): file.read_text(encoding="utf-8") for file in files}
 
 
 def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> CommonRecipe:
-    """Read a packaged recipe or a file, apply overrides such as "model.d_model=256", check it.
+    """Reads a packaged recipe or a file, applies overrides such as "model.d_model=256", and checks
+    the result.
 
-    A word without a suffix or separator is a packaged name; everything else is a path. Raises
-    RecipeError, which names the file (or the override), the key path and a remedy.
+    A word without a suffix or separator is a packaged name; everything else is a path.
+
+    Raises:
+        RecipeError: the recipe or an override is wrong; the message names the file (or the
+            override), the key and a remedy.
     """
     place, text, folders = _read(name_or_path)
     try:
@@ -78,8 +82,8 @@ def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Comm
 def to_toml(recipe: CommonRecipe) -> str:
     """The recipe as TOML text that `load_recipe` reads back as the same recipe.
 
-    Defaults are spelt out, but in the corpora, where they would speak of files and formats that
-    a corpus does not have.
+    Defaults are written out, except in the corpora, where defaults for other kinds of corpora would
+    be misleading.
     """
     table = recipe.model_dump(mode="json", exclude_none=True)
     for part in ("train", "valid"):
@@ -94,7 +98,7 @@ def to_toml(recipe: CommonRecipe) -> str:
 
 
 def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
-    """Place for messages, text, and the recipe's own folder."""
+    """(the name of the recipe in messages, its text, the folders for its relative paths)."""
     path = Path(name_or_path).expanduser()
     if isinstance(name_or_path, str) and path.name == name_or_path and not path.suffix:
         packaged = packaged_recipes()
@@ -103,8 +107,8 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
                 return f"recipe {name_or_path}", packaged[name_or_path], [folder]
         meant = _did_you_mean(nearest(name_or_path, packaged))
         raise RecipeError(
-            f"no recipe is called {name_or_path!r}; packaged: {', '.join(packaged)}; "
-            f"one of your own is given as its path, FILE.toml{meant}"
+            f"no recipe is called {name_or_path!r}; packaged are {', '.join(packaged)}; "
+            f"give a recipe of your own as a path, FILE.toml{meant}"
         )
     try:
         return str(path), path.read_bytes().decode("utf-8-sig"), [path.absolute().parent]
@@ -118,7 +122,7 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
 
 
 def _schema(table: Mapping[str, Any], place: str) -> type[CommonRecipe]:
-    """What a recipe of this task may say."""
+    """The schema for the recipe's task."""
     task = table.get("task", "translate")
     if not isinstance(task, str) or task not in SCHEMAS:
         meant = _did_you_mean(nearest(str(task), SCHEMAS))
@@ -135,13 +139,13 @@ def _syntax_error(place: str, text: str, error: tomllib.TOMLDecodeError) -> str:
 
 
 def _override(table: dict[str, Any], override: str) -> None:
-    """Set one key of the table; the value is TOML, or else taken as a string."""
+    """Sets one key of the table. The value is TOML; anything else is a string."""
     path, equals, value = override.partition("=")
     if any("\ud800" <= sign <= "\udfff" for sign in override):
         raise RecipeError(f"override {override!r} is not valid Unicode")
     keys = path.strip().split(".")
     if not equals or not all(keys):
-        raise RecipeError(f"override {override!r} is not of the form section.key=value")
+        raise RecipeError(f"override {override!r} must have the form section.key=value")
     node: Any = table
     done: list[str | int] = []
     for key in keys[:-1]:
@@ -154,7 +158,7 @@ def _override(table: dict[str, Any], override: str) -> None:
 
 
 def _step(node: dict[str, Any] | list[Any], key: str, override: str) -> str | int:
-    """A key of a table as it stands, or an index of a list that has so many items."""
+    """The key of a table, or the index of an existing item of a list."""
     if isinstance(node, dict):
         return key
     if not key.isdecimal() or int(key) >= len(node):
@@ -174,7 +178,7 @@ def _value(text: str) -> Any:
 
 
 def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> str:
-    """What is wrong, in one line; an unknown key first, as it may explain a missing one."""
+    """The error in one line. An unknown key comes first, because it may explain a missing one."""
     problems = error.errors(include_url=False)
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     section, path = _walk(schema, problem["loc"])
@@ -212,7 +216,7 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
 
 
 def _elsewhere(schema: type[CommonRecipe], name: str) -> str | None:
-    """The key of that name in a section of the recipe, if there is one."""
+    """The dotted key with this name in another section of the recipe; None if there is none."""
     for key in schema.model_fields:
         if any(name in part.model_fields for part in _sections(_annotation(schema, key))):
             return f"{key}.{name}"
@@ -222,12 +226,12 @@ def _elsewhere(schema: type[CommonRecipe], name: str) -> str | None:
 def _walk(
     schema: type[CommonRecipe], location: Sequence[str | int]
 ) -> tuple[type[BaseModel], KeyPath]:
-    """The section that holds the last key of a location, and the key path as a recipe has it."""
+    """The section of the last key of a location, and the path of the key in a recipe."""
     section: type[BaseModel] = schema
     below: list[type[BaseModel]] = [schema]
     path: list[str | int] = []
     for key in location:
-        if isinstance(key, str) and not below:  # a type that the value was tried as
+        if isinstance(key, str) and not below:  # a type that pydantic has tried for the value
             break
         if isinstance(key, str) and len(below) > 1:  # the schedule's name, no key of the recipe
             below = [model for model in below if key in _names(model)]
@@ -245,7 +249,7 @@ def _annotation(section: type[BaseModel], key: str) -> Any:
 
 
 def _names(section: type[BaseModel]) -> tuple[str, ...]:
-    """What the key "name" may be in one of several sections for the same place."""
+    """The values of the key "name" that select this section among several for the same place."""
     return get_args(_annotation(section, "name"))
 
 
