@@ -166,7 +166,7 @@ def test_a_recipe_comes_back_from_its_toml(tmp_path: Path) -> None:
         ("reply.window=2", "unknown key reply.window"),
         ('data.train.0.turn_fields=["id","who","text"]', "counted from"),
         ('data.train.0.turn_fields=["1","2"]', "turn_fields.2 is missing"),
-        ("data.train.0.back_translate=de-en", "learnt from what was said before"),
+        ("data.train.0.back_translate=de-en", "learnt from all turns before"),
     ],
 )
 def test_what_cannot_be_is_named(override: str, said: str) -> None:

@@ -9,7 +9,7 @@ from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.recipe.sections import File, Positive, Section, Share
 
 HELD_OUT = 0.05
-WEIGHT = "how often an epoch sees each of its examples, on average"
+WEIGHT = "mean number of times that an epoch sees each of its examples"
 
 
 class TextSection(Section):
@@ -29,12 +29,12 @@ class TextDataSection(Section):
 
     train: tuple[TrainTextSection, ...] = Field(min_length=1, description="texts to learn from")
     valid: tuple[TextSection, ...] = Field(
-        default=(), description="texts to validate on; without any, held_out says what is"
+        default=(), description="texts to validate on; if there are none, held_out is used"
     )
     held_out: Share | None = Field(
         default=None,
-        description="without valid: how much of each training file, at its end, is kept apart to "
-        f"validate on, as a share of its lines; {HELD_OUT:g} where nothing is said",
+        description="without valid: the share of each training file's lines, at its end, to "
+        f"validate on; {HELD_OUT:g} by default",
     )
 
     @model_validator(mode="after")
@@ -51,18 +51,16 @@ class MaskingSection(Section):
     10 % a random piece, and 10 % are not changed."""
 
     length: Annotated[int, Field(ge=8)] = Field(
-        default=128, description="most tokens of an example, [CLS] and [SEP] counted"
+        default=128, description="most tokens of an example, including [CLS] and [SEP]"
     )
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.15, description="how many of the tokens are chosen"
+        default=0.15, description="share of the tokens that are chosen"
     )
-    whole_words: bool = Field(
-        default=False, description="a word's pieces are chosen together or not at all"
-    )
+    whole_words: bool = Field(default=False, description="choose all pieces of a word or none")
     next_sentence: bool = Field(
         default=False,
-        description="examples have two segments, the second of which half of the time is any "
-        "other's, and the model is to tell",
+        description="examples have two segments; half of the time the second comes from another "
+        "place, and the model learns to tell",
     )
 
 
@@ -71,7 +69,7 @@ class LabelledSection(Section):
 
     source: File = Field(description="a TSV file whose first line names its columns")
     texts: Annotated[tuple[str, ...], Field(max_length=2)] = Field(
-        default=(), description="the columns of the text, or of two texts; all but the label's"
+        default=(), description="columns of one or two texts; by default all except the label's"
     )
     label: str = Field(default="label", description="the column of the label")
 
@@ -95,8 +93,8 @@ class TaggedSection(Section):
     source: File = Field(description="words<TAB>tags, or a word and its tag on each line (CoNLL)")
     format: TagFormat | None = Field(
         default=None,
-        description="lines or columns; without it, .tsv has lines, others columns. A .tsv with one "
-        "word and its tag on each line could be either, and needs the key",
+        description="lines or columns; by default .tsv files have lines, others columns. A .tsv "
+        "with one word and its tag on each line could have either, and needs this key",
     )
 
 

@@ -21,17 +21,17 @@ class ReplyCorpusSection(CorpusSection):
 
     one_conversation: bool = Field(
         default=False,
-        description="all pairs follow on one another; without it, a pair goes on only with one "
-        "whose reply is its turn",
+        description="all pairs are one conversation; by default a pair continues the conversation "
+        "only if its turn is the reply of the pair before",
     )
     turn_fields: tuple[str, str, str] | None = Field(
         default=None,
-        description="columns of dialogue, speaker and text, of a file (tsv, csv) with one turn a "
+        description="columns of dialogue, speaker and text in a file (tsv, csv) with one turn per "
         "line",
     )
     spaced: bool = Field(
         default=False,
-        description="words and signs are set apart by spaces in it, which are taken out",
+        description="the file has spaces around punctuation, which are removed",
     )
 
 
@@ -42,8 +42,8 @@ class TrainReplyCorpusSection(ReplyCorpusSection, TrainCorpusSection):
     def _was_said(self) -> "TrainReplyCorpusSection":
         if self.back_translate is not None:
             raise ValueError(
-                "back_translate writes sentences, and a reply is learnt from what was said before "
-                "it; leave it out"
+                "back_translate writes single sentences, but a reply is learnt from all turns "
+                "before it; leave it out"
             )
         return self
 
@@ -60,14 +60,14 @@ class ReplyDataSection(DataSection):
 
 
 class ReplySection(Section):
-    """What a reply looks back at; chatting with the model sees the same."""
+    """The history that a reply sees, in training and in chats."""
 
     history: Count = Field(
         default=History.turns, description="turns of the source, the one to reply to among them"
     )
     marks: tuple[str, str] = Field(
         default=History.marks,
-        description="what stands before the other one's turns, and before the replier's own",
+        description="marks before the other speaker's turns and before the replier's own turns",
     )
 
     @model_validator(mode="after")

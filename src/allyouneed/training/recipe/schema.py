@@ -34,12 +34,12 @@ class CommonRecipe(Section):
     name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")] = Field(
         description="name of the run's folder and of the model"
     )
-    description: str = Field(default="", description="what the model is, for its card")
+    description: str = Field(default="", description="description of the model, for its card")
     licence: str = Field(default="", description="licence of the data, for the model card")
     task: str = Field(default="translate", description="what is learnt")
     source_language: str = Field(default="", description="for the model card")
     target_language: str = Field(default="", description="for the model card")
-    seed: NaturalNumber = Field(default=1, description="every random choice follows from it")
+    seed: NaturalNumber = Field(default=1, description="seed of all random choices")
     tensorboard: bool = Field(default=False, description="also write TensorBoard files")
     data: Section = Field(description="the corpora")
     vocabulary: VocabularySection = Field(default=VocabularySection(), description="the subwords")
@@ -49,9 +49,9 @@ class CommonRecipe(Section):
         default=Noam(),
         description="the learning rate, step by step; with training.init it is constant by default",
     )
-    training: TrainingSection = Field(description="how long, how much at once, what is kept")
+    training: TrainingSection = Field(description="length, batches, and files that are kept")
     validation: SamplesSection = Field(
-        default=SamplesSection(), description="what is shown of a validation"
+        default=SamplesSection(), description="texts shown of a validation"
     )
 
     @model_validator(mode="after")
@@ -104,10 +104,10 @@ class PairsRecipe(CommonRecipe):
 
     data: DataSection = Field(description="the corpora")
     noise: NoiseSection = Field(
-        default=NoiseSection(), description="pairs as people type them, in training alone"
+        default=NoiseSection(), description="noise like that of typed text, only in training"
     )
     validation: ValidationSection = Field(
-        default=ValidationSection(), description="what is translated"
+        default=ValidationSection(), description="sentences that are translated"
     )
     guided_alignment: GuidedAlignmentSection | None = Field(
         default=None, description="a head that learns word alignments; without it none does"
@@ -137,7 +137,7 @@ class PairsRecipe(CommonRecipe):
 
     @property
     def history(self) -> History | None:
-        """How the sources are made of what was said; None where they are texts as they are."""
+        """How sources are made from the turns of a conversation; None for tasks without turns."""
         return None
 
 

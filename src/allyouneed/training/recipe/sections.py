@@ -1,7 +1,6 @@
-"""What a recipe may say: one frozen, strict model per section, every key with its description.
+"""The schemas of a recipe's sections: a frozen, strict model for each, with a description per key.
 
-Keys that are not listed here are errors, and so are values of another type: a misspelt word is
-never passed over.
+Unknown keys and values of a wrong type are errors, so a misspelt key is never ignored.
 """
 
 import dataclasses
@@ -36,15 +35,15 @@ NaturalNumber = Annotated[int, Field(ge=0)]
 
 
 def _anchor(path: Path, info: ValidationInfo) -> Path:
-    """Absolute where the path leads to something from one of the context's folders."""
+    """The path, made absolute if it exists relative to one of the context's folders."""
     path = path.expanduser()
     places = [folder / path for folder in (info.context or {}).get("folders", ())]
     return next((place for place in places if place.exists()), path)
 
 
 def _anchor_model(name: str, info: ValidationInfo) -> str:
-    """The same for a model folder; a bundled model's name, and what leads nowhere, stays as it is
-    ("./en-de" is no bundled model)."""
+    """A model folder's path, made absolute like other paths. The name of a bundled model, and a
+    path that does not exist, are not changed ("./en-de" is not the name of a bundled model)."""
     path = _anchor(Path(name), info)
     return str(path) if path.is_absolute() and name not in bundled_models() else name
 
@@ -55,7 +54,7 @@ Models = Model | Annotated[tuple[Model, ...], Field(min_length=1)]
 
 
 class Section(BaseModel):
-    """A table of the recipe: frozen, no unknown keys, no silent change of type."""
+    """A table of the recipe: frozen, without unknown keys, and without conversions of types."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -67,7 +66,7 @@ class Section(BaseModel):
 
 
 class CorpusSection(Section):
-    """One corpus: files of sentence pairs, or pairs that the project makes itself."""
+    """One corpus: files of sentence pairs, or pairs made from a seed."""
 
     source: File | None = Field(
         default=None, description="file with the sentences to translate, or folder of such files"
@@ -77,16 +76,16 @@ class CorpusSection(Section):
         description="their translations, line by line; without it source holds both sides",
     )
     format: Format | None = Field(
-        default=None, description="how the file is read; without it, by its suffix"
+        default=None, description="format of the file; by default its suffix decides"
     )
     source_field: str = Field(
         default="source",
-        description='column of the source: its name (csv, jsonl, parquet), or from "1" on (tsv)',
+        description='column of the source: its name (csv, jsonl, parquet) or number from "1" (tsv)',
     )
     target_field: str = Field(default="target", description="column of the target, likewise")
     made: MadeTask | None = Field(
         default=None,
-        description="make pairs of letters, the target being the source copied or reversed",
+        description="make pairs of letters; the target is the source, copied or reversed",
     )
     pairs: Count = Field(default=Corpus.pairs, description="how many pairs to make")
     seed: NaturalNumber = Field(default=Corpus.seed, description="what the made pairs follow from")
@@ -110,40 +109,40 @@ class CorpusSection(Section):
             unread |= {"source_field", "target_field"}
         if said := sorted(unread & self.model_fields_set):
             kind = "a made corpus" if self.made else "these files"
-            raise ValueError(f"{', '.join(said)} says nothing about {kind}; leave it out")
+            raise ValueError(f"{', '.join(said)} does not apply to {kind}; leave it out")
         return self
 
 
 class TrainCorpusSection(CorpusSection):
-    """A corpus to learn from, as it is, or with one side written by models."""
+    """A corpus to learn from, unchanged or with one side written by models."""
 
     weight: Positive = Field(
         default=1.0, description="how often an epoch sees each pair, on average"
     )
     distill: Models | None = Field(
         default=None,
-        description="model folder (or bundled name) whose translations take the targets' place, "
-        "or a list of those that decide together; a corpus that is named twice, once without, is "
-        "learnt from both ways",
+        description="model folder (or bundled name) whose translations replace the targets, or a "
+        "list of models that translate as an ensemble; to use the original targets too, name the "
+        "corpus a second time without this key",
     )
     back_translate: Models | None = Field(
         default=None,
-        description="the same for the sources' place: models that translate the targets back; no "
-        "source need be named",
+        description="model folder, or a list, whose translations of the targets replace the "
+        "sources; source may then be left out",
     )
 
     @model_validator(mode="after")
     def _models_write_one_side(self) -> "TrainCorpusSection":
         if self.distill is not None and self.back_translate is not None:
             raise ValueError(
-                "distill and back_translate would leave nothing of the corpus as it is; name the "
-                "corpus twice, each time with one of them"
+                "distill and back_translate together would replace both sides; name the corpus "
+                "twice, each time with one of them"
             )
         return self
 
     @property
     def written(self) -> Literal["source", "target"]:
-        """The side that `teachers` write, where there are any."""
+        """The side that `teachers` write, if there are any."""
         return "target" if self.back_translate is None else "source"
 
     @property
@@ -153,7 +152,8 @@ class TrainCorpusSection(CorpusSection):
         return (models,) if isinstance(models, str) else models
 
     def values(self) -> dict[str, Any]:
-        """The same; where the sources are yet to be written, the targets stand for them."""
+        """The values for `Corpus`. If the sources are still to be written, the targets replace
+        them."""
         values = super().values()
         values.pop("distill", None)
         if values.pop("back_translate", None) is not None and self.source is None:
@@ -162,20 +162,20 @@ class TrainCorpusSection(CorpusSection):
 
 
 class FiltersSection(Section):
-    """Which pairs are left out, with a word about it in the report."""
+    """The pairs that are left out. The report counts them."""
 
     min_tokens: Count = Field(
-        default=Filters.min_tokens, description="shortest sentence kept, in tokens, its end counted"
+        default=Filters.min_tokens, description="shortest sentence kept, in tokens with its end"
     )
     max_tokens: Count = Field(
-        default=Filters.max_tokens, description="longest sentence kept, in tokens, its end counted"
+        default=Filters.max_tokens, description="longest sentence kept, in tokens with its end"
     )
     max_ratio: Annotated[float, Field(ge=1)] = Field(
-        default=Filters.max_ratio, description="longer side over shorter side, in tokens"
+        default=Filters.max_ratio, description="largest ratio of longer to shorter side, in tokens"
     )
     ratio_slack: NaturalNumber = Field(
         default=Filters.ratio_slack,
-        description="tokens that the longer side has free beyond the ratio",
+        description="tokens by which the longer side may exceed the ratio",
     )
     drop_duplicates: bool = Field(
         default=Filters.drop_duplicates, description="keep only the first of exactly equal pairs"
@@ -193,7 +193,7 @@ class FiltersSection(Section):
         return self
 
     def filters(self) -> Filters:
-        """The same as a value of the data layer."""
+        """The filters as a value of the data layer."""
         return Filters(**self.model_dump())
 
 
@@ -205,27 +205,27 @@ class DataSection(Section):
     valid: tuple[CorpusSection, ...] = Field(min_length=1, description="pairs to validate on")
     temperature: Annotated[float, Field(ge=1)] = Field(
         default=1.0,
-        description="above 1, small corpora are seen more often and large ones less: a corpus of n "
-        "pairs is drawn like n^(1/temperature)",
+        description="above 1, small corpora are seen more often and large ones less often: a "
+        "corpus of n pairs is drawn in proportion to n^(1/temperature)",
     )
     filters: FiltersSection = Field(
-        default=FiltersSection(), description="what is left out of training"
+        default=FiltersSection(), description="the pairs that are left out of training"
     )
     normaliser: Literal["plain-marks"] | None = Field(
         default=None,
-        description="how both sides are written for the model, in training and ever after: "
-        "plain-marks has the quotes, dashes and spaces of a plain keyboard; without it as init "
-        "has it, or as the texts are",
+        description="how texts are normalised for the model, in training and in use: plain-marks "
+        "writes the quotes, dashes and spaces of a plain keyboard; by default the normaliser of "
+        "init, or none",
     )
 
 
 class NoiseSection(Section):
-    """Pairs as people type them: the share of pairs, from 0 to 1, that get each kind of noise. It
-    is drawn once, when the pairs are tokenised."""
+    """Noise like that of typed text: the share of pairs, from 0 to 1, that get each kind. Noise is
+    drawn once, when the pairs are tokenised."""
 
     copies: Count = Field(
         default=Noise.copies,
-        description="how often an epoch has each pair, each time with noise of its own",
+        description="copies of each pair in an epoch, each with its own noise",
     )
     capitals: Chance = Field(default=0.0, description="both sides in capitals")
     title_case: Chance = Field(
@@ -240,13 +240,13 @@ class NoiseSection(Section):
         default=0.0, description="the source without umlauts and accents: ae, or a"
     )
     doubled_spaces: Chance = Field(
-        default=0.0, description="the source with some spaces twice; data.normaliser undoes it"
+        default=0.0, description="the source with some doubled spaces; data.normaliser undoes it"
     )
     emoji: Chance = Field(default=0.0, description="both sides with the same emoji at the end")
     copied: Chance = Field(
         default=0.0,
-        description="another name or number on both sides, or an address, a placeholder or code "
-        "put into both",
+        description="a name or number exchanged on both sides, or an address, a placeholder "
+        "or code added to both",
     )
     joined: Chance = Field(default=0.0, description="two pairs in one line")
     foreign: Chance = Field(
@@ -262,7 +262,7 @@ class NoiseSection(Section):
         return self
 
     def noise(self, seed: int) -> Noise | None:
-        """The same as a value of the data layer; None where no pair becomes another."""
+        """The noise as a value of the data layer; None if no pair is changed."""
         noise = Noise(seed=seed, **self.model_dump())
         return None if noise == Noise(seed=seed) else noise
 
@@ -271,14 +271,14 @@ class VocabularySection(Section):
     """The joint subword vocabulary of both languages (section 5.1)."""
 
     size: Annotated[int, Field(ge=260)] = Field(
-        default=8000, description="entries, the 256 bytes and 4 marks included"
+        default=8000, description="entries, including the 256 bytes and 4 special pieces"
     )
     dropout: Share = Field(
         default=0.0, description="probability of undoing a merge in training (BPE dropout)"
     )
     tokenizer: File | None = Field(
         default=None,
-        description="a tokenizer.json to use instead of training one; size is then its own",
+        description="a tokenizer.json to use instead of learning one; it sets the size too",
     )
 
 
@@ -287,7 +287,7 @@ class ModelSection(Section):
 
     preset: Literal["base", "big", "small", "tiny", "bert"] | None = Field(
         default=None,
-        description="shape to start from; without it base, or with init that model's own",
+        description="shape to start from; by default base, or the shape of init",
     )
     d_model: Count | None = Field(default=None, description="width of every layer's output")
     heads: Count | None = Field(default=None, description="attention heads per layer")
@@ -308,23 +308,21 @@ class ModelSection(Section):
     max_positions: Count | None = Field(default=None, description="longest sentence, in tokens")
     residual: Residual | None = Field(
         default=None,
-        description="layer norm after the addition (the paper) or before the sub-layer",
+        description="position of the norm: after the addition (the paper) or before the sub-layer",
     )
     norm: Norm | None = Field(default=None, description="layer norm or RMS norm")
     norm_epsilon: Positive | None = Field(default=None, description="added to the variance")
     activation: Activation | None = Field(
         default=None, description="activation of the feed-forward networks; swiglu is gated"
     )
-    positions: Positions | None = Field(
-        default=None, description="how a token knows its place (section 3.5)"
-    )
+    positions: Positions | None = Field(default=None, description="kind of positions (section 3.5)")
     decoder: Decoder | None = Field(
         default=None,
-        description="how a decoder layer sees the past: self-attention, or ssru, a recurrence "
-        "in its place (Kim et al. 2019)",
+        description="how a decoder layer sees earlier tokens: self-attention, or ssru, a "
+        "recurrence (Kim et al. 2019)",
     )
     scale_embeddings: bool | None = Field(
-        default=None, description="embeddings times the root of d_model (section 3.4)"
+        default=None, description="multiply embeddings by the root of d_model (section 3.4)"
     )
     normalise_embeddings: bool | None = Field(
         default=None, description="layer norm on the sum of embedding and position, as BERT does"
@@ -333,7 +331,7 @@ class ModelSection(Section):
         default=None, description="kinds of segments that embeddings tell apart: 2 in BERT"
     )
     shared_embeddings: SharedEmbeddings | None = Field(
-        default=None, description="which of the three embedding matrices are one (section 3.4)"
+        default=None, description="which of the three embedding matrices are shared (section 3.4)"
     )
     bias: bool | None = Field(default=None, description="biases in the linear layers")
     output_bias: bool | None = Field(default=None, description="a bias in the output projection")
@@ -341,9 +339,11 @@ class ModelSection(Section):
     def config(
         self, vocabulary: int, start_from: TransformerConfig | None = None
     ) -> TransformerConfig:
-        """The configuration for so many vocabulary entries, or `start_from` with changed keys.
+        """The configuration for a vocabulary of this size, or `start_from` with the given keys
+        changed.
 
-        Raises ConfigError, with the field and a remedy, where the parts do not fit.
+        Raises:
+            ConfigError: the values do not fit each other; the message names the field and a remedy.
         """
         base = start_from or dataclasses.replace(
             PRESETS[self.preset or "base"], vocabulary=vocabulary
@@ -376,47 +376,51 @@ class GuidedAlignmentSection(Section):
 class OptimizerSection(Section):
     """Adam with the paper's values (section 5.3)."""
 
-    name: Literal["adam", "adamw"] = Field(default="adam", description="adamw decays weights apart")
+    name: Literal["adam", "adamw"] = Field(
+        default="adam", description="adamw has decoupled weight decay"
+    )
     betas: tuple[Share, Share] = Field(default=(0.9, 0.98), description="decay of both moments")
     epsilon: Positive = Field(default=1e-9, description="added to the root of the second moment")
     weight_decay: Annotated[float, Field(ge=0)] = Field(
         default=0.0, description="pull towards zero"
     )
     clip_norm: Annotated[float, Field(ge=0)] = Field(
-        default=0.0, description="largest norm of all gradients together; 0 leaves them alone"
+        default=0.0, description="largest norm of the whole gradient; 0 does not clip"
     )
 
 
 class TrainingSection(Section):
-    """How long, how much at once, and what is kept."""
+    """The length of training, the size of an update, and the files that are kept."""
 
     init: Model | None = Field(
         default=None,
         description="model folder (or bundled name) whose weights training starts from",
     )
     epochs: Count | None = Field(
-        default=None, description="stop after so many passes over the data"
+        default=None, description="stop after this many passes over the data"
     )
-    steps: Count | None = Field(default=None, description="stop after so many updates")
-    max_minutes: Positive | None = Field(default=None, description="stop after so many minutes")
+    steps: Count | None = Field(default=None, description="stop after this many updates")
+    max_minutes: Positive | None = Field(default=None, description="stop after this many minutes")
     patience: Count | None = Field(
-        default=None, description="stop after so many validations without a better one"
+        default=None, description="stop after this many validations without an improvement"
     )
     batch_tokens: Count = Field(
-        default=4096, description="most tokens on a side of a batch, padding counted"
+        default=4096, description="most tokens on a side of a batch, including padding"
     )
     accumulate: Count = Field(default=1, description="batches whose gradients make one update")
     label_smoothing: Share = Field(default=0.1, description="epsilon_ls of section 5.4")
     r_drop: Annotated[float, Field(ge=0)] = Field(
         default=0.0,
-        description="alpha of R-Drop: every batch goes through twice, and the two have to agree",
+        description="alpha of R-Drop: each batch passes twice with different dropout, and "
+        "disagreement is penalised",
     )
     word_dropout: Share = Field(
-        default=0.0, description="probability of hiding an input token of either side as a whole"
+        default=0.0, description="probability of hiding an input token of either side"
     )
     average_decay: Share = Field(
         default=0.0,
-        description="moving average of the weights, validated in their place; usually 0.999",
+        description="decay of a moving average of the weights, which validation and the final "
+        "model use; usually 0.999",
     )
     precision: Literal["float32", "bf16"] = Field(default="float32", description="bf16: autocast")
     sharded: bool = Field(
@@ -425,33 +429,34 @@ class TrainingSection(Section):
     )
     max_skipped: NaturalNumber = Field(
         default=5,
-        description="updates in a row left out for a loss that is not finite; one more ends it",
+        description="updates in a row that may be skipped for a loss that is not finite; one more "
+        "ends the run",
     )
     stored_precision: Literal["float32", "bfloat16", "float16", "int8"] = Field(
         default="float32",
-        description="of the weights in the final model folder; int8 with one scale per row",
+        description="format of the weights in the final model folder; int8 has a scale per row",
     )
     average_last: NaturalNumber = Field(
         default=5, description="checkpoints averaged into the final model (section 6.1); 0 for none"
     )
     keep_last: Count | None = Field(
-        default=None, description="checkpoints kept; without it as many as are averaged, at least 2"
+        default=None, description="checkpoints kept; by default as many as are averaged, at least 2"
     )
     checkpoint_every_steps: Count | None = Field(
-        default=None, description="without this and the next key: at the end of every epoch"
+        default=None, description="without this key and the next: at the end of every epoch"
     )
     checkpoint_every_minutes: Positive | None = Field(
-        default=None, description="write a checkpoint when so many minutes have gone by"
+        default=None, description="write a checkpoint after this many minutes"
     )
     validate_every_steps: Count | None = Field(
-        default=None, description="without it: at the end of every epoch"
+        default=None, description="by default at the end of every epoch"
     )
     log_every: Count = Field(default=50, description="steps between two lines of the log")
 
     @model_validator(mode="after")
     def _ends_and_keeps(self) -> "TrainingSection":
         if self.epochs is None and self.steps is None and self.max_minutes is None:
-            raise ValueError("has no end; give epochs, steps or max_minutes")
+            raise ValueError("the run has no end; give epochs, steps or max_minutes")
         if self.keep_last is not None and self.keep_last < self.average_last:
             raise ValueError(
                 f"keep_last = {self.keep_last} keeps fewer checkpoints than "
@@ -461,18 +466,18 @@ class TrainingSection(Section):
 
     @property
     def checkpoints_kept(self) -> int:
-        """How many checkpoints stay on disk."""
+        """The number of checkpoints that are kept on the disk."""
         return self.keep_last or max(self.average_last, 2)
 
 
 class SamplesSection(Section):
-    """What is shown of a validation; it measures on all of valid."""
+    """The texts that are shown of a validation, which measures on all of valid."""
 
     samples: NaturalNumber = Field(default=5, description="texts of valid shown in the report")
 
 
 class ValidationSection(SamplesSection):
-    """What a validation translates; its loss is always over all of valid."""
+    """The sentences that a validation translates. Its loss is always over all of valid."""
 
     sentences: NaturalNumber = Field(
         default=200, description="sentences translated for BLEU; 0 for the loss alone"
