@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from allyouneed.decoding.alignment import Watched, cross_attention_map
+from allyouneed.decoding.alignment import AttentionRecorder, cross_attention_map
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.length_penalty import Average
@@ -115,7 +115,7 @@ def loud(small_model):
 
 def test_a_watched_model_tells_where_it_looks(loud) -> None:
     heads = AlignmentHeads(-1, (1,))
-    model = Watched(loud, heads)
+    model = AttentionRecorder(loud, heads)
     source_BS = torch.tensor([[5, 6, 7, 2], [8, 9, 2, 0]])
     target_BT = torch.tensor([[4, 5, 6], [7, 8, 9]])
     cache = model.start(model.encode(source_BS), 1, 5)

@@ -1,4 +1,4 @@
-"""Which source word a target word comes from, read off the decoder's cross-attention.
+"""The decoder's cross-attention, from which word alignments are computed.
 
 B batch · S source length · T target length · H heads
 """
@@ -26,86 +26,91 @@ def cross_attention_map(
     target_BT: Tensor,
     chosen: AlignmentHeads | None = None,
 ) -> Tensor:
-    """How much each target token looks at each source token, BTS: the mean of the chosen heads
-    (None: all of the last layer), captured while the target is teacher-forced.
+    """The attention of each target token to each source token, BTS, by teacher forcing.
 
-    Row t is the attention of the step that produced target token t.
+    The result is the mean over the chosen heads; None means all heads of the last layer. Row t is
+    the attention of the step that produces target token t.
 
     Raises:
-        UsageError: a layer or a head that the decoder does not have.
-        ShapeError: source and target that are not BS and BT with the same B.
+        UsageError: the decoder lacks the layer or a head.
+        ShapeError: source and target are not BS and BT with the same B.
     """
     chosen = chosen or AlignmentHeads()
     chosen.check(len(model.decoder.layers), model.config.heads)
-    model = _twin(model)  # so that threads that share the model do not see each other's probes
+    model = _with_own_probes(model)  # other threads may use the same model
     attention = model.decoder.layers[chosen.layer].cross_attention
     heads = list(chosen.heads or range(model.config.heads))
     assert isinstance(attention, MultiHeadAttention)
     seen: list[Tensor] = []
 
-    def watch(weights_BHTS: Tensor, site: Site) -> Tensor:
+    def record(weights_BHTS: Tensor, site: Site) -> Tensor:
         seen.append(weights_BHTS[:, heads].mean(dim=1))
         return weights_BHTS
 
-    attention.probes.append(watch)
+    attention.probes.append(record)
     model(source_BS, teacher_input(model, source_BS, target_BT))
     return seen[0]
 
 
-class Watched:
-    """A model that tells after each step of a search where it has looked; a search has its own."""
+class AttentionRecorder:
+    """A wrapped model that records the cross-attention of its last step.
+
+    Each search needs a recorder of its own.
+    """
 
     def __init__(self, model: Transformer, chosen: AlignmentHeads) -> None:
-        """`chosen` are the heads whose mean is told.
+        """`chosen` are the heads whose mean is recorded.
 
         Raises:
-            UsageError: a layer or a head that the decoder does not have.
+            UsageError: the decoder lacks the layer or a head.
         """
         chosen.check(len(model.decoder.layers), model.config.heads)
-        self.model = _twin(model)
+        self.model = _with_own_probes(model)
         attention = self.model.decoder.layers[chosen.layer].cross_attention
         heads = list(chosen.heads or range(model.config.heads))
         assert isinstance(attention, MultiHeadAttention)
 
-        def watch(weights_BHTS: Tensor, site: Site) -> Tensor:
+        def record(weights_BHTS: Tensor, site: Site) -> Tensor:
             self._newest_RS = weights_BHTS[:, heads, -1].mean(dim=1)
             return weights_BHTS
 
-        attention.probes.append(watch)
+        attention.probes.append(record)
 
     @property
     def config(self) -> TransformerConfig:
-        """That of the model."""
+        """The configuration of the wrapped model."""
         return self.model.config
 
     @property
     def training(self) -> bool:
-        """Whether the model is in training mode."""
+        """Whether the wrapped model is in training mode."""
         return self.model.training
 
     def encode(self, source_BS: Tensor) -> Any:
-        """As the model."""
+        """The wrapped model's memory."""
         return self.model.encode(source_BS)
 
     def start(self, memory: Any, hypotheses: int, max_length: int) -> Cache:
-        """As the model."""
+        """The wrapped model's cache."""
         return self.model.start(memory, hypotheses, max_length)
 
     def step(self, ids_BN: Tensor, cache: Cache) -> Tensor:
-        """As the model."""
+        """The wrapped model's logits BNV. Records the attention of the step."""
         logits_BNV = self.model.step(ids_BN, cache)
         self._newest_BNS = self._newest_RS.view(*ids_BN.shape, -1)
         return logits_BNV
 
     def looks(self) -> Tensor:
-        """How much each hypothesis looked at each source token in the last step, BNS."""
+        """The attention of each hypothesis to each source token in the last step, BNS."""
         return self._newest_BNS
 
 
-def _twin(module: Module) -> Module:
-    """The module again, with the same weights but lists of probes of its own."""
-    twin = copy(module)
-    twin._modules = {name: child and _twin(child) for name, child in module._modules.items()}
-    if isinstance(twin, MultiHeadAttention):
-        twin.probes = [*twin.probes]
-    return twin
+def _with_own_probes(module: Module) -> Module:
+    """A copy of the module with the same weights and its own lists of probes."""
+    copied = copy(module)
+    copied._modules = {
+        name: child and _with_own_probes(child) for name, child in module._modules.items()
+    }
+    if isinstance(copied, MultiHeadAttention):
+        copied.probes = [*copied.probes]
+    return copied

@@ -1,4 +1,4 @@
-"""What searches can be told."""
+"""The options of searches."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -10,24 +10,25 @@ from allyouneed.errors import UsageError
 
 Stop = Literal["common", "exact", "first"]
 
-WIDEST_BEAM = 1000  # as wide as Koehn and Knowles 2017 tried; quality falls long before that
-MOST_SAMPLES = 10_000  # of one sentence
+WIDEST_BEAM = 1000  # the widest that Koehn and Knowles 2017 tried; quality falls long before
+MOST_SAMPLES = 10_000  # per sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """Lengths of hypotheses, and what they must not repeat.
+    """Options of every search: limits of length and of repetition.
 
-    `min_length` is the fewest tokens before the end (1: no empty translation). `max_length` is
-    the most tokens, the end among them; None: those of the source without its end, plus
-    `extra_length` (50, as in section 6.1). The model's `max_positions` always limits too.
-    `no_repeat_ngram=n` lets no sequence of n tokens occur twice in a hypothesis; 0 lets all.
-    `loop_guard` ends endless repetition, see `constraints.LoopGuard`. `given` is how many of the
-    first tokens of a prefix are not counted, as they say to the model which language is meant:
-    they cost nothing and are no part of the translation.
+    `min_length` is the smallest number of tokens before the end; 1 forbids an empty translation.
+    `max_length` is the largest number of tokens, including the end. None means the number of source
+    tokens without the end, plus `extra_length` (50, as in section 6.1). The model's `max_positions`
+    is always a limit too.
+    With `no_repeat_ngram=n` no sequence of n tokens may occur twice in a hypothesis; 0 means no
+    such limit. `loop_guard` ends endless repetition (see `constraints.LoopGuard`).
+    `given` is the number of tokens at the start of a prefix that are marks of languages. They have
+    the log-probability 0 and are not part of the translation.
 
     Raises:
-        UsageError: a value out of range, with the range.
+        UsageError: a value is out of range. The message has the range.
     """
 
     min_length: int = 1
@@ -51,15 +52,15 @@ class SearchOptions:
             )
 
     def after(self, given: int) -> Self:
-        """The same search where so many tokens are given: they count for no length."""
+        """The same options with `given` tokens added to both limits of length."""
         if not given:
             return self
         longest = None if self.max_length is None else self.max_length + given
         return replace(self, given=given, min_length=self.min_length + given, max_length=longest)
 
     def limit(self, source_tokens: int, config: TransformerConfig) -> int:
-        """The most tokens that a hypothesis may have, its end among them, for a source of so many
-        tokens, its end not counted."""
+        """The largest number of tokens of a hypothesis, including its end. `source_tokens` is the
+        number of tokens of the source without its end."""
         wanted = self.max_length or source_tokens + self.extra_length
         return min(wanted, config.max_positions)
 
@@ -70,14 +71,14 @@ class BeamOptions(SearchOptions):
 
     `beam` is at most 1,000. `n_best` hypotheses are returned.
 
-    A sentence is done when the best hypothesis still alive cannot overtake the `beam` best finished
-    ones. `stop` says how that is judged. "common" takes the length penalty of the present length.
-    "exact" takes the most favourable penalty up to the longest length; this takes more steps and
-    now and then finds a better hypothesis. "first", the rule of fairseq, ends as soon as `beam`
-    hypotheses are finished, whatever is still alive.
+    A sentence is done when the best running hypothesis cannot overtake the `beam` best finished
+    ones. `stop` is the rule for this. "common" compares scores with the length penalty of the
+    present length. "exact" uses the most favourable penalty up to the length limit; it takes more
+    steps and now and then finds a better hypothesis. "first", the rule of fairseq, ends as soon as
+    `beam` hypotheses are finished.
 
     Raises:
-        UsageError: a value out of range, with the range.
+        UsageError: a value is out of range. The message has the range.
     """
 
     beam: int = 4
@@ -103,15 +104,15 @@ class BeamOptions(SearchOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions(SearchOptions):
-    """How to draw: `samples` of each sentence, at most 10,000.
+    """Sampling: draws `samples` hypotheses per sentence, at most 10,000.
 
-    `temperature` divides the log-probabilities: near 0 the samples become the greedy hypothesis.
-    `top_k` draws from the k most probable tokens only (0: all); `top_p` from the smallest set of
-    most probable ones that together reach this probability (nucleus sampling, Holtzman et al.
-    2020, section 3.1).
+    `temperature` divides the log-probabilities; near 0 the samples equal the greedy hypothesis.
+    `top_k` draws from the k most probable tokens only; 0 means from all. `top_p` draws from the
+    smallest set of most probable tokens whose probabilities sum to `top_p` (nucleus sampling,
+    Holtzman et al. 2020, section 3.1).
 
     Raises:
-        UsageError: a value out of range, with the range.
+        UsageError: a value is out of range. The message has the range.
     """
 
     samples: int = 1
@@ -131,21 +132,21 @@ class SamplingOptions(SearchOptions):
         if not 0.0 < self.temperature < math.inf:
             raise UsageError(
                 f"temperature={self.temperature} must be above 0; for the most probable token "
-                "each time, search greedily instead"
+                "at each step, use greedy search"
             )
         if not 0.0 < self.top_p <= 1.0:
             raise UsageError(f"top_p={self.top_p} must be above 0 and at most 1")
 
 
 def check_streamable(options: BeamOptions | SamplingOptions) -> None:
-    """Raises UsageError for a search that does not know its first token before the last."""
+    """Raises UsageError for a search whose first tokens are not certain until its end."""
     if isinstance(options, SamplingOptions):
         if options.samples != 1:
-            raise UsageError(f"samples={options.samples} cannot be streamed; draw one at a time")
+            raise UsageError(f"samples={options.samples} cannot be streamed; use samples=1")
     elif options.beam != 1 or options.stop != "common":
         raise UsageError(
-            f"beam={options.beam} with stop={options.stop!r} cannot be streamed: a wider search "
-            "changes its mind about what it has said; take beam=1, or sample"
+            f"beam={options.beam} with stop={options.stop!r} cannot be streamed, because later "
+            "steps may change the first tokens; use beam=1, or sample"
         )
 
 
@@ -156,7 +157,7 @@ def check_takes_terms(options: BeamOptions | SamplingOptions) -> None:
 
 
 def at_least(name: str, value: int, least: int) -> None:
-    """Raises UsageError for an option that is no whole number, or is below `least`."""
+    """Raises UsageError for an option that is not a whole number or is below `least`."""
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise UsageError(f"{name}={value!r} must be a whole number, at least {least}")
     if value < least:
@@ -170,6 +171,6 @@ def at_most(name: str, value: int, most: int) -> None:
 
 
 def check_number(name: str, value: float) -> None:
-    """Raises UsageError for an option that is no number."""
+    """Raises UsageError for an option that is not a number."""
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):
         raise UsageError(f"{name}={value!r} must be a number")

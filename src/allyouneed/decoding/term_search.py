@@ -1,16 +1,18 @@
-"""Beam search that uses given terms (lexically constrained decoding), over many sentences at once.
+"""Beam search whose translations use given terms (lexically constrained decoding).
 
-After dynamic beam allocation (Post and Vilar 2018; Hu et al. 2019): at each step a hypothesis is
-extended by its most probable tokens and by those that its terms want, and it ends when it has used
-all terms. Hypotheses that have used the same terms are a bank, and the banks share the beam.
+The search follows dynamic beam allocation (Post and Vilar 2018; Hu et al. 2019). At each step a
+hypothesis is extended by its most probable tokens and by the tokens that continue or begin its
+terms. It may end when it has used all terms. Hypotheses that have used the same terms form a bank,
+and the banks share the beam.
 
-A small beam is enough, because a hypothesis that lacks terms is compared with others by what these
-terms have cost others, and because a term begins where the model looks at its source (after Hasler
-et al. 2018).
+Two changes make a small beam sufficient. A hypothesis that lacks terms is charged what these terms
+have cost other hypotheses. And a term begins where the model attends to its source (after Hasler et
+al. 2018).
 
-A sentence without terms is searched as `beam_search` does it.
+A sentence without terms gets the result of `beam_search`.
 
-B sentences still running · N hypotheses of each · V vocabulary · k tokens looked at · F wanted
+B sentences still running · N hypotheses of each · V vocabulary · k most probable tokens · F tokens
+of terms
 """
 
 import math
@@ -29,8 +31,8 @@ from allyouneed.decoding.search import Search, check_found, hypothesis, not_fini
 from allyouneed.decoding.terms import Progress, TermTrie, WantedTerms
 
 Looks = Callable[[], Tensor]
-"""looks() → look_BNS: how much each hypothesis looked at each token of its source, just now."""
-SPARE = 2  # a beam is at most twice as wide as asked for, and this, where there are many terms
+"""looks() → look_BNS: the attention of each hypothesis to each source token at the last step."""
+SPARE = 2  # with many terms, a beam is at most twice as wide as requested, plus this
 
 
 @torch.inference_mode()
@@ -44,13 +46,13 @@ def term_search(
 ) -> list[list[Hypothesis]]:
     """At most `n_best` hypotheses for each sentence, best first, that use the sentence's terms.
 
-    `looks` gives the attention of the last step to the source, where the model can tell; a term is
-    then best placed where the model looks at its source. Where no hypothesis was found that uses
-    all terms, those come that use most of them.
+    `looks` gives the attention of the last step to the source, if the model provides it. A term is
+    then best placed where the model attends to its source. If no hypothesis uses all terms, the
+    hypotheses that use most of them are returned.
 
     Raises:
-        ShapeError: a source that is not BS.
-        UsageError: prefixes that do not fit, or a model in training mode.
+        ShapeError: the source is not BS.
+        UsageError: the prefixes do not fit, or the model is in training mode.
     """
     tries = [TermTrie(one, terms.edges) for one in terms.sentences]
     widest = max(
@@ -61,7 +63,7 @@ def term_search(
     beams = [
         TermBeam(*given, options, looks is not None) for given in zip(tries, limits, strict=True)
     ]
-    search.log_p_BN[:, 1:] = -math.inf  # all hypotheses start equal, so one is enough
+    search.log_p_BN[:, 1:] = -math.inf  # all hypotheses start equal, so only one may continue
     running = beams
     while search.running:
         log_p_BNV = search.next_log_probabilities()
@@ -88,9 +90,9 @@ def term_search(
 
 
 class Candidate(NamedTuple):
-    """A hypothesis with one more token; `parent` is its place in the last beam.
+    """A hypothesis extended by one token; `parent` is its index in the last beam.
 
-    `begun` is the total before the term that it is in or has just completed.
+    `begun` is the total log-probability before the term that is in progress or just completed.
     """
 
     total: float
@@ -102,15 +104,15 @@ class Candidate(NamedTuple):
 
     @property
     def used(self) -> int:
-        """How many terms it has used."""
+        """The number of terms it has used."""
         return self.progress.used.bit_count()
 
 
 class TermBeam:
-    """The beam of one sentence: what is alive in it, best first, and what has ended."""
+    """The beam of one sentence: its running hypotheses, best first, and those that have ended."""
 
     def __init__(self, trie: TermTrie, limit: int, options: BeamOptions, sees: bool) -> None:
-        """`sees` says whether it is known where the model looks."""
+        """`sees` says whether the model's attention is known."""
         self.trie, self.limit, self.options, self.sees = trie, limit, options, sees
         self.width = width_for(trie, options, sees)
         self.alive = [Candidate(0.0, 0.0, -1, 0, trie.begin(), 0.0)]
@@ -122,7 +124,7 @@ class TermBeam:
         self.scores = [-math.inf] * options.beam  # of the best that were found
 
     def look(self, look_NS: Sequence[Sequence[float]]) -> None:
-        """Takes how much each hypothesis looks at each source token."""
+        """Stores the attention of each hypothesis to each source token."""
         self.looks = [self.trie.looks(look_S) for look_S in look_NS]
 
     def step(
@@ -131,7 +133,7 @@ class TermBeam:
         search: Search,
         row: int,
     ) -> None:
-        """Goes on with the log-probabilities of the `tokens` of each hypothesis."""
+        """Extends the hypotheses; `tokens` has log-probabilities of next tokens for each."""
         going: list[Candidate] = []
         ends: list[Candidate] = []
         for parent, one in enumerate(self.alive):
@@ -160,9 +162,12 @@ class TermBeam:
         self.alive = self.shared(going)
 
     def worth(self, one: Candidate) -> float:
-        """What a hypothesis is compared by: its total, what speaks for the places of its terms, and
-        what the terms will cost that it has not used. In the middle of a term that is in its place,
-        the tokens of the term are left out: another hypothesis will have to pay for them too."""
+        """The number by which hypotheses are compared: the total log-probability, plus the evidence
+        for the places of the used terms, plus the expected cost of the unused terms.
+
+        In the middle of a term whose place fits, the term's tokens are left out of the total, since
+        every other hypothesis will have to pay for them too.
+        """
         to_come = sum(
             cost
             for term, cost in enumerate(self.costs)
@@ -172,14 +177,15 @@ class TermBeam:
         return total + one.progress.evidence + to_come
 
     def shared(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Those of the candidates that form the next beam, best first.
+        """The candidates that form the next beam, best first.
 
-        Candidates that have used the same terms are a bank; those in the middle of a term are one
-        of their own. The banks take turns, that of the best first. Last come those that are
-        overtaken: another has used the same terms and more, and is at least as good.
+        Candidates that have used the same terms form a bank; candidates in the middle of a term
+        form a bank of their own. The banks take turns, beginning with the bank of the best
+        candidate. Overtaken candidates come last: those for which another candidate has used the
+        same terms and more, and is at least as good.
 
-        Where nobody knows whether a term has its place here, each place in the middle of a term is
-        a bank, and the bank that has come farthest is first.
+        If the model's attention is unknown, each place in the middle of a term is a bank, and the
+        bank with most progress comes first.
         """
         best: dict[int, float] = {}
         for one in candidates:
@@ -204,9 +210,9 @@ class TermBeam:
         return sorted(kept, key=lambda one: -self.worth(one))
 
     def done(self, length: int) -> bool:
-        """Whether no hypothesis that is alive can overtake those that have ended.
+        """Whether no running hypothesis can overtake those that have ended.
 
-        Those that lack terms count no more once one that lacks the same terms would have ended.
+        A running hypothesis that lacks terms is ignored if one that lacks the same terms has ended.
         """
         if not self.alive or length >= self.limit:
             return True
@@ -222,8 +228,8 @@ class TermBeam:
         return self.scores[-1] >= hope
 
     def best(self) -> list[Hypothesis]:
-        """The n best that have ended, best first; if none has used all terms, those that have used
-        most of them."""
+        """The `n_best` best ended hypotheses, best first. If none has used all terms, those that
+        have used most of them."""
         ordered = sorted(self.found, key=lambda one: -one.score)
         if not ordered:
             incomplete = sorted(self.incomplete, key=lambda one: (-one[0], -one[1].score))
@@ -231,7 +237,7 @@ class TermBeam:
         return ordered[: self.options.n_best]
 
     def take_cut_off(self, search: Search, row: int) -> None:
-        """Takes what is alive if nothing has ended."""
+        """Adds the running hypotheses to the results if no hypothesis has ended."""
         if self.found or self.incomplete:
             return
         penalty = self.options.length_penalty(search.length)
@@ -243,7 +249,7 @@ class TermBeam:
             self.incomplete.append((one.used, ended))
 
     def _end(self, last: Candidate, search: Search, row: int) -> None:
-        """Takes a hypothesis that ends now."""
+        """Adds a hypothesis that ends at this step to the results."""
         penalty = self.options.length_penalty(search.length + 1)
         complete = last.progress.used == self.trie.all_used
         score = self.worth(last) / penalty
@@ -262,8 +268,8 @@ class TermBeam:
 
 
 def width_for(trie: TermTrie, options: BeamOptions, sees: bool) -> int:
-    """How many hypotheses a sentence has: the beam, or enough for each term to be there, in
-    progress and not there, up to about twice as many as the beam."""
+    """The number of hypotheses of a sentence: `options.beam`, or enough for one bank per term used
+    and one per term in progress, but at most about twice the beam."""
     banks = 2 * len(trie.terms) if sees else sum(min(map(len, t.forms)) for t in trie.terms)
     return max(options.beam, min(banks + 1, 2 * options.beam + SPARE))
 
@@ -271,8 +277,8 @@ def width_for(trie: TermTrie, options: BeamOptions, sees: bool) -> int:
 def _tokens(
     log_p_BNV: Tensor, beams: Sequence[TermBeam], count: int
 ) -> Iterator[list[dict[int, float]]]:
-    """For each hypothesis of each sentence the tokens to look at with their log-probabilities: the
-    `count` most probable ones and those that its terms want."""
+    """For each sentence and hypothesis, candidate tokens with their log-probabilities: the `count`
+    most probable ones and those that continue or begin its terms."""
     log_p_BNk, ids_BNk = log_p_BNV.topk(min(count, log_p_BNV.size(-1)))
     probable = zip(ids_BNk.tolist(), log_p_BNk.tolist(), strict=True)
     for row, (beam, (ids_Nk, log_p_Nk)) in enumerate(zip(beams, probable, strict=True)):
@@ -289,8 +295,8 @@ def _tokens(
 
 
 def _extend(search: Search, kept: Sequence[Sequence[Candidate]], width: int) -> Tensor:
-    """Makes the hypotheses of the search those that are kept, and returns their parents, BN. Places
-    that are left over are dead."""
+    """Replaces the hypotheses of the search by `kept` and returns their parents, BN. Unused places
+    get the log-probability minus infinity."""
 
     def column(name: str, filling: float) -> Tensor:
         rows = [[getattr(one, name) for one in some] for some in kept]

@@ -1,7 +1,7 @@
-"""Terms that a translation has to use: how far a hypothesis has come with them.
+"""Terms that a translation must use, and which of them a hypothesis has used so far.
 
-A term is one of several sequences of ids, its forms. Only tokens are looked at here; where a term
-stands in the source, and which forms it has, is decided before the search.
+A term has several forms, each a sequence of ids. The places of terms in the source and their forms
+are determined before the search; this module handles tokens only.
 """
 
 import math
@@ -13,16 +13,16 @@ from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.prefixes import Prefixes
 
 JOINS, LETTER_LAST = 1, 2  # flags of `WantedTerms.edges`
-LEAST_LOOK = 0.01  # shares of attention below count as much
-ENOUGH_LOOK = 0.15
-MOST_TERMS = 60  # of one sentence: which of them a hypothesis has used fits into 64 bits
+LEAST_LOOK = 0.01  # smaller shares of attention count as this share
+ENOUGH_LOOK = 0.15  # a term may begin where its source gets at least this share of attention
+MOST_TERMS = 60  # per sentence, so that the set of used terms fits into 64 bits
 
 
 @dataclass(frozen=True, slots=True)
 class WantedTerm:
-    """One term that a translation has to use, in one of its `forms`.
+    """One term that a translation must use, in one of its `forms`.
 
-    `source` are the numbers of the source's tokens that it is the translation of.
+    `source` are the indices of the source tokens that the term translates.
     """
 
     forms: tuple[tuple[int, ...], ...]
@@ -33,9 +33,9 @@ class WantedTerm:
 class WantedTerms:
     """The terms of several sentences.
 
-    `edges` has a number for each id of the target's vocabulary: `JOINS` where its text goes on with
-    the word before, plus `LETTER_LAST` where its text ends in a letter or digit. A form ends where
-    a word ends. A term is best placed where the `heads` look at its source.
+    `edges` has flags for each id of the target vocabulary: `JOINS` if the piece continues the word
+    before it, `LETTER_LAST` if the piece ends in a letter or digit. A form must end at the end of a
+    word. A term is best placed where the `heads` attend to its source.
     """
 
     sentences: Sequence[Sequence[WantedTerm]]
@@ -48,7 +48,7 @@ class WantedTerms:
 
 
 def with_terms(prefixes: Prefixes | None, terms: WantedTerms | None) -> Prefixes | None:
-    """All ids that each sentence needs for its prefix and its terms; None where it has neither."""
+    """All ids that each sentence needs for its prefix and its terms; None without both."""
     if terms is None:
         return prefixes
     forced = prefixes or [()] * len(terms.sentences)
@@ -59,17 +59,17 @@ def with_terms(prefixes: Prefixes | None, terms: WantedTerms | None) -> Prefixes
 
 
 class Progress(NamedTuple):
-    """What a hypothesis has used so far, and how well that fits the attention.
+    """The terms that a hypothesis has used so far, and how well their places fit the attention.
 
-    Bit k of `used` is set when term k has been used. `node` is the place in the trie of forms, 0
-    outside of them, and `depth` how many tokens lead there. `newest` is the term that the last
-    token has completed, or -1: it is used only if the word ends there. `in_word` says whether the
-    last token ends in a letter or digit.
+    Bit k of `used` is set if term k has been used. `node` is the place in the trie of forms (0
+    outside of all forms), and `depth` the number of tokens that lead there. `newest` is the term
+    that the last token has completed, or -1; it counts only if the word ends there. `in_word` says
+    whether the last token ends in a letter or digit.
 
-    `place` is the logarithm of the attention that the terms used had where they begin, summed up,
-    and `newest_place` that of the newest one, or of the one in progress. `looked[k]` is the most
-    attention that term k has had while other tokens came. `evidence` is all of it as one number: a
-    hypothesis that has passed over a term is the worse for it.
+    `place` is the sum, over the used terms, of the logarithm of the attention to their source where
+    they begin. `newest_place` is this logarithm for the newest term or the term in progress.
+    `looked[k]` is the largest attention to the source of term k while other tokens were chosen.
+    `evidence` combines these into one number, which is lower if a term was passed over.
     """
 
     used: int = 0
@@ -84,14 +84,14 @@ class Progress(NamedTuple):
 
     @property
     def in_term(self) -> bool:
-        """Whether it is in the middle of a term."""
+        """Whether the hypothesis is in the middle of a term."""
         return self.node != 0 and self.newest < 0
 
 
 @dataclass(slots=True)
 class _Node:
-    """A place in the trie: what may follow, the terms that are complete, and those that begin with
-    the tokens so far (bits)."""
+    """A node of the trie: the next nodes by id, the terms complete here, and (as bits) the terms
+    that begin with the tokens so far."""
 
     next: dict[int, int] = field(default_factory=dict)
     complete: list[int] = field(default_factory=list)
@@ -126,10 +126,10 @@ class TermTrie:
         return Progress(looked=(0.0,) * len(self.terms))
 
     def after(self, progress: Progress, id: int, looks: Sequence[float] | None) -> Progress:
-        """The progress of a hypothesis when `id` comes next, while each term gets so much
-        attention (`looks`; None: nobody knows).
+        """The progress of a hypothesis after the token `id`.
 
-        A match that breaks off begins anew with the token that broke it.
+        `looks` is the attention to the source of each term at this step; None if unknown. If `id`
+        does not continue the form in progress, a new form may begin with `id`.
         """
         edges = self._edges[id]
         joins = bool(edges & JOINS)
@@ -167,8 +167,10 @@ class TermTrie:
         return Progress(used, number, depth, newest, in_word, place, newest_place, looked, evidence)
 
     def wanted(self, progress: Progress, looks: Sequence[float] | None) -> list[int]:
-        """The ids by which a hypothesis comes nearer to the terms that it has not used yet. A term
-        begins where it gets attention."""
+        """The ids that continue or begin a term that the hypothesis has not used yet.
+
+        A term begins only where its source gets attention, if `looks` is known.
+        """
         wanted: list[int] = []
         if progress.node:
             wanted += self._next(progress.node, ~progress.used, True)
@@ -180,7 +182,7 @@ class TermTrie:
         return wanted
 
     def _next(self, place: int, terms: int, may_join: bool) -> list[int]:
-        """What leads on from a place to some terms (bits)."""
+        """The ids that lead from the node `place` to one of the terms (bits)."""
         return [
             id
             for id, after in self._nodes[place].next.items()
@@ -188,7 +190,7 @@ class TermTrie:
         ]
 
     def looks(self, look_S: Sequence[float]) -> list[float]:
-        """The attention that each term gets at a step that looks at the source so."""
+        """The attention to the source of each term, from the attention to each source token."""
         return [sum(look_S[s] for s in term.source) for term in self.terms]
 
 

@@ -10,7 +10,7 @@ import torch
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.padding import padded
-from allyouneed.decoding.alignment import Watched
+from allyouneed.decoding.alignment import AttentionRecorder
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.beam import Watch, beam_search
 from allyouneed.decoding.blocked_sentences import BlockedSentences
@@ -132,7 +132,7 @@ class TorchEngine:
             needed = with_terms(prefixes, terms)
             model, looks = self.decodable, None
             if isinstance(model, Transformer):
-                model = watched = Watched(model, terms.heads)
+                model = watched = AttentionRecorder(model, terms.heads)
                 looks = watched.looks
             model = for_batch(model, self.selection, sources, needed)
             return term_search(model, source_BS, options, terms, prefixes, looks)
