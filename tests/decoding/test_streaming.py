@@ -55,9 +55,9 @@ def test_tokens_come_one_by_one(small_model: Callable[..., Transformer]) -> None
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (BeamOptions(), "beam=4 .*take beam=1, or sample"),
+        (BeamOptions(), "beam=4 .*use beam=1, or sample"),
         (BeamOptions(beam=1, stop="exact"), "stop='exact'"),
-        (SamplingOptions(samples=2), "samples=2 .*one at a time"),
+        (SamplingOptions(samples=2), "samples=2 .*use samples=1"),
     ],
 )
 def test_what_cannot_be_streamed(options: BeamOptions | SamplingOptions, said: str) -> None:
