@@ -48,6 +48,10 @@ class Archive:
             raise DataError(f"{len(self._infos):,} entries; at most {MOST_ENTRIES:,} are read")
         if sum(info.file_size for info in self._infos) > MOST_BYTES:
             raise DataError(f"more than {MOST_BYTES >> 20} MiB unpacked; this is no document")
+        if sum(info.file_size for info in self._infos) > max(LARGE, len(self._data) * MOST_TIMES):
+            raise DataError(
+                f"it grows to more than {MOST_TIMES} times its size; this is no document"
+            )
         for info in self._infos:
             if info.file_size > max(LARGE, info.compress_size * MOST_TIMES):
                 raise DataError(

@@ -25,10 +25,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text with the encoding that it came in; a byte order mark is its first character."""
+    """A text with the encoding that it came in; a byte order mark is its first character.
+
+    `has_references` says whether the format can write a sign that the encoding lacks as `&#8364;`.
+    """
 
     text: str
     codec: str
+    has_references: bool = False
 
     def document(
         self, parts: Sequence[Part], notes: Iterable[str] = (), protect: Sequence[str] = ()
@@ -40,7 +44,10 @@ class Encoded:
         )
 
     def encoded(self, text: str, notes: list[str]) -> bytes:
-        """The text as bytes; as UTF-8, with a note, where its encoding has no room for it."""
+        """The text as bytes. A sign that the encoding lacks becomes a reference; in a format
+        without references the whole text becomes UTF-8, with a note."""
+        if self.has_references:
+            return text.encode(self.codec, "xmlcharrefreplace")
         try:
             return text.encode(self.codec)
         except UnicodeEncodeError as error:
@@ -52,10 +59,13 @@ class Encoded:
 def decoded(data: bytes, declared: str | None = None) -> Encoded:
     """The text of a file: UTF-8, UTF-16 by its mark, what it declares, else Windows' Latin.
 
-    Every byte comes back when the text is encoded again.
+    Every byte comes back when the text is encoded again. A file in ASCII has the encoding that it
+    declares, because its translation may need more signs.
     """
     marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
     wanted = [marks[data[:2]]] if data[:2] in marks else ["utf-8", declared or "", "cp1252"]
+    if declared and data.isascii():
+        wanted.insert(0, declared)
     for codec in wanted:
         try:
             text = data.decode(codec)

@@ -1,6 +1,7 @@
 """Web pages."""
 
 import re
+from dataclasses import replace
 
 from allyouneed.documents.document import Document, decoded
 from allyouneed.translation.markup.html import html_rules
@@ -14,4 +15,5 @@ def read_html(data: bytes) -> Document:
     """The document of an HTML file: its text and attributes that hold text."""
     declared = _CHARSET.search(data[:_LOOKED_AT])
     encoded = decoded(data, declared[1].decode() if declared else None)
+    encoded = replace(encoded, has_references=True)
     return encoded.document(read_markup(encoded.text, html_rules()))

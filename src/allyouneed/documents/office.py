@@ -106,7 +106,10 @@ def archive_document(
             entries[name] = Properties(tree, name).parts(), codec
 
     def written() -> bytes:
-        changed = {name: joined(parts).encode(codec) for name, (parts, codec) in entries.items()}
+        changed = {
+            name: joined(parts).encode(codec, "xmlcharrefreplace")
+            for name, (parts, codec) in entries.items()
+        }
         return archive.written(changed)
 
     every = [passage for parts, _ in entries.values() for passage in passages(parts)]

@@ -246,4 +246,4 @@ def _read(data: bytes, kind: type[XmlText], root: str) -> Document:
     tree, codec = read_tree(data, "the file")
     if tree.root.local != root:
         raise DataError(f"its outermost element is <{tree.root.name}>, not <{root}>")
-    return Encoded(tree.text, codec).document(kind(tree, "the file").parts())
+    return Encoded(tree.text, codec, has_references=True).document(kind(tree, "the file").parts())

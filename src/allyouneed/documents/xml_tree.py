@@ -15,6 +15,7 @@ _MARK = re.compile(
 )
 _ATTRIBUTE = re.compile(r"""([^\s=]+)\s*=\s*("[^"]*"|'[^']*')""")
 DEEPEST = 400
+MOST_ELEMENTS = 2_000_000  # of one file: each takes some hundred bytes of memory
 
 
 @dataclass(slots=True, eq=False)
@@ -106,6 +107,7 @@ def read_tree(data: bytes, name: str) -> tuple[Tree, str]:
 def _root(text: str, name: str) -> Element:
     top = Element("", 0, len(text), 0, len(text), {})
     opened = [top]
+    count = 0
     for match in _MARK.finditer(text):
         if match["name"] is None:
             continue
@@ -119,6 +121,9 @@ def _root(text: str, name: str) -> Element:
             found[1]: (found.start(2) + 1, found.end(2) - 1)
             for found in _ATTRIBUTE.finditer(text, match.start("attributes"), match.end())
         }
+        count += 1
+        if count > MOST_ELEMENTS:
+            raise DataError(f"{name}: more than {MOST_ELEMENTS:,} elements; this is no document")
         end = match.end()
         element = Element(match["name"], match.start(), end, end, end, attributes)
         opened[-1].children.append(element)
