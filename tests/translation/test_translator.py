@@ -400,6 +400,8 @@ def test_translation_as_json(copier: Translator) -> None:
         "probability",
         "tokens",
         "token_log_probabilities",
+        "confidence",
+        "word_confidences",
         "alignment",
         "notes",
         "terms",

@@ -16,6 +16,7 @@ from allyouneed.text.conversation import History
 from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
+from allyouneed.translation.arguments import check_many
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.result import Score
@@ -292,12 +293,6 @@ class OpenedModel:
         if engine is self.engine:
             return ()
         return (f"the model is probed: the core engine ran, not {self.engine.name}",)
-
-
-def check_many(method: str, *texts: Iterable[str]) -> None:
-    """Raises UsageError for a text in the place of several: Python would take its letters."""
-    if any(isinstance(one, str) for one in texts):
-        raise UsageError(f"{method} takes lists of texts; put a single one in brackets")
 
 
 def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:

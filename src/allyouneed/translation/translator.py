@@ -1,6 +1,6 @@
 """The front door: a model folder in, then text in, text out."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from allyouneed.decoding.options import BeamOptions, check_streamable
 from allyouneed.errors import UsageError
 from allyouneed.pipeline import ahead
+from allyouneed.translation.arguments import check_many, check_tags, texts_of
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import SearchKeywords, search_options
 from allyouneed.translation.markup.plain_text import Sifted, protection_of
-from allyouneed.translation.opened import OpenedModel, check_many
+from allyouneed.translation.opened import OpenedModel
 from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.stream import Stream
@@ -123,20 +124,20 @@ class Translator(OpenedModel):
             AllYouNeedError: memory too short for a single sentence.
         """
         if markup not in (None, "text") or ignore_tags:
-            return self._marked(
-                text,
+            check_tags(markup, ignore_tags, protect, bool(alignments or prefix or n_best > 1))
+            from allyouneed.translation.markup.marked_text import translate_marked
+
+            how: dict[str, Any] = {"beam": beam, "options": options, **search}
+            how |= {"source": source, "target": target, "protect": False}
+            how["terms"] = None if terms is None else self.glossary(terms, source, target)
+            marked = translate_marked(
+                lambda texts, alignments: self(texts, alignments=alignments, **how),
+                texts_of(text),
                 markup or "text",
-                (ignore_tags, protect),
-                {
-                    "beam": beam,
-                    "options": options,
-                    "source": source,
-                    "target": target,
-                    "terms": None if terms is None else self.glossary(terms, source, target),
-                    **search,
-                },
-                bool(alignments or prefix or n_best > 1),
+                ignore_tags=ignore_tags,
+                protect=() if isinstance(protect, bool) else protect,
             )
+            return marked[0] if isinstance(text, str) else marked
         request = TranslationRequest(
             search_options(beam, n_best, options, search),
             prefix,
@@ -145,7 +146,7 @@ class Translator(OpenedModel):
             protection_of(protect),
             None if terms is None else self.glossary(terms, source, target),
         )
-        found = self._translated(_texts(text, prefix), request)
+        found = self._translated(texts_of(text, prefix), request)
         return found[0] if isinstance(text, str) else found
 
     def _translated(self, texts: Sequence[str], request: TranslationRequest) -> list[Translation]:
@@ -163,42 +164,6 @@ class Translator(OpenedModel):
             return self._translated(texts, asked)
 
         return sifted.translations(job.translations(found, self.segmenter), translate)
-
-    def _marked(
-        self,
-        text: str | list[str] | tuple[str, ...],
-        markup: str,
-        carried: tuple[Sequence[str], bool | Sequence[str]],
-        how: Mapping[str, Any],
-        whole: bool,
-    ) -> Translation | list[Translation]:
-        """Texts with tags; `carried` are the tags to ignore and the expressions to protect."""
-        from allyouneed.translation.markup.marked_text import translate_marked
-
-        ignore_tags, protect = carried
-        if markup == "text":
-            raise UsageError(
-                f"ignore_tags={list(ignore_tags)!r} is for texts with tags; say which kind: "
-                'markup="html" or "xml"'
-            )
-        if protect is False:
-            raise UsageError(
-                "protect=False is of plain text; with tags, what they hold has to be carried"
-            )
-        if whole:
-            raise UsageError(
-                "n_best, prefix and alignments are of plain text; leave them out with markup"
-            )
-
-        def translate(texts: list[str], alignments: bool) -> list[Translation]:
-            return self(texts, alignments=alignments, protect=False, **how)
-
-        patterns = () if isinstance(protect, bool) else protect
-        texts = _texts(text, "")
-        found = translate_marked(
-            translate, texts, markup, ignore_tags=ignore_tags, protect=patterns
-        )
-        return found[0] if isinstance(text, str) else found
 
     def translate_lines(
         self,
@@ -321,7 +286,7 @@ class Translator(OpenedModel):
             protection=protection_of(protect),
         )
         check_streamable(request.options)
-        [text] = _texts([text], prefix)
+        [text] = texts_of([text], prefix)
         sifted = Sifted.of([text], request, self.segmenter.normaliser)
         if sifted.is_parted:
 
@@ -335,18 +300,3 @@ class Translator(OpenedModel):
         engine = self.active_engine
         job = Job.of([text], request, self.segmenter)
         return Stream.of_job(job, engine, self.segmenter, self.search, self._about(engine))
-
-
-def _texts(text: str | Iterable[str], prefix: str) -> list[str]:
-    """The texts of a call.
-
-    Raises:
-        UsageError: something that is no text.
-    """
-    if isinstance(text, bytes) or not isinstance(text, Iterable):
-        raise UsageError(f"{text!r} is no text; give a str, or a list of them")
-    texts = [text] if isinstance(text, str) else list(text)
-    for one in (*texts, prefix):
-        if not isinstance(one, str):
-            raise UsageError(f"{one!r} is no text; give a str, or a list of them")
-    return texts
