@@ -57,6 +57,7 @@ def plan(recipe: "CommonRecipe", device: str | None, progress: "Progress") -> di
         "kept_pairs": epoch.kept,
         "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
         "steps_per_epoch": epoch_updates,
+        "directions": {name: round(tokens) for name, tokens in epoch.directions.items()},
         "steps": steps,
         "warnings": [low] if steps and (low := never_peaks(recipe.schedule, steps)) else [],
         "device": str(place),
@@ -86,6 +87,8 @@ def as_text(planned: dict[str, Any]) -> str:
     lines.append(
         f"# about {tokens:,} {planned['unit']}s per step, {epoch:,} steps per epoch{steps}"
     )
+    for name, tokens in planned["directions"].items():
+        lines.append(f"# {name}: about {tokens:,} {planned['unit']}s per epoch")
     lines.append(f"# {_memory(planned['needed_bytes'], planned['available_bytes'])}")
     time = timedelta(seconds=round(planned["estimated_seconds"]))
     step = f"{planned['seconds_per_step']:.3g} s per step on {planned['device']}"

@@ -1,7 +1,7 @@
 """A corpus: the origin of pairs of sentences, and how often an epoch sees them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -53,6 +53,9 @@ class Corpus:
     dialogue, speaker and text (TSV, CSV) of a file with one turn per line. The words of `spaced`
     text are joined (`text/unspaced.py`).
 
+    `languages` are the codes of source and target, where a model is told its direction. The pairs
+    of a `swapped` corpus stand in its files the other way round.
+
     `normaliser` names the normaliser for both sides; with None the texts are not changed.
 
     Raises:
@@ -73,6 +76,8 @@ class Corpus:
     turn_fields: tuple[str, str, str] | None = None
     spaced: bool = False
     normaliser: str | None = None
+    languages: tuple[str, str] | None = None
+    swapped: bool = False
 
     def __post_init__(self) -> None:
         if (self.source is None) == (self.made is None):
@@ -178,10 +183,16 @@ class Corpus:
         """The files of the corpus; none for made pairs."""
         return [path for path in (self.source, self.target) if path is not None]
 
+    def turned(self) -> "Corpus":
+        """The same pairs the other way round: the targets are translated into the sources."""
+        languages = self.languages and self.languages[::-1]
+        return replace(self, swapped=not self.swapped, languages=languages)
+
     @property
     def name(self) -> str:
         """The name in messages and reports: the source path, or the task and its seed."""
-        return f"made:{self.made}:{self.seed}" if self.source is None else str(self.source)
+        name = f"made:{self.made}:{self.seed}" if self.source is None else str(self.source)
+        return name if self.languages is None else f"{name} ({'-'.join(self.languages)})"
 
 
 def _is_column(field: str) -> bool:

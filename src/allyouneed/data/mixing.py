@@ -1,6 +1,6 @@
 """Temperature sampling: decides how often an epoch sees the pairs of each corpus."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 
 def mixed_weights(
@@ -23,3 +23,20 @@ def mixed_weights(
         weight * scale * share / count if count else weight
         for weight, share, count in zip(weights, shares, pairs, strict=True)
     ]
+
+
+def mixed_by_direction(
+    pairs: Sequence[int],
+    weights: Sequence[float],
+    directions: Sequence[Hashable | None],
+    temperature: float,
+) -> list[float]:
+    """The same, with all corpora of one direction counted as one corpus. A corpus whose direction
+    is None stands alone."""
+    groups = [number if d is None else d for number, d in enumerate(directions)]
+    sizes = dict.fromkeys(groups, 0)
+    for group, count in zip(groups, pairs, strict=True):
+        sizes[group] += count
+    often = mixed_weights(list(sizes.values()), [1.0] * len(sizes), temperature)
+    factor = dict(zip(sizes, often, strict=True))
+    return [weight * factor[group] for weight, group in zip(weights, groups, strict=True)]

@@ -62,6 +62,8 @@ def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0)
         if corpus.history is not None
         else _as_they_are(reading)
     )
+    if corpus.swapped:
+        pairs = (Pair(pair.target, pair.source, pair.line) for pair in pairs)
     if corpus.normaliser is None:
         yield from pairs
         return

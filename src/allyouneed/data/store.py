@@ -244,6 +244,8 @@ def _read_as(corpus: Corpus) -> dict[str, Any]:
     read_as: dict[str, Any] = {}
     if corpus.normaliser is not None:
         read_as["normaliser"] = corpus.normaliser
+    if corpus.languages is not None:
+        read_as["languages"] = [*corpus.languages, corpus.swapped]
     if corpus.history is not None:
         said = [corpus.one_conversation, corpus.turn_fields, corpus.spaced]
         read_as["replies"] = [asdict(corpus.history), *said]

@@ -36,6 +36,7 @@ class Encoder(Protocol):
     """The part of a tokenizer that a store uses: ids with the end token, and a fingerprint."""
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]: ...
+    def mark(self, language: str) -> int: ...
     def fingerprint(self) -> str: ...
     def __len__(self) -> int: ...
 
@@ -60,7 +61,7 @@ def write_store(
     chunks = ahead(_read(corpora, repeats, filters, report, noise))
     with (
         StoreFiles(folder, len(tokenizer)) as files,
-        closing(ahead(_tokenised(chunks, tokenizer))) as tokenised,
+        closing(ahead(_tokenised(chunks, corpora, tokenizer))) as tokenised,
     ):
         for chunk, sources, targets in tokenised:
             kept = _append(files, chunk, sources, targets, filters, report)
@@ -87,8 +88,10 @@ def _keys(corpora: Sequence[Corpus], progress: Progress) -> Iterator[bytes]:
     uncounted = DataReport([corpus.name for corpus in corpora])
     done = 0
     for index, corpus in enumerate(corpora):
+        # names that are spelt alike in all languages are no duplicates
+        into = corpus.languages[1] + "\n" if corpus.languages else ""
         for pair in read_pairs(corpus, uncounted, index):
-            yield pair_key(pair.source, pair.target)
+            yield pair_key(into + pair.source, pair.target)
             done += 1
             if done % CHUNK_PAIRS == 0:
                 progress("reading", done, None)
@@ -151,14 +154,18 @@ def _wanted(
 
 
 def _tokenised(
-    chunks: Generator[Chunk, None, None], tokenizer: Encoder
+    chunks: Generator[Chunk, None, None], corpora: Sequence[Corpus], tokenizer: Encoder
 ) -> Iterator[tuple[Chunk, list[list[int]], list[list[int]]]]:
     """Each chunk with the ids of its sources and of its targets."""
     with closing(chunks):
         for chunk in chunks:
             pairs = chunk.pairs
             ids = tokenizer.encode_ids([p.source for p in pairs] + [p.target for p in pairs])
-            yield chunk, ids[: len(pairs)], ids[len(pairs) :]
+            sources, targets = ids[: len(pairs)], ids[len(pairs) :]
+            if languages := corpora[chunk.index].languages:
+                mark = tokenizer.mark(languages[1])
+                sources = [[mark, *source] for source in sources]
+            yield chunk, sources, targets
 
 
 def _append(

@@ -71,6 +71,24 @@ def bleu(
     return measure("BLEU lower-cased" if lowercase else "BLEU", hypotheses, references, resamples)
 
 
+UNSPACED = ("ja", "th", "zh")
+"""Languages whose words no spaces separate: BLEU counts their characters."""
+
+
+def bleu_by_direction(
+    hypotheses: Sequence[str], references: Sequence[str], directions: Sequence[tuple[str, str]]
+) -> dict[str, float]:
+    """BLEU of each direction, such as "en-de"; for targets without spaces, BLEU of characters."""
+    scores = {}
+    for source, target in dict.fromkeys(directions):
+        here = [n for n, direction in enumerate(directions) if direction == (source, target)]
+        characters = target.partition("-")[0] in UNSPACED
+        metric = sacrebleu.BLEU(tokenize="char" if characters else "13a", force=True)
+        found = metric.corpus_score([hypotheses[n] for n in here], [[references[n] for n in here]])
+        scores[f"{source}-{target}"] = float(found.score)
+    return scores
+
+
 def chrf(
     hypotheses: Sequence[str], references: Sequence[str], *, resamples: int = RESAMPLES
 ) -> MetricScore:

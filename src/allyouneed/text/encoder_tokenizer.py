@@ -1,7 +1,7 @@
 """Tokenizers of models without a decoder (Devlin et al. 2019): [CLS] text [SEP], with masks."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
@@ -37,7 +37,7 @@ class EncoderTokenizer(Tokenizer):
     """A byte-level `Tokenizer` whose start is [CLS], whose end is [SEP], and which has [MASK]."""
 
     MASK = ENCODER_SPECIALS.index(MASK_IN_TEXT)
-    specials: ClassVar[tuple[str, ...]] = ENCODER_SPECIALS
+    specials: tuple[str, ...] = ENCODER_SPECIALS
 
     def encode_masked(self, text: str) -> list[int]:
         """One text's ids, with `MASK` for each "[MASK]" in the text; ends in `END`.

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 import tokenizers
 
-from allyouneed.errors import ConfigError, ModelFolderError
+from allyouneed.errors import ConfigError, ModelFolderError, UsageError
 from allyouneed.pipeline import processors
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
@@ -72,10 +72,14 @@ class Tokenizer(ConcatenatingTokenizer):
     """The project's own tokenizer: a vocabulary of byte pieces, from text to ids and back."""
 
     PAD, START, END, UNKNOWN = range(len(SPECIALS))
-    specials: ClassVar[tuple[str, ...]] = SPECIALS
+    specials: tuple[str, ...] = SPECIALS
 
     def __init__(
-        self, vocabulary: dict[str, int], merges: list[tuple[str, str]], text: str | None = None
+        self,
+        vocabulary: dict[str, int],
+        merges: list[tuple[str, str]],
+        text: str | None = None,
+        languages: Sequence[str] = (),
     ) -> None:
         """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1.
 
@@ -85,11 +89,14 @@ class Tokenizer(ConcatenatingTokenizer):
         Raises:
             MisfitError: not a byte-level vocabulary with this project's special ids.
         """
+        self.languages = tuple(languages)
+        self.specials = _with_marks(type(self).specials, languages)
         check(vocabulary, merges, self.specials)
         self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
         self._merges = merges
         self._bytes = _Spellings(self._ids)
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
+        self._bytes |= {self.mark(code): b"" for code in self.languages}
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
         self._library = tokenizers.Tokenizer.from_str(text or self._json)
         self._library.encode_special_tokens = True  # the file format does not keep it
@@ -102,7 +109,7 @@ class Tokenizer(ConcatenatingTokenizer):
         return json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocabulary: int) -> Self:
+    def train(cls, texts: Iterable[str], vocabulary: int, languages: Sequence[str] = ()) -> Self:
         """A tokenizer with up to `vocabulary` pieces, learnt from texts of all languages together.
 
         The same texts give the same pieces. Learning stops early, with fewer pieces, when no pair
@@ -111,25 +118,27 @@ class Tokenizer(ConcatenatingTokenizer):
         Raises:
             ConfigError: `vocabulary` cannot hold the bytes and the special pieces.
         """
-        smallest = len(cls.specials) + len(BYTE_ALPHABET)
+        specials = _with_marks(cls.specials, languages)
+        smallest = len(specials) + len(BYTE_ALPHABET)
         if vocabulary < smallest:
             raise ConfigError(
                 f"a vocabulary of {vocabulary} cannot hold the 256 bytes and "
-                f"{len(cls.specials)} special pieces; the smallest is {smallest}"
+                f"{len(specials)} special pieces; the smallest is {smallest}"
             )
         trainer = tokenizers.trainers.BpeTrainer(
             vocab_size=vocabulary,
             min_frequency=2,
-            special_tokens=list(cls.specials),
+            special_tokens=list(specials),
             initial_alphabet=sorted(BYTE_ALPHABET),
             show_progress=False,
         )
-        empty: dict[str, int] = {piece: i for i, piece in enumerate(cls.specials)}
-        library = tokenizers.Tokenizer.from_str(json.dumps(document(empty, [], cls.specials)))
+        empty: dict[str, int] = {piece: i for i, piece in enumerate(specials)}
+        library = tokenizers.Tokenizer.from_str(json.dumps(document(empty, [], specials)))
         library.encode_special_tokens = True
         library.train_from_iterator((clean(text)[0] for text in texts), trainer)
         learnt = json.loads(library.to_str())["model"]
-        return cls(learnt["vocab"], [(left, right) for left, right in learnt["merges"]])
+        merges = [(left, right) for left, right in learnt["merges"]]
+        return cls(learnt["vocab"], merges, languages=languages)
 
     @classmethod
     def from_json(cls, text: str, origin: str = "the tokenizer") -> Self:
@@ -143,9 +152,13 @@ class Tokenizer(ConcatenatingTokenizer):
             model = contents["model"]
             vocabulary = dict(model["vocab"])
             merges = [(left, right) for left, right in model["merges"]]
-            if contents != document(vocabulary, [list(merge) for merge in merges], cls.specials):
+            specials = tuple(str(added["content"]) for added in contents["added_tokens"])
+            languages = _marked_languages(specials[len(cls.specials) :])
+            if specials != _with_marks(cls.specials, languages) or contents != document(
+                vocabulary, [list(merge) for merge in merges], specials
+            ):
                 raise MisfitError("its settings differ from those this project writes")
-            return cls(vocabulary, merges, text)
+            return cls(vocabulary, merges, text, languages)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             reason = str(error) if isinstance(error, MisfitError) else "it is damaged"
             raise ModelFolderError(
@@ -214,6 +227,19 @@ class Tokenizer(ConcatenatingTokenizer):
         half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
         return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
 
+    def mark(self, language: str) -> int:
+        """The id that says that the translation is meant to be in this language.
+
+        Raises:
+            UsageError: this vocabulary has no mark for the language.
+        """
+        if language not in self.languages:
+            raise UsageError(
+                f"this vocabulary has no mark for the language {language!r}; it has "
+                f"{', '.join(self.languages) or 'none'}"
+            )
+        return len(type(self).specials) + self.languages.index(language)
+
     def halves(self) -> dict[int, tuple[int, int]]:
         """The merge tree: each piece longer than one byte → the two pieces it was merged from."""
         tree: dict[int, tuple[int, int]] = {}
@@ -241,6 +267,15 @@ class Tokenizer(ConcatenatingTokenizer):
             first = character[max(start - 1, 0)]
             last = first if end <= max(start, 1) else character[end - 2] + 1
             yield first, last
+
+
+def _with_marks(specials: tuple[str, ...], languages: Sequence[str]) -> tuple[str, ...]:
+    """The special pieces, with a mark for each language behind them: "<2de>" for German."""
+    return (*specials, *(f"<2{code}>" for code in languages))
+
+
+def _marked_languages(marks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(mark.removeprefix("<2").removesuffix(">") for mark in marks)
 
 
 def read_text(path: str | Path) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -14,7 +16,7 @@ from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.data.inspection import inspect_corpora
-from allyouneed.data.mixing import mixed_weights
+from allyouneed.data.mixing import mixed_by_direction
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.data.shards import shards
@@ -24,11 +26,12 @@ from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder.folder import WEIGHTS, ModelFolder, open_model_folder
 from allyouneed.model_folder.weights.model import fill_weights, read_weights
+from allyouneed.text.languages import TARGET, Languages
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.recipe.sections import CorpusSection
-from allyouneed.training.vocabulary import kept_vocabulary
+from allyouneed.training.vocabulary import balanced, kept_vocabulary
 
 Note = Callable[[str], None]
 
@@ -48,6 +51,8 @@ class Material:
     weights: Sequence[float]
     init: ModelFolder | None
     links: StoredLinks | None = None
+    multilingual: Languages | None = None
+    valid_directions: Sequence[tuple[str, str]] = ()
 
     @property
     def trained_length(self) -> int:
@@ -94,17 +99,18 @@ def prepare(
     cache.mkdir(parents=True, exist_ok=True)
     first_start = not any(cache.iterdir())
     init = start_from(recipe)
-    tables = [corpora_of(recipe, section) for section in recipe.data.train]
-    for number, corpus in (distilled or {}).items():
-        tables[number] = [corpus]
     normaliser = normaliser_of(recipe, init)
-    tables = [[replace(corpus, normaliser=normaliser) for corpus in table] for table in tables]
+    tables = [
+        [replace(corpus, normaliser=normaliser) for corpus in table]
+        for table in tables_of(recipe, recipe.data.train, distilled or {})
+    ]
     train = [corpus for table in tables for corpus in table]
-    held_out = [corpus for section in recipe.data.valid for corpus in corpora_of(recipe, section)]
+    held_out = [corpus for table in tables_of(recipe, recipe.data.valid) for corpus in table]
     valid = [replace(corpus, normaliser=normaliser) for corpus in held_out]
     if first_start:
         inspect_corpora([*train, *held_out], note)
     tokenizer = _tokenizer(recipe, cache, init, train, note)
+    multilingual = multilingual_of(recipe, tokenizer)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
         note(f"training starts from the weights and vocabulary ({len(tokenizer):,}) of {init.path}")
@@ -116,12 +122,15 @@ def prepare(
     note(f"valid: {valid_store.report}")
     if recipe.guided_alignment is not None:
         recipe.guided_alignment.check(config)
+    translated = _first_pairs(held_out, recipe.validation.sentences)
     return Material(
         tokenizer,
         config,
         train_store,
         valid_store,
-        valid_pairs=_first_pairs(held_out, recipe.validation.sentences),
+        valid_pairs=[pair for pair, _ in translated],
+        valid_directions=[languages for _, languages in translated if languages],
+        multilingual=multilingual,
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
         links=_links(recipe, train_store, tokenizer, cache, progress),
@@ -152,6 +161,11 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
     if recipe.training.init is None:
         return None
     init = translating(recipe.training.init, "training.init")
+    if init.multilingual is not None and not recipe.directions:
+        raise RecipeError(
+            f"the model of {init.path} is told its languages ({', '.join(init.speaks.codes)}), and "
+            "the corpora name none; give each source_language and target_language"
+        )
     check_same_model(init, recipe.model.config(len(tokenizer_of(init)), init.config))
     return init
 
@@ -199,6 +213,48 @@ def translating(name: str, key: str) -> ModelFolder:
     return folder
 
 
+def tables_of(
+    recipe: PairsRecipe,
+    sections: Sequence[CorpusSection],
+    replaced: Mapping[int, Corpus] = MappingProxyType({}),
+) -> list[list[Corpus]]:
+    """The corpora of these tables of the recipe, a list for each table and direction. `replaced`
+    are those that stand for a table, by its number."""
+    tables = []
+    for number, section in enumerate(sections):
+        corpora = corpora_of(recipe, section)
+        if number in replaced:
+            corpora = [replace(replaced[number], languages=section.languages)]
+        tables.append(corpora)
+        if section.both_directions:
+            tables.append([corpus.turned() for corpus in corpora])
+    return tables
+
+
+def multilingual_of(recipe: PairsRecipe, tokenizer: Tokenizer) -> Languages | None:
+    """How a model of several directions is told which is meant: a mark of the target's language
+    begins the source (Johnson et al. 2017). None where the corpora name no languages.
+
+    Raises:
+        UsageError: the tokenizer has no mark for a language.
+    """
+    if not recipe.directions:
+        return None
+    targets = languages_into(recipe)
+    return Languages(
+        sources=tuple(sorted({source for source, _ in recipe.directions})),
+        targets=targets,
+        marks={code: (tokenizer.mark(code),) for code in targets},
+        source_begins_with=TARGET,
+        only=frozenset(recipe.directions),
+    )
+
+
+def languages_into(recipe: PairsRecipe) -> tuple[str, ...]:
+    """The target languages that the corpora name, sorted."""
+    return tuple(sorted({target for _, target in recipe.directions}))
+
+
 def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
     """The corpora of a table of the recipe, with resolved paths. A folder gives one corpus for each
     of its shards."""
@@ -206,7 +262,7 @@ def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
     for side in ("source", "target"):
         if values.get(side) is not None:
             values[side] = recipe.locate(values[side])
-    return shards(Corpus(**values, history=recipe.history))
+    return shards(Corpus(**values, history=recipe.history, languages=section.languages))
 
 
 def _weights(
@@ -216,7 +272,12 @@ def _weights(
     table have the same number."""
     kept = iter(store.report.kept_by_corpus)
     pairs = [sum(next(kept) for _ in table) for table in tables]
-    weights = mixed_weights(pairs, [table[0].weight for table in tables], temperature)
+    weights = mixed_by_direction(
+        pairs,
+        [table[0].weight for table in tables],
+        [table[0].languages for table in tables],
+        temperature,
+    )
     if temperature != 1:
         often = [
             f"{table[0].name} {weight:.3g}×" for table, weight in zip(tables, weights, strict=True)
@@ -235,7 +296,10 @@ def _tokenizer(
     size = recipe.vocabulary.size
     key = content_key(cache, lambda content: [size, described(corpora, content)])
     file = cache / f"tokenizer-{key[:16]}.json"
-    return kept_vocabulary(Tokenizer, size, lambda: _texts(corpora), file, note)
+    read = partial(_texts, corpora)
+    if marks := languages_into(recipe):
+        read = partial(balanced, partial(_texts_by_language, corpora))
+    return kept_vocabulary(Tokenizer, size, read, file, note, marks)
 
 
 def check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
@@ -263,19 +327,31 @@ def _texts(corpora: list[Corpus]) -> Iterator[str]:
             yield pair.target
 
 
-def _first_pairs(corpora: list[Corpus], count: int) -> list[tuple[str, str]]:
-    """The first `count` pairs with both sides, spread evenly over the corpora."""
+def _texts_by_language(corpora: list[Corpus]) -> Iterator[tuple[str, str]]:
+    """(language, text) of all pairs; of those that are used both ways once."""
+    for corpus in corpora:
+        if corpus.languages and not corpus.swapped:
+            for pair in read_pairs(corpus, DataReport([corpus.name])):
+                yield corpus.languages[0], pair.source
+                yield corpus.languages[1], pair.target
+
+
+def _first_pairs(
+    corpora: list[Corpus], count: int
+) -> list[tuple[tuple[str, str], tuple[str, str] | None]]:
+    """The first `count` pairs with both sides, spread evenly over the corpora, with their
+    languages; each direction has one at least, if `count` is not 0."""
     share = -(-count // len(corpora))
-    chosen: list[tuple[str, str]] = []
+    chosen: list[tuple[tuple[str, str], tuple[str, str] | None]] = []
     for corpus in corpora:
         taken = 0
         for pair in read_pairs(corpus, DataReport([corpus.name])):
             if taken == share:
                 break
             if pair.source.strip() and pair.target.strip():
-                chosen.append((pair.source, pair.target))
+                chosen.append(((pair.source, pair.target), corpus.languages))
                 taken += 1
-    return chosen[:count]
+    return chosen if corpora[0].languages else chosen[:count]
 
 
 def all_that_fit(config: TransformerConfig) -> Filters:

@@ -1,8 +1,8 @@
 """Counts for the plan of a run (`--dry-run`): reads a recipe's corpora and tokenises a sample of
 them. Nothing is written."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from allyouneed.data.batches import BatchSampler
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.filters import Filters
-from allyouneed.data.mixing import mixed_weights
+from allyouneed.data.mixing import mixed_by_direction
 from allyouneed.data.noise.noise import Noise
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
@@ -48,6 +48,7 @@ class Survey:
     epoch_batches: float
     epoch_tokens: float
     batches: Sequence[tuple[int, int, int]]
+    directions: Mapping[str, float] = field(default_factory=dict)
 
 
 def sample(corpus: Corpus, progress: Progress) -> Sample:
@@ -76,6 +77,15 @@ def texts(samples: Iterable[Sample]) -> Iterable[str]:
     return (text for one in samples for pair in one.pairs for text in (pair.source, pair.target))
 
 
+def texts_by_language(samples: Iterable[Sample]) -> Iterable[tuple[str, str]]:
+    """(language, text) of the samples; of pairs that are used both ways once."""
+    for one in samples:
+        if one.corpus.languages and not one.corpus.swapped:
+            for pair in one.pairs:
+                yield one.corpus.languages[0], pair.source
+                yield one.corpus.languages[1], pair.target
+
+
 def survey(
     recipe: PairsRecipe, tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
 ) -> Survey:
@@ -93,8 +103,12 @@ def survey(
     ]
     found = [one for table in lengths for one in table]
     sampled = sum(map(len, found))
-    own = [table[0].corpus.weight for table in tables]
-    often = mixed_weights([round(sum(t)) for t in kept], own, recipe.data.temperature)
+    often = mixed_by_direction(
+        [round(sum(t)) for t in kept],
+        [table[0].corpus.weight for table in tables],
+        [table[0].corpus.languages for table in tables],
+        recipe.data.temperature,
+    )
     drawn = [w * k for w, table in zip(often, kept, strict=True) for k in table]
     scale = sum(drawn) / sampled
     weights = [
@@ -111,8 +125,21 @@ def survey(
         kept=round(sum(map(sum, kept))),
         epoch_batches=len(batches) * scale,
         epoch_tokens=tokens * scale,
+        directions=_tokens_by_direction([one for table in tables for one in table], found, drawn),
         batches=[(len(b), int(source[b].max()), int(target[b].max())) for b in batches],
     )
+
+
+def _tokens_by_direction(
+    samples: Sequence[Sample], found: Sequence[NDArray[np.int32]], drawn: Sequence[float]
+) -> dict[str, float]:
+    """Target tokens of an epoch by direction, such as "en-de"; none without languages."""
+    tokens: dict[str, float] = {}
+    for one, lengths, pairs in zip(samples, found, drawn, strict=True):
+        if one.corpus.languages and len(lengths):
+            name = "-".join(one.corpus.languages)
+            tokens[name] = tokens.get(name, 0.0) + pairs * float(lengths[:, 1].mean())
+    return tokens
 
 
 def lengths_of(

@@ -1,6 +1,6 @@
 """Validation: measures a model on held-out data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -46,11 +46,20 @@ class Measuring(Protocol):
 class Validation(Measured):
     """The result for a model that translates. `loss` is in nats per target token (the end token is
     counted), without label smoothing. `bleu` is cased sacreBLEU with its `signature`; both are None
-    if nothing was translated. A sample is [source, reference, hypothesis]."""
+    if nothing was translated. A sample is [source, reference, hypothesis]. Of a model of several
+    languages, `bleu` is the mean of `bleu_by_direction`, whose keys are such as "en-de"."""
 
     bleu: float | None
     signature: str | None
     samples: Sequence[list[str]]
+    bleu_by_direction: Mapping[str, float] | None = None
+
+    def record(self) -> dict[str, Any]:
+        """The values for the log, without the directions of a model that has one."""
+        values = asdict(self)
+        if self.bleu_by_direction is None:
+            del values["bleu_by_direction"]
+        return values
 
     def facts(self) -> dict[str, Any]:
         """The values for training.json."""
@@ -58,6 +67,11 @@ class Validation(Measured):
             "validation_loss": self.loss,
             "validation_bleu": self.bleu,
             "signature": self.signature,
+            **(
+                {}
+                if self.bleu_by_direction is None
+                else {"validation_bleu_by_direction": dict(self.bleu_by_direction)}
+            ),
         }
 
 

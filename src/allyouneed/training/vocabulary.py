@@ -1,9 +1,10 @@
 """The vocabulary of a run, learnt once from its training text and kept in the cache."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from allyouneed.data.mixing import mixed_weights
 from allyouneed.errors import DataError, ModelFolderError
 from allyouneed.text.tokenizer import Tokenizer
 
@@ -16,6 +17,7 @@ def kept_vocabulary(
     texts: Callable[[], Iterable[str]],
     file: Path,
     note: Callable[[str], None],
+    languages: Sequence[str] = (),
 ) -> T:
     """The tokenizer in `file`. If the file does not exist, the tokenizer is learnt from the texts
     and written to it. The file's name must depend on everything that the tokenizer is learnt from.
@@ -29,7 +31,7 @@ def kept_vocabulary(
         except ModelFolderError:
             note(f"{file} is damaged and is written again")
     note(f"learning a vocabulary of {size:,} from the training text")
-    tokenizer = kind.train(texts(), size)
+    tokenizer = kind.train(texts(), size, languages)
     if len(tokenizer) < size:
         note(f"the training text gave only {len(tokenizer):,} entries")
     try:
@@ -40,3 +42,24 @@ def kept_vocabulary(
             "or choose another folder with --into"
         ) from error
     return tokenizer
+
+
+BALANCE = 3.0  # temperature of the languages in the text that a vocabulary is learnt from
+
+
+def balanced(texts: Callable[[], Iterable[tuple[str, str]]]) -> Iterator[str]:
+    """The texts of (language, text) pairs, so that a language with little text still gets pieces of
+    its own: a language of n bytes is there like n^(1/BALANCE), by leaving out texts of large
+    languages and repeating those of small ones. `texts` is read twice.
+    """
+    sizes: dict[str, int] = {}
+    for language, text in texts():
+        sizes[language] = sizes.get(language, 0) + len(text.encode(errors="replace"))
+    often = mixed_weights(list(sizes.values()), [1.0] * len(sizes), BALANCE)
+    factor = dict(zip(sizes, often, strict=True))
+    owed = dict.fromkeys(sizes, 0.0)
+    for language, text in texts():
+        owed[language] += factor[language]
+        while owed[language] >= 1:
+            owed[language] -= 1
+            yield text

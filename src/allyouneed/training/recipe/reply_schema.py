@@ -91,7 +91,12 @@ class ReplyRecipe(PairsRecipe):
     reply: ReplySection = Field(default=ReplySection(), description="what a reply looks back at")
 
     @model_validator(mode="after")
-    def _no_words_to_align(self) -> "ReplyRecipe":
+    def _is_no_translation(self) -> "ReplyRecipe":
+        if self.directions:
+            raise ValueError(
+                "source_language and target_language of a corpus are for translations; leave them "
+                "out"
+            )
         if self.guided_alignment is not None:
             raise ValueError(
                 "guided_alignment has no place where the target is a reply and no translation; "

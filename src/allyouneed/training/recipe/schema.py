@@ -125,6 +125,37 @@ class PairsRecipe(CommonRecipe):
                 )
         return self
 
+    @property
+    def directions(self) -> list[tuple[str, str]]:
+        """The directions that the corpora name, in their order; none for a model of one."""
+        found = (one for corpus in self.data.train for one in corpus.directions)
+        return list(dict.fromkeys(found))
+
+    @model_validator(mode="after")
+    def _languages_are_named_throughout(self) -> "PairsRecipe":
+        if not any(corpus.directions for corpus in (*self.data.train, *self.data.valid)):
+            return self
+        for part in ("train", "valid"):
+            for number, corpus in enumerate(getattr(self.data, part)):
+                key = f"data.{part}.{number}"
+                if not corpus.directions:
+                    raise ValueError(
+                        f"{key} names no languages and other corpora do; give it source_language "
+                        "and target_language"
+                    )
+                for direction in corpus.directions:
+                    if direction not in self.directions:
+                        raise ValueError(
+                            f"{key} validates {'-'.join(direction)}, which no corpus of data.train "
+                            "trains; add one, or leave it out"
+                        )
+        if self.source_language or self.target_language:
+            raise ValueError(
+                "source_language and target_language at the top are for a model of one direction, "
+                "and the corpora name theirs; leave them out at the top"
+            )
+        return self
+
     @model_validator(mode="after")
     def _head_is_there(self) -> "PairsRecipe":
         if self.guided_alignment is not None and self.training.init is None:

@@ -27,6 +27,7 @@ from allyouneed.decoding.options import WIDEST_BEAM
 from allyouneed.errors import AllYouNeedError
 from allyouneed.model_folder.folder import bundled_models
 
+Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Chance = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -65,6 +66,9 @@ class Section(BaseModel):
     )
 
 
+LANGUAGES = {"source_language", "target_language", "both_directions"}  # keys of a corpus
+
+
 class CorpusSection(Section):
     """One corpus: files of sentence pairs, or pairs made from a seed."""
 
@@ -87,6 +91,17 @@ class CorpusSection(Section):
         default=None,
         description="make pairs of letters; the target is the source, copied or reversed",
     )
+    source_language: Language | None = Field(
+        default=None,
+        description="the source's language, as a code such as de; with it, a model of several "
+        "languages is trained, and each corpus needs both",
+    )
+    target_language: Language | None = Field(
+        default=None, description="the target's language, likewise"
+    )
+    both_directions: bool = Field(
+        default=False, description="use each pair the other way round, too"
+    )
     pairs: Count = Field(default=Corpus.pairs, description="how many pairs to make")
     seed: NaturalNumber = Field(default=Corpus.seed, description="what the made pairs follow from")
 
@@ -100,7 +115,34 @@ class CorpusSection(Section):
 
     def values(self) -> dict[str, Any]:
         """What the data layer's `Corpus` takes of what is said here."""
-        return self.model_dump(exclude_unset=True)
+        return self.model_dump(exclude_unset=True, exclude=LANGUAGES)
+
+    @property
+    def languages(self) -> tuple[str, str] | None:
+        """The codes of source and target, where the corpus names them."""
+        if self.source_language is None or self.target_language is None:
+            return None
+        return self.source_language, self.target_language
+
+    @property
+    def directions(self) -> list[tuple[str, str]]:
+        """The directions that the pairs are used in; none where no languages are named."""
+        if self.languages is None:
+            return []
+        return [self.languages, *([self.languages[::-1]] if self.both_directions else [])]
+
+    @model_validator(mode="after")
+    def _names_both_languages(self) -> "CorpusSection":
+        if (self.source_language is None) != (self.target_language is None):
+            raise ValueError("names one language; give source_language and target_language")
+        if self.languages is None and self.both_directions:
+            raise ValueError(
+                "both_directions needs source_language and target_language, so that the model can "
+                "be told which direction is meant"
+            )
+        if self.languages and self.source_language == self.target_language:
+            raise ValueError(f"both languages are {self.source_language!r}; they have to differ")
+        return self
 
     @model_validator(mode="after")
     def _nothing_goes_unread(self) -> "CorpusSection":
@@ -133,6 +175,11 @@ class TrainCorpusSection(CorpusSection):
 
     @model_validator(mode="after")
     def _models_write_one_side(self) -> "TrainCorpusSection":
+        if self.teachers and self.both_directions:
+            raise ValueError(
+                "both_directions has no place where models write one side; name the corpus twice, "
+                "once for each direction"
+            )
         if self.distill is not None and self.back_translate is not None:
             raise ValueError(
                 "distill and back_translate together would replace both sides; name the corpus "

@@ -15,6 +15,8 @@ def model_card(recipe: CommonRecipe, facts: Mapping[str, Any]) -> str:
     for measure, value in measured(found):
         signature = f" (`{facts['signature']}`)" if measure.key == "bleu" else ""
         scores += f"\n- validation {measure.name}: {measure.written(value)}{signature}"
+    for direction, value in facts.get("validation_bleu_by_direction", {}).items():
+        scores += f"\n- validation BLEU {direction}: {value:.1f}"
     return f"""# {recipe.name}{f": {languages}" if languages else ""}
 
 {recipe.description or "A Transformer trained with allyouneed."}

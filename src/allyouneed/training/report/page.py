@@ -47,6 +47,7 @@ def write_report(run: Path) -> Path:
         _header(recipe, run, records),
         _curves(recipe, run, records),
         _validations(records),
+        _directions(records),
         _samples(recipe, records),
         _data(records),
         _recipe(recipe_file.read_text(encoding="utf-8")),
@@ -216,6 +217,36 @@ def _validations(records: Records) -> Markup:
     unit = _unit(_of(records, "step"))
     heads = ["step", "epochs done", f"loss, nats per {unit}", *(one.name for one in shown)]
     return _section("Validations", _table(heads, rows))
+
+
+SHOWN = 8  # columns of the table of directions
+
+
+def _directions(records: Records) -> Markup:
+    """BLEU of each direction at the validations, the latest last; nothing for a model of one
+    direction."""
+    found = [
+        record
+        for record in [*_of(records, "validation"), *_of(records, "final")]
+        if record.get("bleu_by_direction")
+    ]
+    if not found:
+        return Markup()
+    every = -(-len(found) // SHOWN)
+    shown = found[::-1][::every][::-1]
+    heads = [
+        "direction",
+        *("final model" if one["event"] == "final" else f"step {one['step']:,}" for one in shown),
+    ]
+    names = sorted({name for one in found for name in one["bleu_by_direction"]})
+    rows = [
+        [name, *(_score(one["bleu_by_direction"].get(name)) for one in shown)] for name in names
+    ]
+    return _section("BLEU by direction", _table(heads, rows))
+
+
+def _score(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
 def _samples(recipe: CommonRecipe, records: Records) -> Markup:

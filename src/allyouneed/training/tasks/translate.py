@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,9 +18,10 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, Side, collate
 from allyouneed.data.store_writer import Progress
-from allyouneed.evaluation.metrics import bleu
+from allyouneed.evaluation.metrics import bleu, bleu_by_direction
 from allyouneed.model_folder.folder import ModelFolder, save_model_folder
 from allyouneed.text.bpe_dropout import BpeDropout
+from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
 from allyouneed.training.distillation import distil, teachers_of
@@ -32,17 +33,21 @@ from allyouneed.training.preparation import (
     alignment_heads_of,
     all_that_fit,
     corpora_of,
+    languages_into,
     languages_of,
+    multilingual_of,
     normaliser_of,
     prepare,
     start_from,
+    tables_of,
     that_fit,
     tokenizer_of,
 )
 from allyouneed.training.recipe.schema import PairsRecipe
-from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts
+from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts, texts_by_language
 from allyouneed.training.tasks.task import Outlook, Start, Task
 from allyouneed.training.validation import Measured, Validation
+from allyouneed.training.vocabulary import balanced
 from allyouneed.training.workers import Workers
 from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
@@ -85,8 +90,8 @@ class Translate(Task[PairsRecipe]):
         normaliser = normaliser_of(recipe, init)
         tables = {
             part: [
-                [replace(corpus, normaliser=normaliser) for corpus in corpora_of(recipe, section)]
-                for section in getattr(recipe.data, part)
+                [replace(corpus, normaliser=normaliser) for corpus in table]
+                for table in tables_of(recipe, getattr(recipe.data, part))
             ]
             for part in ("train", "valid")
         }
@@ -164,11 +169,17 @@ class Translate(Task[PairsRecipe]):
         if not written:
             return Validation(loss, None, None, [])
         pairs = self.material.valid_pairs
-        score = bleu(written, [reference for _, reference in pairs], resamples=0)
+        references = [reference for _, reference in pairs]
+        score = bleu(written, references, resamples=0)
+        by_direction = bleu_by_direction(written, references, self.material.valid_directions)
         samples = [
             [source, reference, text]
             for (source, reference), text in zip(pairs, written, strict=True)
         ][: section.samples]
+        if by_direction:
+            mean = sum(by_direction.values()) / len(by_direction)
+            signature = f"mean of {len(by_direction)} directions|{score.signature}"
+            return Validation(loss, mean, signature, samples, by_direction)
         return Validation(loss, score.score, score.signature, samples)
 
     def _held_out_loss(self, model: Transformer, device: torch.device, workers: Workers) -> float:
@@ -199,11 +210,23 @@ class Translate(Task[PairsRecipe]):
             trained_length=self.material.trained_length,
             normaliser=normaliser_of(self.recipe, init),
             language=languages_of(self.recipe, init)[1],
+            speaks=self.material.multilingual or Languages(),
         )
         translator = Translator.of_model(model, self.tokenizer, rules)
-        sources = [source for source, _ in workers.mine(self.material.valid_pairs)]
-        found = translator(sources, beam=self.recipe.validation.beam)
-        return workers.together([translation.text for translation in found])
+        beam = self.recipe.validation.beam
+        sources = [source for source, _ in self.material.valid_pairs]
+        numbers = workers.mine(range(len(sources)))
+        directions = self.material.valid_directions
+        if not directions:
+            found = translator([sources[number] for number in numbers], beam=beam)
+            return workers.together([translation.text for translation in found])
+        written: dict[int, str] = {}
+        for source, target in dict.fromkeys(directions):
+            here = [number for number in numbers if directions[number] == (source, target)]
+            texts = [sources[number] for number in here]
+            found = translator(texts, beam=beam, source=source, target=target) if texts else []
+            written |= zip(here, (translation.text for translation in found), strict=True)
+        return workers.together([written[number] for number in numbers])
 
     def save(
         self,
@@ -218,6 +241,7 @@ class Translate(Task[PairsRecipe]):
             model,
             self.tokenizer,
             languages=languages_of(self.recipe, self.material.init),
+            multilingual=self.material.multilingual,
             trained_length=self.material.trained_length,
             history=self.recipe.history,
             normaliser=normaliser_of(self.recipe, self.material.init),
@@ -260,10 +284,14 @@ def _vocabulary_and_shape(
     for which a vocabulary that is yet to be learnt counts with its full size."""
     if init is not None:
         known = tokenizer_of(init)
+        multilingual_of(recipe, known)
         return known, recipe.model.config(len(known), init.config)
     if recipe.vocabulary.tokenizer:
         tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
         return tokenizer, recipe.model.config(len(tokenizer))
     size = recipe.vocabulary.size
-    learnt = Tokenizer.train(texts(one for table in samples for one in table), size)
+    every = [one for table in samples for one in table]
+    marks = languages_into(recipe)
+    read = balanced(partial(texts_by_language, every)) if marks else texts(every)
+    learnt = Tokenizer.train(read, size, marks)
     return learnt, recipe.model.config(size)
