@@ -158,21 +158,59 @@ def test_opus_mt_goes_back_as_it_came(
             assert np.array_equal(read_model(tmp_path / "back" / "model.npz").arrays[name], weight)
 
 
+@pytest.mark.parametrize("shape", [{}, {"pre_norm": True}, {"activation": "gelu"}], ids=str)
+def test_200_lines_are_translated_alike(
+    toys: Any, folder: Make, imported: Import, tmp_path: Path, shape: dict[str, Any]
+) -> None:
+    size = len(toys.pieces(toys.spm()))
+    model = toys.toy((size, size), layers=(1, 2), version=toys.NEW, **shape)
+    ours, _ = imported(folder({"model.npz": toys.npz_file(model), "vocab.spm": toys.spm()}))
+    export_marian(ours, tmp_path / "back")
+    again, lines = back(tmp_path / "back", tmp_path / "again"), texts(toys, 200)
+    found = translations(again, lines)
+    assert found == translations(ours.path, lines)
+    assert len(set(found)) > 30
+    written = read_model(tmp_path / "back" / "model.npz").arrays
+    for name, weight in model.weights.items():
+        if name != "decoder_ff_logit_out_b":
+            assert np.array_equal(written[name], weight), name
+    card = (tmp_path / "back" / "README.md").read_text("utf-8")
+    assert ("Marian from version 1.12.31 on reads it" in card) is bool(shape)
+
+
+def test_a_bundled_model_is_refused_with_all_reasons(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Marian cannot represent en-de without changing") as told:
+        export_marian(open_model_folder("en-de"), tmp_path / "exported")
+    assert told.match("positions='sinusoidal', as Marian's sinusoids have other frequencies; the")
+    assert told.match("the embedding of start=1, as Marian begins .* a vector of zeros; its vocab")
+    assert told.match("its vocabulary of byte pairs.* Export it with --to ctranslate2 or --to onnx")
+    assert "epsilon" not in str(told.value)
+    assert not (tmp_path / "exported").exists()
+
+
+def test_a_search_that_marian_does_otherwise_is_no_export(
+    toys: Any, folder: Make, imported: Import, tmp_path: Path
+) -> None:
+    size = len(toys.pieces(toys.spm()))
+    model = toys.toy((size, size), pre_norm=True, autoreg="self-attention", version=toys.NEW)
+    ours, _ = imported(folder({"model.npz": toys.npz_file(model), "vocab.spm": toys.spm()}))
+    with pytest.raises(ConfigError, match="'pre-norm' with self-attention in the decoder, where"):
+        export_marian(ours, tmp_path / "back")
+
+
 def test_what_marian_has_no_room_for(copier: Path, tmp_path: Path) -> None:
     folder = open_model_folder(copier)
-    with pytest.raises(ConfigError, match="own vocabulary has no room in Marian"):
-        export_marian(open_model_folder("en-de"), tmp_path / "exported")
     changed = folder.load_model()
     with torch.no_grad():
         changed.decoder.embeddings.positions.table[3, 5] += 1
     save_model_folder(tmp_path / "positions", changed, folder.tokenizer)
-    with pytest.raises(ConfigError, match="positions='stored' of this model have no room"):
+    with pytest.raises(ConfigError, match=r"positions='stored', as .* Export it with --to onnx\."):
         export_marian(open_model_folder(tmp_path / "positions"), tmp_path / "exported")
     changed = folder.load_model()
     with torch.no_grad():
         changed.encoder.embeddings.tokens.weight[folder.config.start, 0] = 0.5
     save_model_folder(tmp_path / "start", changed, folder.tokenizer)
-    with pytest.raises(ConfigError, match=r"embedding of start=.* has no room in Marian"):
+    with pytest.raises(ConfigError, match="translations: the embedding of start="):
         export_marian(open_model_folder(tmp_path / "start"), tmp_path / "exported")
     with pytest.raises(UsageError, match="quantization='int4' is not one of float32, int8"):
         export_marian(folder, tmp_path / "exported", "int4")  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.marian.alphas import measured_alphas
-from allyouneed.interop.marian.our_model import MarianExpression, express
+from allyouneed.interop.marian.our_model import MarianExpression, express, inexpressible
 from allyouneed.interop.marian.shortlist import binary_shortlist
 from allyouneed.interop.marian.writing import write_binary, write_npz, yaml_text
 from allyouneed.interop.new_folder import new_folder
@@ -41,6 +41,10 @@ MARIAN_ALONE = (
     "Marian and Bergamot read it. fxtranslate, Firefox's newer engine, does not, because it has "
     "{why}."
 )
+NEW_MARIAN = (
+    "Marian from version 1.12.31 on reads it. Bergamot, fxtranslate and older versions of Marian "
+    "compute {why} in another way, and would translate badly."
+)
 EVERYBODY = "Marian, Bergamot and fxtranslate, Firefox's newer engine, read it."
 
 
@@ -65,8 +69,9 @@ def export_marian(
     with new_folder(path) as beside:
         model = folder.load_model()
         check_finite(model)
-        vocabulary = _Vocabulary(folder)
-        found = express(folder.config, _arrays(model), _tables(model), vocabulary.rows)
+        weights = _arrays(model)
+        vocabulary = _Vocabulary(folder.config, _tokenizer(folder, model, weights))
+        found = express(folder.config, weights, vocabulary.rows)
         alphas = _alphas(folder, model, found, sentences) if quantization == "int8" else {}
         name = _write_model(beside, folder, found, alphas, quantization)
         others = vocabulary.write(beside)
@@ -90,19 +95,35 @@ def check_quantization(name: str) -> Quantization:
     raise UsageError(f"quantization={name!r} is not one of {', '.join(QUANTIZATIONS)}")
 
 
+def _tokenizer(
+    folder: ModelFolder, model: Transformer, weights: Mapping[str, NDArray[np.float32]]
+) -> MarianTokenizer:
+    """The model's tokenizer.
+
+    Raises:
+        ConfigError: Marian cannot represent the model or its tokenizer; it lists all reasons.
+    """
+    reasons = list(inexpressible(folder.config, weights, _tables(model)))
+    if isinstance(folder.tokenizer, MarianTokenizer):
+        if not reasons:
+            return folder.tokenizer
+    else:
+        reasons.append("its vocabulary of byte pairs, as Marian cuts texts by SentencePiece")
+    others = "onnx" if folder.config.decoder == "ssru" else "ctranslate2 or --to onnx"
+    raise ConfigError(
+        f"Marian cannot represent {folder.path.name} without changing its translations: "
+        f"{'; '.join(reasons)}. Export it with --to {others}. Models imported from Marian's own "
+        "files can go back to Marian"
+    )
+
+
 class _Vocabulary:
     """The pieces in Marian's form. `files` are the vocabularies of source and target."""
 
-    def __init__(self, folder: ModelFolder) -> None:
-        config, tokenizer = folder.config, folder.tokenizer
+    def __init__(self, config: TransformerConfig, tokenizer: MarianTokenizer) -> None:
         self.rows = _rows(config)
         self.text = ""
         self._contents: dict[str, bytes] = {}
-        if not isinstance(tokenizer, MarianTokenizer):
-            raise ConfigError(
-                "this model's own vocabulary has no room in Marian, nor have its positions; models "
-                "imported from Marian's own files can be exported"
-            )
         sides = (tokenizer, tokenizer.target)
         files = tokenizer.files()
         spms = (files["source.spm"], files["target.spm"])
@@ -268,6 +289,16 @@ def _card(
         "a vocabulary that is cut beforehand": not vocabulary.cuts_texts,
     }
     why = [reason for reason, there in reasons.items() if there]
+    corrected = {
+        "pre-norm layers": folder.config.residual == "pre-norm",
+        "GELU": folder.config.activation == "gelu",
+    }
+    reads = EVERYBODY
+    if any(corrected.values()):
+        named = [name for name, there in corrected.items() if there]
+        reads = NEW_MARIAN.format(why=" and ".join(named))
+    elif why:
+        reads = MARIAN_ALONE.format(why=", ".join(why))
     cut = folder.trained_length
     differs = (
         "Its weights are rounded to 8 bits by one factor for a whole matrix, so a few translations "
@@ -279,7 +310,7 @@ def _card(
         name=folder.path.resolve().name,
         model=model,
         others="".join(f", `{name}`" for name in others),
-        reads=MARIAN_ALONE.format(why=", ".join(why)) if why else EVERYBODY,
+        reads=reads,
         text=vocabulary.text,
         length=f"; allyouneed cuts it where it has more than {cut} tokens" if cut else "",
         differs=differs,

@@ -3,7 +3,7 @@
 V vocabulary · D d_model · P positions
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allyouneed.core.config import TransformerConfig
-from allyouneed.errors import ConfigError
 from allyouneed.interop.marian.names import is_transposed, names
-from allyouneed.interop.marian.shape import ACTIVATIONS, EPSILON
+from allyouneed.interop.marian.shape import ACTIVATIONS, EPSILON, OURS, WIRING_KEYS, WIRINGS
 from allyouneed.interop.marian.weights import NEVER, sinusoids
 
 Arrays = Mapping[str, NDArray[np.float32]]
@@ -21,7 +20,6 @@ TOKENS = "encoder.embeddings.tokens.weight", "decoder.embeddings.tokens.weight"
 NEARLY = 1e-4
 LARGEST_EPSILON = 1e-5  # Marian's is 1e-9; with a variance near 1 the difference has no effect
 FIXED = {
-    "residual": "post-norm",
     "norm": "layer",
     "normalise_embeddings": False,
     "scale_embeddings": True,
@@ -41,17 +39,10 @@ class MarianExpression:
 def express(
     config: TransformerConfig,
     weights: Arrays,
-    tables: Mapping[str, NDArray[np.float32]],
     rows: tuple[int, int],
 ) -> MarianExpression:
-    """The same model in Marian's form. `rows` are the numbers of source and target ids, without a
-    pad at the end. `tables` are the positions PD of "encoder" and "decoder".
-
-    Raises:
-        ConfigError: Marian cannot represent the model.
-    """
-    _check_room(config)
-    _check_positions(config, weights, tables)
+    """The same model in Marian's form; `inexpressible` must have found nothing in it. `rows` are
+    the numbers of source and target ids, without a pad at the end."""
     complete = _complete(config, weights)
     settings = _settings(config, rows)
     theirs = names(config, settings)
@@ -64,22 +55,35 @@ def express(
     return MarianExpression(settings, arrays, theirs)
 
 
-def _check_room(config: TransformerConfig) -> None:
+def inexpressible(
+    config: TransformerConfig, weights: Arrays, tables: Mapping[str, NDArray[np.float32]]
+) -> Iterator[str]:
+    """What Marian cannot represent of a model, one phrase for each part. `tables` are the positions
+    PD of "encoder" and "decoder"."""
     for name, only in FIXED.items():
         if getattr(config, name) != only:
-            raise ConfigError(
-                f"{name}={getattr(config, name)!r} has no room in Marian, only {only!r} has"
-            )
-    if config.activation not in ACTIVATIONS.values():
-        raise ConfigError(f"activation={config.activation!r} has no room in Marian")
-    if config.norm_epsilon > LARGEST_EPSILON:
-        raise ConfigError(
-            f"norm_epsilon={config.norm_epsilon} has no room in Marian, which adds {EPSILON}"
+            yield f"{name}={getattr(config, name)!r}, of which Marian knows only {only!r}"
+    if config.residual == "pre-norm" and config.decoder == "self-attention":
+        yield (
+            "residual='pre-norm' with self-attention in the decoder, where Marian's search leaves "
+            "out norms"
         )
+    if config.activation not in ACTIVATIONS.values():
+        yield f"activation={config.activation!r}, which Marian lacks"
+    if config.norm_epsilon > LARGEST_EPSILON:
+        yield f"norm_epsilon={config.norm_epsilon}, where Marian adds {EPSILON}"
     if config.heads * config.width_of_head != config.d_model:
-        raise ConfigError(
-            f"{config.heads} heads of width {config.width_of_head} have no room in Marian; "
-            f"together they must be as wide as d_model={config.d_model}"
+        yield (
+            f"{config.heads} heads of width {config.width_of_head}, which are together not as wide "
+            f"as d_model={config.d_model}"
+        )
+    own = sinusoids(config.max_positions, config.d_model) if config.d_model > 2 else None
+    if own is None or not all(np.allclose(table, own, atol=NEARLY) for table in tables.values()):
+        yield f"positions={config.positions!r}, as Marian's sinusoids have other frequencies"
+    if weights[config.tied_weights().get(TOKENS[1], TOKENS[1])][config.start].any():
+        yield (
+            f"the embedding of start={config.start}, as Marian begins every translation with a "
+            "vector of zeros"
         )
 
 
@@ -100,27 +104,10 @@ def _complete(config: TransformerConfig, weights: Arrays) -> dict[str, NDArray[n
     return found | {"output.bias": bias_V}
 
 
-def _check_positions(
-    config: TransformerConfig, weights: Arrays, tables: Mapping[str, NDArray[np.float32]]
-) -> None:
-    """Raises ConfigError if the positions are not Marian's sinusoids, or if the start token's
-    embedding is not zero, because Marian begins every target with a vector of zeros."""
-    own = sinusoids(config.max_positions, config.d_model)
-    if not all(np.allclose(table, own, atol=NEARLY) for table in tables.values()):
-        raise ConfigError(
-            f"positions={config.positions!r} of this model have no room in Marian, whose sinusoids "
-            "have other frequencies; models imported from Marian's own files have the same"
-        )
-    if weights[config.tied_weights().get(TOKENS[1], TOKENS[1])][config.start].any():
-        raise ConfigError(
-            f"the embedding of start={config.start} has no room in Marian, which begins every "
-            "target with zeros; models imported from Marian's own files do so too"
-        )
-
-
 def _settings(config: TransformerConfig, rows: tuple[int, int]) -> dict[str, Any]:
     activations = {ours: theirs for theirs, ours in ACTIVATIONS.items()}
     sharing = config.shared_embeddings
+    wiring = next(ops for ops, residual in WIRINGS.items() if residual == config.residual)
     return {
         "dec-cell": "ssru",
         "dec-cell-base-depth": 2,
@@ -152,12 +139,11 @@ def _settings(config: TransformerConfig, rows: tuple[int, int]) -> dict[str, Any
         "transformer-guided-alignment-layer": "last",
         "transformer-heads": config.heads,
         "transformer-no-projection": False,
-        "transformer-postprocess": "dan",
         "transformer-postprocess-emb": "d",
-        "transformer-preprocess": "",
         "transformer-tied-layers": [],
         "transformer-train-position-embeddings": False,
         "type": "transformer",
         "ulr": False,
-        "version": "allyouneed",
+        "version": OURS,
+        **dict(zip(WIRING_KEYS, wiring, strict=True)),
     }
