@@ -141,5 +141,5 @@ def test_a_folder_with_languages_that_cannot_be(polyglot: Path, tmp_path: Path) 
     (path / "config.json").write_text(
         config.replace('"fr": [\n        22', '"fr": [\n        2200')
     )
-    with pytest.raises(ModelFolderError, match=r"config\.json: languages: marks\.fr=\[2200\] are"):
+    with pytest.raises(ModelFolderError, match=r"config\.json: languages: marks\.fr=\[2200\] must"):
         open_model_folder(path)

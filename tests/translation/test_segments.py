@@ -40,6 +40,15 @@ def test_line_that_the_model_knows_stays_whole(segmenter: Segmenter) -> None:
     assert segmenter.cut(text).notes == ()
 
 
+def test_sentences_of_a_short_line_are_parts_without_a_note(small_tokenizer: Tokenizer) -> None:
+    text = "Abc. Def. Ghi."
+    segmenter = Segmenter(small_tokenizer, known_length=64)
+    assert parts(segmenter, text) == ["Abc.", "Def.", "Ghi."]
+    assert segmenter.cut(text).notes == ()
+    whole = Segmenter(small_tokenizer, known_length=64, by_sentence=False)
+    assert parts(whole, text) == [text]
+
+
 def test_longer_line_is_cut_into_sentences(segmenter: Segmenter) -> None:
     text = "Abc. Def. Ghi."
     assert len(segmenter.tokenizer.encode(text).ids) > 12

@@ -63,14 +63,21 @@ def split_sentences(text: str) -> list[str]:
 def split_long(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Pieces of the text for which `fits` is True. Joined, they are the text.
 
-    A text that fits is one piece. Otherwise each sentence is one piece; a sentence with hardly any
-    letters, such as the number of a list item, is joined to the next one. A sentence that does not
-    fit is cut after a clause mark (`;` `:` `,`), else after a space, else between any two
-    characters. A single character is a piece even if it does not fit. If `fits` holds for a text,
-    it should hold for each beginning of the text. It is called a few times per piece.
+    A text that fits is one piece, any other is cut by `split_fitting`.
     """
-    if not text or fits(text):
-        return [text] if text else []
+    return [text] if text and fits(text) else split_fitting(text, fits)
+
+
+def split_fitting(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """The sentences of the text, cut into pieces for which `fits` is True. Joined, the pieces are
+    the text.
+
+    A sentence with hardly any letters, such as the number of a list item, is joined to the next
+    one. A sentence that does not fit is cut after a clause mark (`;` `:` `,`), else after a space,
+    else between any two characters. A single character is a piece even if it does not fit. If
+    `fits` holds for a text, it should hold for each beginning of the text. It is called a few
+    times per piece.
+    """
     pieces: list[str] = []
     waiting = ""
     for sentence in split_sentences(text):

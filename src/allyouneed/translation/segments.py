@@ -9,7 +9,7 @@ from allyouneed.text.clean import clean
 from allyouneed.text.dressing import Dresser
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
-from allyouneed.text.sentences import split_long
+from allyouneed.text.sentences import split_fitting, split_long
 from allyouneed.translation.terms.glossary import FoundTerm, Glossary
 from allyouneed.translation.terms.use import TermUse, uses
 from allyouneed.translation.words import word_numbers, words_at
@@ -114,12 +114,11 @@ class Cut:
 
 
 class Segmenter:
-    """Cuts texts at the ends of lines, and lines that are longer than the model knows at the ends
-    of sentences.
+    """Cuts texts at the ends of lines and of sentences.
 
-    A line of more than `known_length` tokens, its end token included, is cut into sentences. A
-    sentence that is still too long is cut at clause marks or spaces: a model translates a clause
-    better than a sentence of a length that it has never seen.
+    A model that learnt from single sentences leaves some out when it gets several at once. A
+    sentence of more than `known_length` tokens, its end token included, is cut at clause marks or
+    spaces: a model translates a clause better than a sentence of a length that it has never seen.
     """
 
     def __init__(
@@ -128,12 +127,16 @@ class Segmenter:
         known_length: int,
         normaliser: Normaliser = AS_TYPED,
         language: str = "",
+        *,
+        by_sentence: bool = True,
     ) -> None:
-        """`language` is the language of translations, by code or name; empty where unknown."""
+        """`language` is the language of translations, by code or name; empty where unknown.
+        Without `by_sentence`, a line of several sentences that is not too long stays whole."""
         self.tokenizer = tokenizer
         self.known_length = known_length
         self.normaliser = normaliser
         self.language = language
+        self.by_sentence = by_sentence
 
     def dresser(self, source: str, prefix: str = "", language: str = "") -> Dresser:
         """What gives a translation of `source` the marks of its `language`, by default the model's;
@@ -147,7 +150,7 @@ class Segmenter:
         parts_of_long_lines = 0
         for line, end in self.normaliser.lines(text):
             parts = self._parts(Segment.of(line), end)
-            if len(parts) > 1:
+            if len(parts) > 1 and not self._fits(line):
                 parts_of_long_lines += len(parts)
             segments += parts
         if parts_of_long_lines:
@@ -159,7 +162,8 @@ class Segmenter:
 
     def _parts(self, line: Segment, end: str) -> list[Segment]:
         """A line in parts; `end` is what ended it."""
-        texts = split_long(line.text, self._fits) or [""]
+        split = split_fitting if self.by_sentence else split_long
+        texts = split(line.text, self._fits) or [""]
         parts = [Segment.of(text, self.normaliser) for text in texts]
         if len(parts) > 1 and isinstance(self.tokenizer, Coded):
             code = self.tokenizer.code(parts[0].seen)
