@@ -262,3 +262,19 @@ def test_what_runs_instead_is_always_said(
     assert done.err == (
         "note: the native engine cannot run (no compiler); core runs instead, with torch\n"
     )
+
+
+def test_literals_stay_unless_told_otherwise(call) -> None:
+    text = "Write to anna@example.org about {name}."
+    (kept,) = call("translate", text).lines
+    assert "anna@example.org" in kept
+    assert "{name}" in kept
+    (streamed,) = call("translate", "--stream", text).lines
+    assert "anna@example.org" in streamed
+    (free,) = call("translate", "--no-protect", text).lines
+    assert "anna@example.org" not in free or "{name}" not in free
+    (own,) = call("translate", "--protect", "Big Apple", "We live in the Big Apple.").lines
+    assert "Big Apple" in own
+    done = call("translate", "--no-protect", "--protect", "x+", text)
+    assert done.code == 2
+    assert "--no-protect is for text" in done.err
