@@ -1,5 +1,5 @@
-"""The GPU road. Most of it is tested on the CPU, where the same step runs in float32, as it is or
-from a recording; what only a GPU can show is tested where there is one."""
+"""The GPU engine. Most tests run on the CPU, where the same step is computed in float32, directly
+or replayed from a recording; tests that need a GPU are skipped where there is none."""
 
 import gc
 from collections.abc import Callable
@@ -71,11 +71,11 @@ class Recorded(CudaTransformer):
         return tape
 
 
-ROADS = {"as it is": lambda model: CudaTransformer(model, "cpu"), "recorded": Recorded}
+ENGINES = {"direct": lambda model: CudaTransformer(model, "cpu"), "recorded": Recorded}
 
 
-@pytest.fixture(params=ROADS.values(), ids=ROADS)
-def road(request: pytest.FixtureRequest) -> Callable[[Transformer], CudaTransformer]:
+@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+def engine_class(request: pytest.FixtureRequest) -> Callable[[Transformer], CudaTransformer]:
     return request.param
 
 
@@ -91,11 +91,11 @@ def test_buckets_are_few_and_waste_little() -> None:
 def test_steps_equal_the_core(
     model_of_a_kind: Transformer,
     padded_sentences: Sentences,
-    road: Callable[[Transformer], CudaTransformer],
+    engine_class: Callable[[Transformer], CudaTransformer],
 ) -> None:
     """Past the first bucket of positions, with hypotheses that change places."""
     source_BS = padded_sentences([7, 3, 5, 9, 4])
-    engine = road(model_of_a_kind)
+    engine = engine_class(model_of_a_kind)
     models = (model_of_a_kind, engine)
     caches = [model.start(model.encode(source_BS), 3, 40) for model in models]
     generator = torch.Generator().manual_seed(3)
@@ -133,7 +133,7 @@ def test_any_selection(
 ) -> None:
     """Sentences leave, hypotheses change places and number, in any order and at any step."""
     model = small_model()
-    engine = data.draw(st.sampled_from([*ROADS.values()]))(model)
+    engine = data.draw(st.sampled_from([*ENGINES.values()]))(model)
     batch = data.draw(st.integers(1, 9))
     source_BS = padded_sentences(
         data.draw(st.lists(st.integers(1, 6), min_size=batch, max_size=batch))
@@ -162,10 +162,10 @@ def test_any_selection(
 def test_searches_find_what_the_core_finds(
     model_of_a_kind: Transformer,
     padded_sentences: Sentences,
-    road: Callable[[Transformer], CudaTransformer],
+    engine_class: Callable[[Transformer], CudaTransformer],
 ) -> None:
     source_BS = padded_sentences([7, 3, 5, 9, 1, 12, 2, 8, 30])
-    engine = road(model_of_a_kind)
+    engine = engine_class(model_of_a_kind)
     for options in (BeamOptions(n_best=4, max_length=40), BeamOptions(beam=1, max_length=40)):
         core = beam_search(model_of_a_kind, source_BS, options)
         ours = beam_search(engine, source_BS, options)

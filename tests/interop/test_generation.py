@@ -1,4 +1,4 @@
-"""Wishes about the search: which are followed, which are not, and where they are read."""
+"""A checkpoint's settings of the search: which are followed, and from which file they are read."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from allyouneed.interop.generation import Generation
 PAD = 9
 
 
-def test_wishes_come_from_their_own_file_or_else_the_config() -> None:
+def test_settings_come_from_their_own_file_or_else_from_the_config() -> None:
     config = {"num_beams": 6, "max_length": 512, "d_model": 512, "bad_words_ids": [[PAD]]}
     assert Generation(config, {}, "config.json").said == {
         "num_beams": 6,
@@ -19,7 +19,7 @@ def test_wishes_come_from_their_own_file_or_else_the_config() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "said"),
+    ("setting", "said"),
     [
         ({"num_beams": 4, "max_length": 80, "no_repeat_ngram_size": 3}, None),
         ({"length_penalty": 1.0}, None),
@@ -34,20 +34,22 @@ def test_wishes_come_from_their_own_file_or_else_the_config() -> None:
     ],
     ids=str,
 )
-def test_wishes_that_no_search_follows_are_said(wish: dict[str, object], said: str | None) -> None:
-    found = Generation({}, wish, "generation_config.json").not_followed(PAD)
+def test_settings_that_no_search_follows_are_reported(
+    setting: dict[str, object], said: str | None
+) -> None:
+    found = Generation({}, setting, "generation_config.json").not_followed(PAD)
     expected = f"generation_config.json asks for {said}, which no search here follows"
     assert found == ([expected] if said else [])
 
 
 def test_the_card_has_the_options_that_mean_the_same() -> None:
-    wishes = {
+    settings = {
         "num_beams": 5,
         "length_penalty": 0.0,
         "no_repeat_ngram_size": 2,
         "early_stopping": True,
     }
-    card = Generation({}, wishes, "generation_config.json").card()
+    card = Generation({}, settings, "generation_config.json").card()
     assert (
         "    num_beams=5, length_penalty=0.0, no_repeat_ngram_size=2, early_stopping=True\n" in card
     )

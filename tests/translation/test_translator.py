@@ -374,7 +374,7 @@ def test_stream_reads_no_more_than_it_needs(babbler: Translator) -> None:
         assert found <= taken <= found + 3 * 6, "five chunks behind the one in use, no more"
 
 
-def test_stream_takes_the_same_wishes_as_a_call(babbler: Translator) -> None:
+def test_stream_takes_the_same_options_as_a_call(babbler: Translator) -> None:
     texts = lines(5)
     for wishes in (
         {"beam": 2, "n_best": 2},

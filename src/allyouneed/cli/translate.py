@@ -39,7 +39,7 @@ DOCUMENTS = "Documents"
 def translate(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="What to translate, each in quotes. Without it: standard input."),
+        typer.Argument(help="Texts to translate, each in quotes. Without them: standard input."),
     ] = None,
     model: Model = DEFAULT_MODEL,
     from_: From = None,
@@ -50,18 +50,20 @@ def translate(
     ] = 1,
     length_penalty: LengthPenalty = None,
     min_length: Annotated[
-        int, typer.Option(help="Tokens before the end, at least.", rich_help_panel=SEARCH)
+        int, typer.Option(help="At least so many tokens before the end.", rich_help_panel=SEARCH)
     ] = 1,
     max_length: Annotated[
         int | None,
-        typer.Option(help="Tokens at most (those of the source + 50).", rich_help_panel=SEARCH),
+        typer.Option(
+            help="At most so many tokens (tokens of the source + 50).", rich_help_panel=SEARCH
+        ),
     ] = None,
     no_repeat_ngram: Annotated[
         int,
-        typer.Option(help="No run of n tokens occurs twice; 0: any may.", rich_help_panel=SEARCH),
+        typer.Option(help="No n-gram of tokens occurs twice; 0: no limit.", rich_help_panel=SEARCH),
     ] = 0,
     prefix: Annotated[
-        str, typer.Option(help="What every translation begins with.", rich_help_panel=SEARCH)
+        str, typer.Option(help="Text that every translation begins with.", rich_help_panel=SEARCH)
     ] = "",
     terms: Annotated[
         Path | None,
@@ -76,8 +78,8 @@ def translate(
         bool,
         typer.Option(
             "--vocabulary-selection",
-            help="Only pieces that the source can need, as learned by select-vocabulary: "
-            "faster where the vocabulary is large, not with 8,000.",
+            help="Consider only pieces that the source can need, as learned by select-vocabulary: "
+            "faster with a large vocabulary, not with 8,000 pieces.",
             rich_help_panel=SEARCH,
         ),
     ] = False,
@@ -87,19 +89,24 @@ def translate(
     temperature: Annotated[
         float | None,
         typer.Option(
-            help="Below 1 keeps to the probable, above 1 dares more (1).", rich_help_panel=SAMPLING
+            help="Below 1 prefers probable tokens, above 1 gives more variety (1).",
+            rich_help_panel=SAMPLING,
         ),
     ] = None,
     top_k: Annotated[
         int | None,
-        typer.Option(help="From the k most probable tokens only.", rich_help_panel=SAMPLING),
+        typer.Option(help="Draw from the k most probable tokens only.", rich_help_panel=SAMPLING),
     ] = None,
     top_p: Annotated[
         float | None,
-        typer.Option(help="From the fewest that reach probability p.", rich_help_panel=SAMPLING),
+        typer.Option(
+            help="Draw from the fewest tokens whose probabilities add up to p.",
+            rich_help_panel=SAMPLING,
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The same seed draws the same (0).", rich_help_panel=SAMPLING)
+        int | None,
+        typer.Option(help="The same seed draws the same tokens (0).", rich_help_panel=SAMPLING),
     ] = None,
     stream: Annotated[
         bool,
@@ -120,7 +127,8 @@ def translate(
         ),
     ] = False,
     attention: Annotated[
-        bool, typer.Option("--attention", help="Draw which source pieces were looked at.")
+        bool,
+        typer.Option("--attention", help="Draw which source pieces each target piece attends to."),
     ] = False,
     format: Annotated[
         str | None,
@@ -157,7 +165,7 @@ def translate(
         list[str] | None,
         typer.Option(
             metavar="REGEX",
-            help="Carry text that matches over as it is, such as a product's name; repeatable.",
+            help="Copy text that matches unchanged, such as a product's name; repeatable.",
         ),
     ] = None,
     no_protect: Annotated[
@@ -171,7 +179,7 @@ def translate(
         bool,
         typer.Option(
             "--resume",
-            help="Leave out files whose translation is there and newer.",
+            help="Skip files whose translation exists and is newer than the file.",
             rich_help_panel=DOCUMENTS,
         ),
     ] = False,
@@ -196,9 +204,9 @@ def translate(
     - `allyouneed translate docs --to docs-de --resume`
     - `allyouneed translate --protect "Big Apple" "Mail {name} in the Big Apple: a@example.org"`
 
-    Standard input is translated as it arrives, and every line gives one line, an empty one an
-    empty one. A text that begins with a dash goes behind two: `translate -- "-5 degrees"`. H is the
-    average log-likelihood of a token. Columns are separated by tabs: number and rank (with
+    Standard input is translated as it arrives. Every line gives one line; an empty line gives an
+    empty line. Put `--` before a text that begins with a dash: `translate -- "-5 degrees"`. H is
+    the average log-likelihood of a token. Columns are separated by tabs: number and rank (with
     --n-best), H, exp(H) and, of a model that was calibrated, the confidence (--scores), the
     text, the links (--alignments).
     """
@@ -220,27 +228,27 @@ def translate(
         else beam_options(n_best, searching, lengths)
     )
     opening = partial(opened, model, engine, device, threads, debug, vocabulary_selection)
-    wishes: dict[str, Any] = {
+    of_documents: dict[str, Any] = {
         "format": format,
         "memory": memory,
         "update_memory": update_memory,
         "bilingual": bilingual,
         "resume": resume,
     }
-    place = document_place(texts, to, output, wishes)
+    place = document_place(texts, to, output, of_documents)
     if no_protect and (protect or place is not None):
         raise UsageError(
             "--no-protect is for text, without --protect; in documents, placeholders always stay"
         )
     if place is not None:
         if n_best > 1 or prefix or stream or any(whole.values()):
-            raise UsageError(f"{DOCUMENTS_ALONE}; leave the others out with documents")
+            raise UsageError(f"{DOCUMENTS_ALONE}; leave out the other options with documents")
         from allyouneed.cli.documents import DocumentOptions, translate_documents
 
         into = None if is_path(to) else to
         how = {"options": options, "source": from_, "target": into, "terms": terms}
         translate_documents(
-            texts or [], place, opening, how, DocumentOptions(protect=protect or (), **wishes)
+            texts or [], place, opening, how, DocumentOptions(protect=protect or (), **of_documents)
         )
         return
     protected = protect or not no_protect
@@ -258,6 +266,8 @@ def translate(
     if terms is not None:
         raise UsageError("terms need a search of several hypotheses; leave out --stream or --terms")
     if output is not None:
-        raise UsageError("--stream shows a translation while it grows; leave out it or --output")
+        raise UsageError(
+            "--stream shows a translation while it grows; leave out --stream or --output"
+        )
     lines = chain.from_iterable(given_or_arriving(texts, note))
     show_growing(opening(), lines, options, prefix, not texts, from_, to, protected)

@@ -1,4 +1,4 @@
-"""The learning rate as a function of the step, and what a recipe says of it; steps count from 1."""
+"""Learning rate schedules and the sections of a recipe that set them; steps count from 1."""
 
 import math
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from allyouneed.training.recipe.sections import Count, NaturalNumber, Positive, 
 
 
 class Noam(Section):
-    """Section 5.3: up for warmup steps, then down with the inverse root of the step."""
+    """The paper's section 5.3: linear rise for `warmup` steps, then a fall with 1/√step."""
 
     name: Literal["noam"] = Field(default="noam", description="the paper's schedule")
     factor: Positive = Field(default=1.0, description="scales the whole schedule")
@@ -17,9 +17,11 @@ class Noam(Section):
 
 
 class InverseSquareRoot(Section):
-    """Linear rise to a peak, then down with the inverse root of the step."""
+    """Linear rise to a peak, then a fall with 1/√step."""
 
-    name: Literal["inverse-sqrt"] = Field(description="the paper's shape with a peak of its own")
+    name: Literal["inverse-sqrt"] = Field(
+        description="the paper's shape with a peak that you choose"
+    )
     learning_rate: Positive = Field(description="learning rate at the peak")
     warmup: Count = Field(default=4000, description="steps of linear rise")
 
@@ -30,9 +32,9 @@ class Cosine(Section):
     name: Literal["cosine"] = Field(description="half a cosine from the peak to the end")
     learning_rate: Positive = Field(description="learning rate at the peak")
     warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
-    steps: Count = Field(description="step at which the cosine has come down")
+    steps: Count = Field(description="step at which the cosine ends")
     final: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="share of the peak that is left at the end"
+        default=0.0, description="learning rate at the end, as a share of the peak"
     )
 
     @model_validator(mode="after")
@@ -51,16 +53,18 @@ class Constant(Section):
 
 
 class Trapezoid(Section):
-    """Linear rise to a peak, constant, then linearly down over the last `decay` steps. Its trunk is
-    that of "constant": a run with that schedule can be resumed with this one."""
+    """Linear rise to a peak, then constant, then a linear fall over the last `decay` steps.
 
-    name: Literal["trapezoid"] = Field(description="constant, then linearly down at the end")
+    Until the fall it equals "constant": a run with that schedule can be resumed with this one.
+    """
+
+    name: Literal["trapezoid"] = Field(description="constant, then a linear fall at the end")
     learning_rate: Positive = Field(description="learning rate between the rise and the fall")
     warmup: NaturalNumber = Field(default=0, description="steps of linear rise")
     decay: Count = Field(description="steps of linear fall, the last ones before `steps`")
     steps: Count = Field(description="step at which the fall has ended")
     final: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.0, description="share of the peak that is left at the end"
+        default=0.0, description="learning rate at the end, as a share of the peak"
     )
 
     @model_validator(mode="after")
@@ -87,7 +91,7 @@ def noam(step: int, d_model: int, factor: float, warmup: int) -> float:
 
 
 def inverse_square_root(step: int, peak: float, warmup: int) -> float:
-    """The shape of section 5.3 with a peak of its own, reached at step `warmup`:
+    """The shape of section 5.3 with any `peak`, which is reached at step `warmup`:
 
     peak * min(step / warmup, (warmup / step)^0.5)
     """
@@ -96,7 +100,7 @@ def inverse_square_root(step: int, peak: float, warmup: int) -> float:
 
 def cosine(step: int, section: Cosine) -> float:
     """Linear rise to the peak at step `warmup`, then half a cosine (Loshchilov and Hutter 2017,
-    equation 5, without restarts) down to `final` of the peak at step `steps`, and no further:
+    equation 5, without restarts) down to `final` times the peak at step `steps`, then constant:
 
     peak * (final + (1 - final) * (1 + cos(pi * share)) / 2)
     """
@@ -114,9 +118,9 @@ def constant(step: int, peak: float, warmup: int) -> float:
 
 def trapezoid(step: int, section: Trapezoid) -> float:
     """`constant` until the last `decay` steps (Hägele et al. 2024; the linear fall is that of Zhai
-    et al. 2022), in which it falls to `final` of the peak at step `steps`, and no further:
+    et al. 2022), in which the rate falls to `final` times the peak at step `steps`; then constant:
 
-    constant * (1 - (1 - final) * share), share being how much of the fall is done
+    constant * (1 - (1 - final) * share), `share` being the part of the fall that is done
     """
     share = min(1.0, max(0.0, 1 - (section.steps - step) / section.decay))
     plain = constant(step, section.learning_rate, section.warmup)
@@ -139,7 +143,7 @@ def learning_rate(section: ScheduleSection, step: int, d_model: int) -> float:
 
 
 def never_peaks(section: ScheduleSection, steps: int) -> str | None:
-    """What to tell of a warm-up that a run of so many steps does not get past; None: it does."""
+    """A warning if a run of `steps` steps ends within the warm-up, else None."""
     if section.warmup < steps:
         return None
     return (
