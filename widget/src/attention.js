@@ -11,8 +11,8 @@ import { groupText, label, singly, wordGroups } from "./tokens.js";
  */
 
 /**
- * One head out of [H, T, S]; a tensor of one head stands for all. Of two models beside each other,
- * one may have fewer heads than what is looked at.
+ * One head of [H, T, S]; a tensor with a single head is used for every head. When two models are
+ * compared, one may have fewer heads than the selection.
  * @param {Tensor} weights @param {number} head @returns {Matrix}
  */
 export function headMatrix({ shape, data }, head) {
@@ -41,7 +41,7 @@ export function merged(matrices, merge) {
 }
 
 /**
- * Joins positions to words: a word is looked at by the sum of its tokens' weights, and looks by their mean.
+ * Joins tokens to words: sums the weights over a key word's tokens, averages them over a query word's.
  * @param {Matrix} matrix @param {number[][]} rowGroups @param {number[][]} columnGroups @returns {Matrix}
  */
 export function grouped(matrix, rowGroups, columnGroups) {
@@ -87,7 +87,7 @@ export function axes(kind, { source, target }, words) {
   return { rows, columns: kind === "cross" ? axis("source word looked at", source, words) : writtenAxis(target, words) };
 }
 
-/** The largest absolute value, which the strongest line and the deepest shade show. @param {ArrayLike<number>} data */
+/** The largest absolute value; the strongest line and the deepest shade stand for it. @param {ArrayLike<number>} data */
 export function largest(data) {
   const { least, most } = range(data);
   return Math.max(most, -least);

@@ -37,8 +37,8 @@ function rooted(nodes) {
 }
 
 /**
- * Where each node stands: a column for each step, wide enough for its tokens; the best hypothesis along
- * the top, each other on the first row that is free from where it leaves its parent to its end.
+ * The position of each node. Each step has a column, wide enough for its tokens. The best hypothesis
+ * has the top row; each other one has the first row that is free from its parent's step to its end.
  * @param {Node[]} nodes
  * @returns {{places: Map<number, Place>, width: number, height: number}}
  */
@@ -60,7 +60,7 @@ export function treeLayout(nodes) {
   const places = new Map();
   /** @param {Node} node @param {number} row */
   const put = (node, row) => {
-    // Along its best child a hypothesis keeps its row.
+    // The best child of a node stays in the node's row.
     const stack = [node];
     for (let here = node; ; ) {
       const [next] = [...(children.get(here.number) ?? [])].sort((a, b) => rank(b) - rank(a));

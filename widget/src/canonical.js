@@ -15,8 +15,8 @@ export function canonical(value) {
 }
 
 /**
- * Under what a saved page keeps the answer to a question: without the numbers of the request and of
- * the pane, which say only how new the question is and where it was asked.
+ * The key of a question's answer in a saved page. It leaves out the numbers of the request and of the
+ * pane, because the answer does not depend on them.
  * @param {string} kind
  * @param {Record<string, unknown>} payload
  */

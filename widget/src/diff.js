@@ -25,8 +25,8 @@ function common(a, b) {
 }
 
 /**
- * The shortest way from one text to the other by taking words out and putting words in; neighbours of
- * one kind are joined. The same and removed pieces give the old text, the same and added the new.
+ * The smallest set of removed and added words that turns one text into the other; neighbours of one
+ * kind are joined. The same and removed pieces give the old text, the same and added the new one.
  * @param {string} before @param {string} after @returns {Piece[]}
  */
 export function diff(before, after) {
@@ -55,8 +55,8 @@ export function diff(before, after) {
 }
 
 /**
- * Between two changes a mere space is no common ground: it goes into both, so that whole phrases
- * face each other.
+ * Makes a space between two changes part of both, so that whole phrases are compared instead of
+ * single words.
  * @param {Piece[]} pieces @returns {Piece[]}
  */
 function bridged(pieces) {

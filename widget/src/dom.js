@@ -32,13 +32,13 @@ export function put(element, ...children) {
   element.replaceChildren(.../** @type {(Node | string)[]} */ (given));
 }
 
-/** Text from a model or a user: kept apart from the direction of its neighbours. @param {string} text @param {string} [style] */
+/** Text from a model or a user, isolated from the writing direction of its neighbours. @param {string} text @param {string} [style] */
 export function isolated(text, style) {
   return make("bdi", { class: style }, text);
 }
 
 /**
- * One of several choices, as a row of radio buttons that the arrow keys walk.
+ * A choice, as a row of radio buttons; the arrow keys move between them.
  * @template {string} Choice
  * @param {string} name  what is chosen
  * @param {[Choice, string, string?][]} choices  value, words, explanation
@@ -73,7 +73,7 @@ export function button(words, act, properties = {}) {
   return make("button", { type: "button", onclick: act, ...properties }, words);
 }
 
-/** A number for people: three significant digits, a true minus. @param {number} value */
+/** A number as displayed: three significant digits, and U+2212 as minus sign. @param {number} value */
 export function number(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "–";
   const size = Math.abs(value);
@@ -81,7 +81,7 @@ export function number(value) {
   return text.replaceAll("-", "−");
 }
 
-/** A change for people, with its sign. @param {number} value */
+/** A change as displayed, with its sign. @param {number} value */
 export function signed(value) {
   return (value > 0 ? "+" : "") + number(value);
 }

@@ -1,4 +1,4 @@
-// Half-precision numbers, as they travel: IEEE 754 binary16, little-endian.
+// Half-precision numbers as they are sent: IEEE 754 binary16, little-endian.
 
 /** Every half-precision number by its 16 bits; made when first needed. @type {Float32Array | null} */
 let table = null;

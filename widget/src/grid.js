@@ -172,7 +172,7 @@ export function headGrid(context, kind) {
       if (mine !== stamp) return;
       put(problem, /** @type {Error} */ (error).message);
       problem.hidden = false;
-      body.hidden = true; // maps of another translation would pass for those of this one
+      body.hidden = true; // old maps must not be shown beside a new translation
     }
     arrange();
     paintAll();

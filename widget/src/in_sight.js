@@ -1,4 +1,4 @@
-// The sentence, its translation and what has changed, kept in sight while the page is scrolled.
+// The sentence, its translation and the changes, visible while the page is scrolled.
 import { diffLine } from "./changes.js";
 import { isolated, make, number, put, signed } from "./dom.js";
 import { groupText } from "./tokens.js";

@@ -178,7 +178,7 @@ export function matrixView(palette, editable, choose) {
     if (!cell || event.button) return;
     cursor = cell;
     if (event.pointerType === "touch") {
-      // A finger also scrolls: each tap takes a cell in, or out.
+      // On a touch screen dragging scrolls, so a tap selects a cell or deselects it.
       const key = String(cell);
       if (!chosen.delete(key)) chosen.add(key);
     } else {

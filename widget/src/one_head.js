@@ -128,7 +128,7 @@ export function oneHead(context) {
       actions();
     } catch (error) {
       if (mine !== stamp) return;
-      shown = null; // the drawing of another head would pass for one of this head
+      shown = null; // the drawing of the previous head must not be shown under this head's name
       drawings.hidden = true;
       put(problem, /** @type {Error} */ (error).message);
       problem.hidden = false;

@@ -1,4 +1,4 @@
-// What travels between the view and Python: questions by kind, answers as JSON and arrays of halves.
+// The messages between the view and Python: questions by kind; answers as JSON and float16 arrays.
 
 /**
  * @typedef {import("./state.js").State} State

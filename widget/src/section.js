@@ -1,4 +1,4 @@
-// A part of the page: a title, what can be set for it, and the same for each sentence beside each other.
+// A part of the page: a title, its settings, and one view for each sentence, side by side.
 import { make, put } from "./dom.js";
 
 /** @typedef {import("./app.js").Context} Context */

@@ -1,5 +1,5 @@
-// What is asked of the model: a text and everything that is done to it. A plain value, never changed
-// in place, so that history, links and files can hold it.
+// The input of the model: a text and all changes to it and to the model. A plain value that is never
+// changed in place, so that history, links and files can store it.
 import { canonical } from "./canonical.js";
 import { headName, moduleName, parseName } from "./names.js";
 
@@ -72,7 +72,7 @@ function readEdit(value) {
 }
 
 /**
- * Reads a state out of a link or a file, trusting nothing.
+ * Reads a state from a link or a file. Missing values get defaults; a wrong value throws an Error.
  * @param {unknown} value
  * @returns {State}
  */
@@ -134,8 +134,8 @@ export function isOff(state, name) {
 }
 
 /**
- * Switches a head, or with head null every head of a layer, off; or on again.
- * A module whose heads are all off is written as the module, and back.
+ * Switches a head off, or on again; with head null, every head of a layer.
+ * Where all heads of a module are off, the state names the module instead of the heads.
  * @param {State} state
  * @param {import("./names.js").Place} place
  * @param {number} heads  of the model
@@ -153,8 +153,8 @@ export function toggled(state, { kind, layer, head }, heads) {
 }
 
 /**
- * Adds an edit to a head. Uniform and diagonal replace what was done to the head before; cells join
- * those of the same kind and leave the other kind.
+ * Adds an edit to a head. Uniform and diagonal replace all earlier edits of the head. Cells are added
+ * to the edit of the same kind, and removed from the edit of the other kind.
  * @param {State} state @param {Edit} edit @returns {State}
  */
 export function edited(state, edit) {
@@ -179,12 +179,12 @@ export function edited(state, edit) {
   return newState({ ...state, edits: [...others, ...mine] });
 }
 
-/** A head's own weights again. @param {State} state @param {string} head @returns {State} */
+/** Removes the edits of a head. @param {State} state @param {string} head @returns {State} */
 export function unedited(state, head) {
   return newState({ ...state, edits: state.edits.filter((edit) => edit.head !== head) });
 }
 
-/** Puts another token in a source token's place; null restores it. @param {State} state @param {number} index @param {string | null} text */
+/** Replaces a source token by another; null restores it. @param {State} state @param {number} index @param {string | null} text */
 export function withReplaced(state, index, text) {
   const replaced = { ...state.replaced };
   if (text === null) delete replaced[index];

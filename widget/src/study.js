@@ -12,7 +12,7 @@ import { sameState } from "./state.js";
 
 let lastRequest = 0;
 
-/** Numbers that rise for ever, also after the page is loaded again. */
+/** Increasing numbers; they keep increasing after the page is reloaded. */
 function nextRequest() {
   lastRequest = Math.max(lastRequest + 1, Date.now());
   return lastRequest;
@@ -32,7 +32,7 @@ export class Study {
   #partsAsked = false;
   /** @type {Map<string, Promise<any>>} */ #answers = new Map();
   /** @type {Set<() => void>} */ #listeners = new Set();
-  /** The newest translation asked for: no other is shown. */
+  /** The number of the newest translation request; answers to older ones are ignored. */
   #request = 0;
 
   /** @param {Ask} ask @param {State} state @param {number} pane  which of the page's sentences this is */
@@ -52,7 +52,7 @@ export class Study {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Ends what is under way: no answer counts any more, nothing is told, and nothing further is asked. */
+  /** Ends the study: answers that still arrive are ignored, listeners are not called, nothing more is asked. */
   close() {
     this.#request = nextRequest();
     this.#listeners.clear();
@@ -66,7 +66,7 @@ export class Study {
   }
 
   /**
-   * Goes on to a new state. What belongs together (letters of one sentence being typed) is one moment.
+   * Moves to a new state. Joined changes (the letters of a sentence being typed) make one moment.
    * @param {State} state @param {string} label @param {boolean} [joined]
    */
   change(state, label, joined = false) {
@@ -160,7 +160,7 @@ export class Study {
     }));
   }
 
-  /** Whether an answer about the translation that is shown can be had at all. @param {string} kind @param {Record<string, unknown>} payload */
+  /** Whether this question about the shown translation can be answered; a saved page may lack the answer. @param {string} kind @param {Record<string, unknown>} payload */
   holds(kind, payload) {
     return !this.ask.holds || this.ask.holds(kind, { id: this.translation?.id, ...payload });
   }

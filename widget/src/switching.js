@@ -1,4 +1,4 @@
-// Heads switched off and on, as far as the page can answer for it.
+// Switching heads off and on; a saved page has answers for some states only.
 import { toggled, withPart } from "./state.js";
 
 /** @typedef {import("./app.js").Context} Context */

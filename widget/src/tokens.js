@@ -2,7 +2,7 @@
 
 /** @typedef {import("./protocol.js").Token} Token */
 
-// Controls, joiners, direction marks, unpaired surrogates: what would not be seen, or would move its neighbours.
+// Controls, joiners, direction marks, unpaired surrogates: characters that are invisible or move their neighbours.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** @type {Record<string, string>} */
 const SIGNS = { "\n": "⏎", "\t": "⇥", "\r": "␍" };
@@ -73,9 +73,9 @@ function spelled(pieces) {
 }
 
 /**
- * The translation up to a target token, and then another piece: what to force, to see what follows.
- * Spans count code points, as Python does; JavaScript's own strings do not. A character whose bytes
- * are several tokens lies in the span of each, so bytes are put together anew. Null: half a character.
+ * The translation up to a target token, followed by another piece: the prefix to force. Spans count
+ * code points, as Python does, not the UTF-16 units of JavaScript's strings. A character whose bytes
+ * are several tokens lies in the span of each, so the bytes are joined anew. Null: half a character.
  * @param {string} text  the translation
  * @param {Token[]} target
  * @param {number} position  of the token that the piece replaces

@@ -1,4 +1,4 @@
-// How things are looked at, as against what is asked of the model: one for all sentences of the page.
+// How the page shows the answers, while state.js is what the model is asked. All sentences share it.
 import { KINDS, moduleName } from "./names.js";
 
 /** @typedef {import("./names.js").Kind} Kind */
@@ -26,7 +26,7 @@ export const LENSES = [
 /** @type {Look} */
 const FIRST = { kind: "cross", heads: [[0, 0]], merge: "average", lens: "raw", words: false, order: "", numbers: true };
 
-/** Which lens the numbers of a matrix are asked through: an effect has no matrix. @param {Lens} lens */
+/** The lens to ask for a matrix with; "effect" has no matrix, so it becomes "raw". @param {Lens} lens */
 export function askedLens(lens) {
   return lens === "effect" ? "raw" : lens;
 }
@@ -37,7 +37,7 @@ function isPair(value) {
 }
 
 /**
- * Reads a look out of a link or file; what does not fit is left as it is at first.
+ * Reads a look from a link or file. Values that do not fit are left out, and defaults apply.
  * @param {unknown} value @returns {Partial<Look>}
  */
 export function readLook(value) {
@@ -54,7 +54,7 @@ export function readLook(value) {
   return look;
 }
 
-/** Those of the heads looked at that a model has. @param {Look} look @param {import("./protocol.js").Config} config */
+/** The selected heads that a model has. @param {Look} look @param {import("./protocol.js").Config} config */
 export function headsOf({ kind, heads }, config) {
   const layers = kind === "encoder" ? config.encoder_layers : config.decoder_layers;
   return heads.filter(([layer, head]) => layer < layers && head < config.heads);
@@ -80,7 +80,7 @@ export class ViewState {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Looks at one head, or adds it to (or takes it from) those looked at. @param {Kind} kind @param {number} layer @param {number} head @param {boolean} added */
+  /** Selects one head, or adds it to (or removes it from) the selected heads. @param {Kind} kind @param {number} layer @param {number} head @param {boolean} added */
   select(kind, layer, head, added) {
     /** @type {[number, number]} */
     const one = [layer, head];
@@ -97,7 +97,7 @@ export class ViewState {
     this.look.heads = heads.length ? heads : [[layers - 1, 0]];
   }
 
-  /** Names of the heads looked at. */
+  /** Names of the selected heads. */
   names() {
     return this.look.heads.map(([layer, head]) => `${moduleName(this.look.kind, layer)}[${head}]`);
   }

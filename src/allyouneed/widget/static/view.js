@@ -817,7 +817,7 @@ var ViewState = class {
     this.look = { ...this.look, ...change };
     for (const listener of this.#listeners) listener();
   }
-  /** Looks at one head, or adds it to (or takes it from) those looked at. @param {Kind} kind @param {number} layer @param {number} head @param {boolean} added */
+  /** Selects one head, or adds it to (or removes it from) the selected heads. @param {Kind} kind @param {number} layer @param {number} head @param {boolean} added */
   select(kind, layer, head, added) {
     const one = [layer, head];
     if (!added || kind !== this.look.kind) return this.set({ kind, heads: [one] });
@@ -831,7 +831,7 @@ var ViewState = class {
     const heads = headsOf(this.look, config);
     this.look.heads = heads.length ? heads : [[layers - 1, 0]];
   }
-  /** Names of the heads looked at. */
+  /** Names of the selected heads. */
   names() {
     return this.look.heads.map(([layer, head]) => `${moduleName(this.look.kind, layer)}[${head}]`);
   }
@@ -2472,7 +2472,7 @@ var Study = class {
   #answers = /* @__PURE__ */ new Map();
   /** @type {Set<() => void>} */
   #listeners = /* @__PURE__ */ new Set();
-  /** The newest translation asked for: no other is shown. */
+  /** The number of the newest translation request; answers to older ones are ignored. */
   #request = 0;
   /** @param {Ask} ask @param {State} state @param {number} pane  which of the page's sentences this is */
   constructor(ask, state, pane) {
@@ -2488,7 +2488,7 @@ var Study = class {
   #tell() {
     for (const listener of this.#listeners) listener();
   }
-  /** Ends what is under way: no answer counts any more, nothing is told, and nothing further is asked. */
+  /** Ends the study: answers that still arrive are ignored, listeners are not called, nothing more is asked. */
   close() {
     this.#request = nextRequest();
     this.#listeners.clear();
@@ -2501,7 +2501,7 @@ var Study = class {
     return this.#translate();
   }
   /**
-   * Goes on to a new state. What belongs together (letters of one sentence being typed) is one moment.
+   * Moves to a new state. Joined changes (the letters of a sentence being typed) make one moment.
    * @param {State} state @param {string} label @param {boolean} [joined]
    */
   change(state, label2, joined2 = false) {
@@ -2590,7 +2590,7 @@ var Study = class {
       arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, tensor(array)]))
     }));
   }
-  /** Whether an answer about the translation that is shown can be had at all. @param {string} kind @param {Record<string, unknown>} payload */
+  /** Whether this question about the shown translation can be answered; a saved page may lack the answer. @param {string} kind @param {Record<string, unknown>} payload */
   holds(kind, payload) {
     return !this.ask.holds || this.ask.holds(kind, { id: this.translation?.id, ...payload });
   }
