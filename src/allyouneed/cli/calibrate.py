@@ -1,4 +1,4 @@
-"""`allyouneed calibrate`: fits how sure a model may be of its translations."""
+"""`allyouneed calibrate`: fits the confidence of a model's translations."""
 
 from itertools import islice
 from pathlib import Path
@@ -45,22 +45,22 @@ def calibrate(
     model: Model = DEFAULT_MODEL,
     into: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="The model folder to write to (that of --model)."),
+        typer.Option(metavar="FOLDER", help="The model folder to write to (the one of --model)."),
     ] = None,
     first: Annotated[
-        int | None, typer.Option(min=1, help="Only so many pairs of each file.")
+        int | None, typer.Option(min=1, help="Use only so many pairs of each file.")
     ] = None,
-    skip: Annotated[int, typer.Option(min=0, help="Leave out so many pairs of each file.")] = 0,
+    skip: Annotated[int, typer.Option(min=0, help="Skip so many pairs of each file first.")] = 0,
     swap: Annotated[
         bool, typer.Option("--swap", help="The files have the translation first.")
     ] = False,
     threshold: Annotated[
         float,
-        typer.Option(min=1, max=99, help="The chrF from which on a translation is acceptable."),
+        typer.Option(min=1, max=99, help="The lowest chrF of an acceptable translation."),
     ] = 50.0,
     evaluate: Annotated[
         bool,
-        typer.Option("--evaluate", help="Measure the calibration that is there; write nothing."),
+        typer.Option("--evaluate", help="Measure the folder's calibration; write nothing."),
     ] = False,
     from_: From = None,
     to: To = None,
@@ -78,12 +78,13 @@ def calibrate(
     - `allyouneed calibrate --model my-model --pairs test.en-de.tsv --evaluate`
     - `allyouneed calibrate --model de-en --swap --pairs valid.en-de.tsv --into copy-of-de-en`
 
-    The pairs must not have been trained on; take several kinds of text, hard ones too, some
-    hundred pairs of each. Writes confidence.json and a section of README.md to the model folder.
-    `translate --scores` then shows the confidence, and doubtful translations have a note. AUROC is
-    how often the acceptable one of two translations has the higher confidence; ECE is how far the
-    confidence is from the share that is acceptable; both by cross-validation where it is fitted.
-    "H" is the mean log-probability of a token, which needs no calibration.
+    Use pairs that the model was not trained on: several kinds of text, difficult ones too, some
+    hundred pairs of each. The command writes confidence.json and a section of README.md to the
+    model folder. `translate --scores` then shows the confidence, and doubtful translations have a
+    note. AUROC is how often the acceptable one of two translations has the higher confidence. ECE
+    is the mean distance of the confidence from the share of acceptable translations. Both are
+    cross-validated, except with --evaluate. H is the mean log-probability of a token, which needs
+    no calibration.
     """
     from allyouneed.files import write_whole
     from allyouneed.insight.calibrating import card_with, fit, measured
@@ -112,7 +113,7 @@ def calibrate(
         card = place / CARD
         if card.is_file():
             write_whole(card, card_with(card.read_text(encoding="utf-8"), calibration, report))
-        note(f"{place}: how sure its translations are is told from now on")
+        note(f"{place}: its translations have a confidence from now on")
     if json:
         result(as_json({name: one.to_dict() for name, one in report.items()}))
         return
@@ -122,7 +123,7 @@ def calibrate(
 def _examples(
     translator: "Translator", file: Path, chosen: slice, swap: bool, direction: "Direction"
 ) -> "Examples":
-    """What the model makes of the chosen pairs of a file. Shows the progress."""
+    """Translates the chosen pairs of a file, with a progress bar."""
     from allyouneed.insight.calibrating import examples_of
 
     lines = islice(file_pairs(None, None, file), chosen.start, chosen.stop)
@@ -136,7 +137,7 @@ def _examples(
             translator, pairs, direction, lambda done: progress.update(task, completed=done)
         )
     if left := len(pairs) - len(found):
-        note(f"{file}: {left:,} pairs left out, which are blank or translated in parts")
+        note(f"{file}: {left:,} pairs left out, because they are blank or translated in parts")
     return found
 
 

@@ -1,4 +1,5 @@
-"""How sure a model may be: its translations of held-out pairs, compared with the references."""
+"""Fits and measures a model's confidence: translates held-out pairs and compares the translations
+with the references."""
 
 import re
 from collections import Counter
@@ -78,8 +79,8 @@ def examples_of(
     direction: Direction = UNNAMED,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Examples:
-    """What the model makes of each source, by beam search as users have it. Texts that are blank or
-    translated in parts are left out. `progress` is told how many pairs are done."""
+    """Translates each source with the default beam search. Texts that are blank or translated in
+    parts are left out. `progress` receives the number of pairs that are done."""
     request = TranslationRequest(BeamOptions(), direction=direction)
     given = len(direction.target_mark)
     metric = sacrebleu.CHRF()
@@ -108,7 +109,7 @@ def examples_of(
 
 
 def right_words(text: str, reference: str) -> list[bool]:
-    """For each word of a text whether the reference has it as well, case and signs left aside."""
+    """For each word of a text, whether the reference has it too. Case and signs are ignored."""
     left = Counter(_NO_LETTERS.sub("", word.casefold()) for word in reference.split())
     found = []
     for word in text.split():
@@ -119,11 +120,11 @@ def right_words(text: str, reference: str) -> list[bool]:
 
 
 def fit(sets: Mapping[str, Examples], threshold: float) -> tuple[Calibration, dict[str, Report]]:
-    """The calibration by all sets of pairs together, and by cross-validation how good it is on each
-    of them and on all. A translation is acceptable if its chrF is at least `threshold`.
+    """Fits a calibration to all sets of pairs together, and measures it by cross-validation on each
+    set and on all. A translation is acceptable if its chrF is at least `threshold`.
 
     Raises:
-        DataError: pairs of which all are acceptable, or none.
+        DataError: all translations are acceptable, or none is.
     """
     signals_NF = np.array([one for some in sets.values() for one in some.signals])
     chrf_N = np.array([one for some in sets.values() for one in some.chrf])
@@ -184,7 +185,8 @@ def _number(number: float | None) -> str:
 
 
 def _words(calibration: Calibration, some: Examples) -> tuple[Any, Any]:
-    """Signals NF and whether they are right, N, of the words that tokens can be told apart for."""
+    """The words' signals NF, and whether each word is right, N. Leaves out translations whose
+    tokens cannot be assigned to words."""
     signals: list[tuple[float, float, float]] = []
     right: list[bool] = []
     for text, (log_ps, pieces, labels) in zip(some.signals, some.words, strict=True):

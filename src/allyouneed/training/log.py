@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 Report = Callable[[Record], None]
 
 
-def nobody(record: Record) -> None:
+def ignore_record(record: Record) -> None:
     """A `Report` that ignores the records."""
 
 
@@ -32,7 +32,9 @@ class Log:
         TrainingError: the package tensorboard is missing.
     """
 
-    def __init__(self, run: Path, tensorboard: bool = False, report: Report = nobody) -> None:
+    def __init__(
+        self, run: Path, tensorboard: bool = False, report: Report = ignore_record
+    ) -> None:
         self._path = run / LOG
         self._boards = run / "tensorboard"
         self._writer = _summary_writer() if tensorboard else None

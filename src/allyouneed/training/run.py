@@ -23,7 +23,7 @@ from allyouneed.training.checkpoint import (
 )
 from allyouneed.training.estimate import check_model_fits
 from allyouneed.training.final_model import final_model
-from allyouneed.training.log import Log, Report, nobody
+from allyouneed.training.log import Log, Report, ignore_record
 from allyouneed.training.loop import Loop
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.recipe.toml_file import load_recipe, to_toml
@@ -97,7 +97,7 @@ def train(
     overrides: Sequence[str] = (),
     resume: bool = False,
     device: str | None = None,
-    report: Report = nobody,
+    report: Report = ignore_record,
 ) -> TrainingResult:
     """Trains the model that a recipe describes, and returns where it is and how good it is.
 
@@ -144,7 +144,7 @@ def train(
         check_model_fits(recipe, place, workers.world)
         changed = workers.from_first(claim)
         run = _Run(recipe, folder, place, command, workers, resume)
-        return _train(run, changed, report if workers.first else nobody)
+        return _train(run, changed, report if workers.first else ignore_record)
 
 
 def choose_device(name: str | None) -> torch.device:
@@ -175,7 +175,7 @@ def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
     log = Log(folder, run.recipe.tensorboard, report) if workers.first else None
     if log is not None:
         log.keep_until(-1 if newest is None else step)
-    write = nobody if log is None else log.write
+    write = ignore_record if log is None else log.write
 
     def note(text: str) -> None:
         write({"step": step, "event": "note", "text": text})
