@@ -16,7 +16,7 @@ def rows(document: str) -> dict[str, str]:
 def evidence(document: str) -> dict[str, list[str]]:
     """The tests named for each row."""
     found: dict[str, list[str]] = {}
-    for entry in document.split("## What the first column rests on")[1].split("\n- ")[1:]:
+    for entry in document.split("## Evidence for the first column")[1].split("\n- ")[1:]:
         tests = re.findall(r"`([^`]+::[^`]+)`", entry)
         for name in re.findall(r"\*\*([^*]+)\*\*", entry):
             found[name] = tests
