@@ -16,6 +16,7 @@ part of the same cores. --peer needs fastapi and ctranslate2.
 
 import argparse
 import asyncio
+import atexit
 import json
 import os
 import random
@@ -194,11 +195,14 @@ class Process:
     """A server in a process of its own."""
 
     def __init__(self, command: list[str], port: int) -> None:
+        if is_ready(port):
+            sys.exit(f"a server runs on port {port} already; end it, or its figures would be shown")
         began = time.perf_counter()
         self.port = port
         self.process = subprocess.Popen(
             [sys.executable, *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
+        atexit.register(self.process.kill)  # where an error ends the run before `stop`
         while not is_ready(port):
             assert self.process.poll() is None, "the server ended"
             time.sleep(0.01)
@@ -244,6 +248,8 @@ def main() -> None:
     parser.add_argument("--peer", action="store_true", help="measure FastAPI with CTranslate2 too")
     given = parser.parse_args()
     sentences = [line for line in given.sentences.read_text("utf-8").split("\n") if line.strip()]
+    if not sentences:
+        parser.error(f"{given.sentences} has no lines; give a text file with a sentence on each")
     measure: Callable[[Awaitable[float]], float] = asyncio.run  # type: ignore[assignment]
 
     def file_speed() -> float:

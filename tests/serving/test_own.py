@@ -1,10 +1,13 @@
 """The service's own API: everything about a translation, and translations as they grow."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from allyouneed.model_folder.confidence import Calibration
+from allyouneed.serving.shelf import Shelf
 from allyouneed.translation.translator import Translator
 
 Running = Any  # see conftest
@@ -64,6 +67,25 @@ def test_terms_are_used_and_reported(served: Running) -> None:
         "/v1/translate", json={"text": "a", "source": "en", "target": "de", "terms": {"!": "b"}}
     )
     assert (answer.status_code, "has no letter" in answer.text) == (400, True)
+
+
+def test_a_calibrated_model_says_how_sure_it_is(
+    start: Any, shelf: Shelf, copier: Translator
+) -> None:
+    weights = Calibration(threshold=50, text=(2.0, 1.0, *[0.0] * 7), word=(0.0, 1.0, 0.0, 0.0))
+    rules = replace(copier.rules, calibration=weights)
+    sure = Translator(copier.engine, copier.tokenizer, lambda: copier.model, rules)
+    text = "The dog sleeps.\nSee me@example.org now."
+    with start() as one:
+        shelved = replace(shelf.models["en", "de"], translator=sure)
+        one.service.desk.shelf = Shelf([shelved])
+        [found] = ask(one, text=text)
+        *_, (_, streamed) = events(one, text=text)
+    expected = sure(text)
+    assert found["confidence"] == pytest.approx(expected.confidence)
+    assert found["word_confidences"] == pytest.approx(expected.word_confidences)
+    assert streamed["confidence"] == pytest.approx(expected.confidence)
+    assert streamed["word_confidences"] == pytest.approx(expected.word_confidences)
 
 
 ADDRESSES = (

@@ -152,6 +152,23 @@ def test_the_glossary_is_used_and_kept(page: Any) -> None:
     assert page.evaluate("Object.keys(localStorage)") == []
 
 
+def classes(page: Any, answer: dict[str, Any]) -> list[str]:
+    """Of the words of a translation that the service is said to have given."""
+    page.route("**/v1/translate", lambda route: route.fulfill(json={"translations": [answer]}))
+    page.fill("#text", "The dog sleeps deeply")
+    page.wait_for_selector(".word")
+    return [node.get_attribute("class") for node in page.query_selector_all(".word")]
+
+
+TINTED = ["word", "word doubt doubt-1", "word doubt doubt-2", "word doubt doubt-3"]
+
+
+def test_words_are_tinted_by_their_confidence(page: Any) -> None:
+    answer = {"text": "Der Hund schläft tief", "score": -1.0, "source": "en"}
+    answer |= {"confidence": 0.4, "word_confidences": [0.9, 0.45, 0.3, 0.1]}
+    assert classes(page, answer) == TINTED
+
+
 def test_words_are_tinted_by_their_probability(page: Any) -> None:
     words = {"Der": 0.9, " Hund": 0.3, " schläft": 0.15, " tief": 0.05}
     answer = {
@@ -161,12 +178,4 @@ def test_words_are_tinted_by_their_probability(page: Any) -> None:
         "tokens": [*words],
         "token_log_probabilities": [math.log(one) for one in words.values()],
     }
-    page.route("**/v1/translate", lambda route: route.fulfill(json={"translations": [answer]}))
-    page.fill("#text", "The dog sleeps deeply")
-    page.wait_for_selector(".word")
-    assert [node.get_attribute("class") for node in page.query_selector_all(".word")] == [
-        "word",
-        "word doubt doubt-1",
-        "word doubt doubt-2",
-        "word doubt doubt-3",
-    ]
+    assert classes(page, answer) == TINTED

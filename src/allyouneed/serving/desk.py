@@ -17,6 +17,7 @@ from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.serving.visit import Visit
+from allyouneed.translation.confidence import mean_of, words_of
 from allyouneed.translation.markup.carrying import Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
 from allyouneed.translation.request import TranslationRequest
@@ -406,15 +407,18 @@ def _joined(
     for line, end in zip(lines, ends, strict=True):
         terms += (use.moved(begin, length) for use in line.terms)
         begin, length = begin + len(line.source) + len(end), length + len(line.text) + len(end)
+    whole = "".join(line.text + end for line, end in zip(lines, ends, strict=True))
     return Translation(
         source=text,
-        text="".join(line.text + end for line, end in zip(lines, ends, strict=True)),
+        text=whole,
         tokens=tuple(token for line in lines for token in line.tokens),
         token_log_probabilities=tuple(
             log_p for line in lines for log_p in line.token_log_probabilities
         ),
         notes=tuple(dict.fromkeys([*notes, *(note for line in lines for note in line.notes)])),
         terms=tuple(terms),
+        confidence=mean_of((line.confidence, len(line.tokens)) for line in lines),
+        word_confidences=words_of((line.word_confidences for line in lines), whole),
     )
 
 

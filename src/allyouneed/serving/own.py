@@ -64,9 +64,15 @@ class Alternative(BaseModel):
 
 class OneTranslation(Alternative):
     """The best translation of a text. `alignment` are pairs of word numbers, source and target,
-    words being what white space separates."""
+    words being what white space separates.
+
+    `confidence`, 0 to 1, is the probability that a reader accepts the translation, and
+    `word_confidences` that of each word of `text`, where the model is calibrated.
+    """
 
     source: str
+    confidence: float | None = None
+    word_confidences: list[float] | None = None
     detected_confidence: float | None = None
     alternatives: list[Alternative] | None = None
     alignment: list[tuple[int, int]] | None = None
@@ -230,6 +236,8 @@ def _one(found: Found, body: TranslateBody) -> OneTranslation:
     return OneTranslation(
         **_alternative(translation, body).model_dump(),
         source=found.source,
+        confidence=translation.confidence,
+        word_confidences=list(translation.word_confidences) or None,
         detected_confidence=found.detected.confidence if found.detected else None,
         alternatives=[_alternative(one, body) for one in translation.alternatives] or None,
         alignment=list(translation.alignment or ()) if body.alignments else None,

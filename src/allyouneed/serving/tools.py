@@ -38,6 +38,9 @@ class Translated(BaseModel):
     translation: str
     source: str = Field(description="Code of the language that the text is in.")
     detected_confidence: float | None = None
+    confidence: float | None = Field(
+        None, description="How probable it is that a reader accepts the translation, 0 to 1."
+    )
     alternatives: list[str] = Field([], description="Other translations, the best first.")
     notes: list[str] = Field([], description="What to know about this translation.")
 
@@ -164,6 +167,7 @@ def _translated(found: Found) -> Translated:
         translation=found.translation.text,
         source=found.source,
         detected_confidence=found.detected.confidence if found.detected else None,
+        confidence=found.translation.confidence,
         alternatives=[one.text for one in found.translation.alternatives[1:]],
         notes=list(found.translation.notes),
     )

@@ -6,7 +6,9 @@ import { ask } from "./service.js";
 import { german, languageName, words } from "./words.js";
 
 const DEBOUNCE = 250; // milliseconds without a key before a text is sent
-const DOUBTS = [0.35, 0.2, 0.1]; // a word whose probability is below these is tinted, the more the lower
+// A word is tinted where it is below these, the more the lower: its confidence where the model is
+// calibrated, else the probability of its pieces.
+const DOUBTS = { confidence: [0.5, 0.35, 0.2], probability: [0.35, 0.2, 0.1] };
 const MOST_CHOICES = 8;
 const MOST_PAST = 20;
 const LONGEST_TEXT = 400_000; // bytes of a text file that is opened in the page
@@ -143,20 +145,21 @@ function show(found) {
     translation.replaceChildren();
     return;
   }
-  const sure = probabilities(found);
+  const [sure, doubts] = found.word_confidences
+    ? [found.word_confidences, DOUBTS.confidence]
+    : [probabilities(found), DOUBTS.probability];
   let number = -1;
   translation.replaceChildren(
     ...found.text.split(/(\s+)/).filter(Boolean).map((part) => {
       if (/^\s/.test(part)) return document.createTextNode(part);
       number += 1;
-      return wordNode(part, number, sure[number]);
+      return wordNode(part, number, doubts.filter((most) => sure[number] < most).length);
     }),
   );
 }
 
-function wordNode(part, number, probability) {
+function wordNode(part, number, doubt) {
   const node = document.createElement("span");
-  const doubt = DOUBTS.filter((most) => probability < most).length;
   node.className = doubt ? `word doubt doubt-${doubt}` : "word";
   node.textContent = part;
   node.dataset.number = number;
@@ -263,7 +266,7 @@ async function take(place, next) {
     const [one] = (await ask("v1/translate", body)).translations;
     lines[place.line] = one.text;
     const single = lines.length === 1;
-    show({ ...shown, text: lines.join("\n"), alignment: single ? one.alignment : null, tokens: single ? one.tokens : null, token_log_probabilities: one.token_log_probabilities });
+    show({ ...shown, text: lines.join("\n"), alignment: single ? one.alignment : null, tokens: single ? one.tokens : null, token_log_probabilities: one.token_log_probabilities, word_confidences: single ? one.word_confidences : null });
     remember();
   } catch (error) {
     explain(error);
