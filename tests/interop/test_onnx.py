@@ -41,6 +41,8 @@ KINDS: dict[str, dict[str, Any]] = {
         "scale_embeddings": False,
     },
     "as Marian": {"activation": "silu", "output_bias": True, "start": 0, "positions": "stored"},
+    "SSRU": {"decoder": "ssru", "decoder_layers": 2},
+    "SSRU, pre-norm": {"decoder": "ssru", "residual": "pre-norm", "bias": False, "start": 0},
     "nothing shared": {"shared_embeddings": "none", "positions": "none", "encoder_layers": 0},
 }
 SOURCE = [[5, 9, 44, 7, 2], [8, 2, 0, 0, 0], [0, 0, 31, 6, 2]]  # padded on either side
@@ -69,9 +71,11 @@ def step_by_step(path: Path, source_BS: Any, target_BT: Any) -> Any:
     encoder, step = session(path / "encoder.onnx"), session(path / "decoder_step.onnx")
     memory = named(encoder, {"source": source_BS})
     empty = np.zeros((len(source_BS), config["heads"], 0, config["head_width"]), np.float32)
-    cache = {
-        f"{kind}.{n}": empty for n in range(config["decoder_layers"]) for kind in ("keys", "values")
-    }
+    layers = range(config["decoder_layers"])
+    cache = {f"{kind}.{n}": empty for n in layers for kind in ("keys", "values")}
+    if "length" in [given.name for given in step.get_inputs()]:
+        cache = {f"states.{n}": np.zeros((len(source_BS), 16), np.float32) for n in layers}
+        cache["length"] = np.zeros(1, np.int64)
     logits = []
     for ids in target_BT.T:
         found = named(step, {"ids": ids, **memory, **cache})
@@ -167,6 +171,22 @@ def test_an_imported_model(
     texts = [">>deu<< A man rides a bike.", "The dog sleeps."]
     options = BeamOptions(beam=1, loop_guard=False, max_length=12)
     found = load(folder.path, engine="core")(texts, options=options)
+    assert run["translate"](texts) == [one.text for one in found]
+
+
+def test_the_readme_of_a_recurrence_translates(
+    small_model: Make, small_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = exported(small_model(decoder="ssru"), small_tokenizer, tmp_path)
+    monkeypatch.chdir(path)
+    readme = Path("README.md").read_text("utf-8")
+    assert "`states.0` …, float32 (B, 16)" in readme
+    run: dict[str, Any] = {}
+    program = readme.split("```python\n")[1].split("```")[0]
+    exec(program.replace("longest + 49", "12"), run)
+    texts = ["a man and a dog", "the dog"]
+    options = BeamOptions(beam=1, loop_guard=False, max_length=12)
+    found = load(tmp_path / "model", engine="core")(texts, options=options)
     assert run["translate"](texts) == [one.text for one in found]
 
 

@@ -26,6 +26,21 @@ OTHER_TEXT = {  # of an imported model: only this project reads its tokenizer.js
     "opened": 'tokenizer = open_tokenizer("tokenizer.json")',
     "decode": "tokenizer.target.decode",
 }
+ATTENTION = {  # what a decoder with self-attention keeps between steps
+    "beginning": """\
+    nothing = np.zeros((len(texts), config["heads"], 0, config["head_width"]), np.float32)
+    cache = {f"{kind}.{n}": nothing for kind in ("keys", "values") for n in layers}""",
+    "taken": "for each layer `keys.0` … and `values.0` …, float32\n  (B, {heads}, T, {head_width})",
+    "given": "`new_keys.0` … and `new_values.0` …, T + 1 long",
+}
+RECURRENCE = {  # what a decoder with SSRU keeps
+    "beginning": """\
+    cache = {f"states.{n}": np.zeros((len(texts), config["d_model"]), np.float32) for n in layers}
+    cache["length"] = np.zeros(1, np.int64)""",
+    "taken": "for each layer `states.0` …, float32 (B, {d_model}), zeros at first, and\n"
+    "  `length`, int64 (1), the number of steps so far",
+    "given": "`new_states.0` … and `new_length`",
+}
 ENCODER, DECODER, WEIGHTS = "encoder.onnx", "decoder_step.onnx", "weights.bin"
 
 README = """\
@@ -56,16 +71,14 @@ def translate(texts: list[str]) -> list[str]:
     source = np.array([ids + [pad] * (longest - len(ids)) for ids in sources])
     names = [output.name for output in encoder.get_outputs()]
     memory = dict(zip(names, encoder.run(names, {{"source": source}})))
-    nothing = np.zeros((len(texts), config["heads"], 0, config["head_width"]), np.float32)
     layers = range(config["decoder_layers"])
-    sides = [f"{{kind}}.{{n}}" for kind in ("keys", "values") for n in layers]
-    cache = {{name: nothing for name in sides}}
-    wanted = ["logits"] + [f"new_{{name}}" for name in sides]
+{beginning}
+    wanted = ["logits"] + [f"new_{{name}}" for name in cache]
     ids = np.full(len(texts), start)
     words = [[] for _ in texts]
     for step in range(min(longest + 49, config["max_positions"])):
         logits, *new = decoder_step.run(wanted, {{"ids": ids, **memory, **cache}})
-        cache = dict(zip(sides, new))
+        cache = dict(zip(cache, new))
         logits[:, never] = -np.inf
         if step == 0:
             logits[:, end] = -np.inf  # no translation is empty
@@ -89,9 +102,9 @@ B sentences, S source tokens, T steps so far, {heads} heads of width {head_width
 - `encoder.onnx` takes `source`, int64 (B, S), filled up with {pad}. It gives `may_look`, bool
   (B, S), and for each decoder layer `memory_keys.0` … and `memory_values.0` …, float32
   (B, {heads}, S, {head_width}).
-- `decoder_step.onnx` takes all that, `ids`, int64 (B), each sentence's newest token, and for each
-  layer `keys.0` … and `values.0` …, float32 (B, {heads}, T, {head_width}). It gives `logits`,
-  float32 (B, {vocabulary}), and `new_keys.0` … and `new_values.0` …, T + 1 long.
+- `decoder_step.onnx` takes all that, `ids`, int64 (B), each sentence's newest token, and
+  {taken}. It gives
+  `logits`, float32 (B, {vocabulary}), and {given}.
 """
 
 
@@ -100,16 +113,11 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
     with their weights, tokenizer.json, config.json, and a README.md with a program that translates.
 
     Raises:
-        ConfigError: the model has no decoder layers, or its decoder is a recurrence.
+        ConfigError: the model has no decoder layers.
         ModelFolderError: the weights cannot be read or contain NaN, or `path` cannot be written.
         UsageError: the package is not installed, or `path` is in use.
     """
     onnx()
-    if folder.config.decoder != "self-attention":
-        raise ConfigError(
-            f"decoder={folder.config.decoder!r} cannot be exported to ONNX yet, only "
-            "self-attention can; export it with --to marian"
-        )
     text = OWN_TEXT if isinstance(folder.tokenizer, Tokenizer) else OTHER_TEXT
     with new_folder(path) as beside:
         facts = _facts(folder.config)
@@ -120,12 +128,23 @@ def export_onnx(folder: ModelFolder, path: Path) -> None:
             decoder_step_graph(model, weights).save(beside / DECODER)
         (beside / TOKENIZER).write_text(tokenizer_json(folder), "utf-8")
         (beside / CONFIG).write_text(json.dumps(facts, indent=2) + "\n", "utf-8")
-        card = README.format(name=folder.path.resolve().name, **facts, **text)
+        kept = RECURRENCE if folder.config.decoder == "ssru" else ATTENTION
+        kept = {**kept, "taken": kept["taken"].format(**facts)}
+        card = README.format(name=folder.path.resolve().name, **facts, **text, **kept)
         (beside / CARD).write_text(card, "utf-8")
 
 
 def _facts(config: TransformerConfig) -> dict[str, int]:
     if not config.decoder_layers:
         raise ConfigError("decoder_layers=0: what is exported to ONNX needs a decoder")
-    names = ("vocabulary", "decoder_layers", "heads", "max_positions", "pad", "start", "end")
+    names = (
+        "vocabulary",
+        "d_model",
+        "decoder_layers",
+        "heads",
+        "max_positions",
+        "pad",
+        "start",
+        "end",
+    )
     return {name: getattr(config, name) for name in names} | {"head_width": config.width_of_head}

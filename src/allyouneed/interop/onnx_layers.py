@@ -14,6 +14,7 @@ from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.feed_forward import FeedForward, GatedFeedForward
 from allyouneed.core.positions import LearnedPositions, Rotary, TablePositions
 from allyouneed.core.residual import PostNorm, PreNorm
+from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit
 from allyouneed.interop.onnx_graph import Graph
 
 LOWEST = float(np.finfo(np.float32).min)
@@ -78,6 +79,16 @@ def _activate(g: Graph, activation: nn.Module, x: str) -> str:
     if nn.SiLU in kinds:
         return g.op("Mul", x, g.op("Sigmoid", x))
     return g.op("Relu", x)
+
+
+def recurrence(g: Graph, unit: SimpleRecurrentUnit, x_B1D: str, state_BD: str) -> tuple[str, str]:
+    """y_t B1D and c_t BD of the SSRU, from c_{t-1}, which is zero at the first position."""
+    forget_B1D = g.op("Sigmoid", linear(g, unit.W_f, x_B1D))
+    share_B1D = g.op("Sub", g.constant(1.0), forget_B1D)
+    new_B1D = g.op("Mul", share_B1D, linear(g, unit.W, x_B1D))
+    kept_B1D = g.op("Mul", forget_B1D, g.op("Unsqueeze", state_BD, g.numbers(1)))
+    state_B1D = g.op("Add", new_B1D, kept_B1D)
+    return g.op("Relu", state_B1D), g.op("Squeeze", state_B1D, g.numbers(1))
 
 
 def queries(g: Graph, attention: MultiHeadAttention, x_BTD: str, positions: str) -> str:
