@@ -246,10 +246,9 @@ def translate(
         from allyouneed.cli.documents import DocumentOptions, translate_documents
 
         into = None if is_path(to) else to
-        how = {"options": options, "source": from_, "target": into, "terms": terms}
-        translate_documents(
-            texts or [], place, opening, how, DocumentOptions(protect=protect or (), **of_documents)
-        )
+        plan = DocumentOptions(protect=protect or (), **of_documents)
+        asked = {"options": options, "source": from_, "target": into, "terms": terms}
+        translate_documents(texts or [], place, opening, asked, plan)
         return
     protected = protect or not no_protect
     if not stream:
