@@ -29,7 +29,8 @@ def models(json: Json = False, debug: Debug = False) -> None:
 
     Use a model by its name. Imported models are in one folder: $ALLYOUNEED_MODELS, or else
     allyouneed/models in the user's data folder (~/.local/share on Linux). To remove a model, remove
-    its folder.
+    its folder. --json prints one object a line: languages and directions as codes such as "de", and
+    the names of these codes.
     """
     from allyouneed.model_folder.folder import bundled_folder, bundled_models
     from allyouneed.model_folder.places import imported_models, models_home
@@ -52,8 +53,8 @@ def models(json: Json = False, debug: Debug = False) -> None:
     for row in rows:
         table.add_row(
             row["name"],
-            _few(sorted({source for source, _ in row["directions"]})),
-            _few(sorted({target for _, target in row["directions"]})),
+            _few(sorted({row["names"][source] for source, _ in row["directions"]})),
+            _few(sorted({row["names"][target] for _, target in row["directions"]})),
             row["kind"],
             f"{row['bytes'] / 1e6:,.0f} MB",
             row["licence"],
@@ -70,16 +71,22 @@ def models(json: Json = False, debug: Debug = False) -> None:
 def _row(name: str, path: Path, origin: str) -> dict[str, Any]:
     """The values shown for a model."""
     from allyouneed.model_folder.folder import open_model_folder
+    from allyouneed.serving.languages import code_of, name_of
 
     folder = open_model_folder(path)
+    directions = [
+        [code_of(source), code_of(target)] for source, target in folder.speaks.directions()
+    ]
+    languages = sorted(map(code_of, folder.speaks.codes))
     return {
         "name": name,
         "origin": origin,
         "path": str(path),
         "place": "in the package" if origin == "bundled" else str(path),
         "kind": _kind(folder),
-        "languages": list(folder.speaks.codes),
-        "directions": [list(pair) for pair in folder.speaks.directions()],
+        "languages": languages,
+        "names": {code: name_of(code) for code in languages},
+        "directions": directions,
         "bytes": sum(file.stat().st_size for file in path.iterdir() if file.is_file()),
         "licence": _licence(path),
         "engine": _engine(folder),
@@ -115,7 +122,7 @@ def _licence(path: Path) -> str:
     return "see its README.md" if found else ""
 
 
-def _few(codes: list[str]) -> str:
-    if len(codes) <= SHOWN:
-        return ", ".join(codes)
-    return f"{len(codes)} languages"
+def _few(names: list[str]) -> str:
+    if len(names) <= SHOWN:
+        return ", ".join(names)
+    return f"{len(names)} languages"
