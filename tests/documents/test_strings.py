@@ -95,6 +95,13 @@ many = { $n ->
 """
 
 
+TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
+<tu><tuv xml:lang="de"><prop type="x">no</prop><seg/></tuv><tuv xml:lang="en"><seg>one <hi>two</hi><ph x="1">&lt;br&gt;</ph></seg></tuv></tu>
+<tu><tuv xml:lang="en"><seg>three</seg></tuv><tuv xml:lang="de"><seg>drei</seg></tuv></tu>
+<tu><tuv xml:lang="en"><seg>four</seg></tuv><tuv xml:lang="de"/></tu>
+</body></tmx>"""
+
+
 @pytest.mark.parametrize(
     ("name", "source", "expected"),
     [
@@ -109,6 +116,7 @@ many = { $n ->
         ("resx", RESX, RESX.replace("one &lt;b&gt;two", "ONE &lt;b&gt;TWO")),
         ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>OPEN &lt;b&gt;IT&lt;/b&gt;</translation>")),
         ("xliff", XLIFF, XLIFF.replace('three</source>', 'three</source><target>ONE <g id="1">TWO</g> <x id="2"/>THREE</target>').replace(">four</target>", ">FOUR</target>")),
+        ("tmx", TMX, TMX.replace("<seg/>", '<seg>ONE <hi>TWO</hi><ph x="1">&lt;br&gt;</ph></seg>').replace('<tuv xml:lang="de"/>', '<tuv xml:lang="de"><seg>FOUR</seg></tuv>')),
         ("xliff", XLIFF2, XLIFF2.replace("</source>", '</source><target>A <pc id="1">B</pc></target>')),
     ],
 )  # fmt: skip

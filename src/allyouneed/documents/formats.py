@@ -15,7 +15,8 @@ from allyouneed.documents.open_document import read_open_document
 from allyouneed.documents.po import read_po
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text
-from allyouneed.documents.xml_strings import read_android, read_resx, read_ts, read_xliff
+from allyouneed.documents.xml_strings import read_android, read_resx, read_tmx, read_ts, read_xliff
+from allyouneed.documents.yaml_strings import read_yaml
 from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
 
 
@@ -42,7 +43,9 @@ FORMATS = (
     Format("epub", ("epub",), read_epub),
     Format("po", ("po", "pot"), read_po),
     Format("xliff", ("xlf", "xliff"), read_xliff),
+    Format("tmx", ("tmx",), read_tmx),
     Format("json", ("json",), read_json),
+    Format("yaml", ("yaml", "yml"), read_yaml),
     Format("arb", ("arb",), read_arb),
     Format("properties", ("properties",), read_properties),
     Format("strings", ("strings",), read_strings),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from allyouneed.documents.document import Document, Encoded
 from allyouneed.documents.messages import message_nodes
 from allyouneed.documents.xml_text import XmlText
-from allyouneed.documents.xml_tree import Element, escape, read_tree, unescaped
+from allyouneed.documents.xml_tree import Element, Tree, escape, read_tree, unescaped
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Around, Node, Nodes, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped, has_words
@@ -107,11 +107,11 @@ class PairText(XmlText):
         return self.tree.attribute(element, "translate") == "no"
 
     def _of(self, element: Element) -> Iterator[Part]:
-        source = element.child("source")
-        if element.local not in self.units or source is None or self.is_left(element):
+        pair = self.pair(element) if element.local in self.units else None
+        if pair is None or self.is_left(element):
             yield from super()._of(element)
             return
-        target = element.child(self.target)
+        source, target = pair
         nodes = tidy(self.nodes(source))
         if not self.wants(element, target) or not any(map(has_words, _strings(nodes))):
             yield self.tree.raw(element)
@@ -126,6 +126,11 @@ class PairText(XmlText):
         yield self.tree.text[element.begin : begin]
         yield Passage(nodes, (self.tree.text[begin:end],), escape, where, write)
         yield self.tree.text[end : element.end]
+
+    def pair(self, unit: Element) -> tuple[Element, Element | None] | None:
+        """The element of the source and that of the translation; None for a unit without source."""
+        source = unit.child("source")
+        return (source, unit.child(self.target)) if source else None
 
     def wants(self, unit: Element, target: Element | None) -> bool:
         """Whether a unit has no translation yet."""
@@ -177,6 +182,54 @@ class XliffText(PairText):
         state = self.tree.attribute(target, "state") if target else ""
         state = state or self.tree.attribute(unit, "state")
         return super().wants(unit, target) or state in states
+
+
+class TmxText(PairText):
+    """Units of a translation memory: an empty variant gets the translation of the one with text.
+
+    What holds native codes of a format (`bpt`, `ept`, `ph`, `it`) stays as it is.
+    """
+
+    units = ("tu",)
+    inside = frozenset(["hi"])
+
+    def __init__(self, tree: Tree, name: str) -> None:
+        super().__init__(tree, name)
+        header = tree.root.child("header")
+        self.source_language = tree.attribute(header, "srclang") if header else ""
+
+    def pair(self, unit: Element) -> tuple[Element, Element | None] | None:
+        """The segment in the file's own language, and the empty variant, which is written anew."""
+        variants = [one for one in unit.children if one.local == "tuv"]
+        source = next((one for one in variants if self._is_source(one) and self._text(one)), None)
+        empty = next((one for one in variants if one is not source and not self._text(one)), None)
+        segment = source.child("seg") if source else None
+        return (segment, empty) if segment and empty else None
+
+    def _is_source(self, variant: Element) -> bool:
+        wanted = self.source_language.lower()
+        code = self.tree.attribute(variant, "xml:lang") or self.tree.attribute(variant, "lang")
+        return wanted in ("", "*all*") or code.lower().split("-")[0] == wanted.split("-")[0]
+
+    def _text(self, variant: Element) -> str:
+        segment = variant.child("seg")
+        return self.tree.content(segment).strip() if segment else ""
+
+    def wants(self, unit: Element, target: Element | None) -> bool:
+        """Every unit that has a source and an empty variant."""
+        return True
+
+    def written(self, name: str, text: str, target: Element | None) -> str:
+        """The variant with the translation as its segment; its properties and notes stay."""
+        assert target is not None
+        segment = target.child("seg")
+        begin, end = (segment.begin, segment.end) if segment else (target.inner_end,) * 2
+        opening = self.tree.text[target.begin : begin]
+        closing = self.tree.text[end : target.end]
+        if target.inner == target.end:  # <tuv/>
+            prefix = target.name
+            opening, closing = f"{opening.rstrip('/> ')}>", f"</{prefix}>"
+        return f"{opening}<seg>{text}</seg>{closing}"
 
 
 class QtText(PairText):
@@ -240,6 +293,15 @@ def read_ts(data: bytes) -> Document:
     if b"numerus=" in data:
         document.notes.append("messages with plural forms stay as they are")
     return document
+
+
+def read_tmx(data: bytes) -> Document:
+    """The document of a TMX file: empty variants get the translation of their unit.
+
+    Raises:
+        DataError: no well-formed XML, or XML of another kind.
+    """
+    return _read(data, TmxText, "tmx")
 
 
 def _read(data: bytes, kind: type[XmlText], root: str) -> Document:
