@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHELL = {"console", "bash", "sh", "shell"}
 SHOWN = {"text", "json"}  # what a program puts out
 OTHERS = {
+    "curl",
     ".",
     "cat",
     "printf",
