@@ -4,8 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.loading import load
 from allyouneed.model_folder.folder import VOCABULARY_SELECTION
 
 SUBJECTS = ("The dog", "A man", "The station", "Two women", "The street")
@@ -44,6 +48,26 @@ def test_learn_measure_translate(call, model: Path) -> None:
     assert bleu["baseline"]["score"] == pytest.approx(100)
     assert bleu["system"]["score"] == pytest.approx(100)
     assert (model / VOCABULARY_SELECTION).is_file()
+    copied = call("translate", "--model", model, "--vocabulary-selection", "The dog sleeps.")
+    assert copied.lines == ["The dog sleeps."]
+
+
+def test_it_is_learnt_from_the_models_own_translations(call, model: Path) -> None:
+    done = call("select-vocabulary", "--model", model, "--source", "texts", "--json")
+    assert (done.code, done.err) == (0, "")
+    alone = load_file(model / VOCABULARY_SELECTION)
+    assert json.loads(done.out)["pairs"] == 119
+    own = load("./model", engine="core")(TEXTS, options=BeamOptions(beam=1))
+    Path("theirs").write_text("".join(f"{one.text}\n" for one in own), encoding="utf-8")
+    assert learn(call, model, "--target", "theirs").code == 0
+    by_pairs = load_file(model / VOCABULARY_SELECTION)
+    assert alone.keys() == by_pairs.keys()
+    assert all(np.array_equal(alone[name], by_pairs[name]) for name in alone)
+    Path("german").write_text("Ein Hund.\n" * len(TEXTS), encoding="utf-8")
+    learn(call, model, "--target", "german")
+    elsewhere = load_file(model / VOCABULARY_SELECTION)
+    assert not all(np.array_equal(alone[name], elsewhere[name]) for name in alone)
+    call("select-vocabulary", "--model", model, "--source", "texts")
     copied = call("translate", "--model", model, "--vocabulary-selection", "The dog sleeps.")
     assert copied.lines == ["The dog sleeps."]
 
@@ -96,7 +120,7 @@ def test_few_pairs_say_nothing_of_what_is_covered(call, model: Path) -> None:
 
 
 def test_files_are_named_in_one_way(call, model: Path) -> None:
-    ended = call("select-vocabulary", "--model", model, "--source", "texts")
+    ended = call("select-vocabulary", "--model", model, "--target", "texts")
     assert ended.code == 2
     assert "name two files" in ended.err
     assert not (model / VOCABULARY_SELECTION).exists()

@@ -14,7 +14,7 @@ from allyouneed.cli.evaluate import COLUMNS, translate_all
 from allyouneed.cli.loading import opened
 from allyouneed.cli.options import Beam, Debug, Device, Engine, Json, Threads
 from allyouneed.cli.output import as_json, note, result
-from allyouneed.cli.pairs import file_pairs
+from allyouneed.cli.pairs import file_lines, file_pairs
 from allyouneed.cli.search import beam_options
 from allyouneed.cli.tables import comparison_table, coverage_table, print_result
 from allyouneed.errors import UsageError
@@ -33,7 +33,10 @@ def select_vocabulary(
     source: Annotated[
         Path | None, typer.Option(help="Sentences, one per line, if possible the training data.")
     ] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option(help="Their translations, line by line; without them the model translates."),
+    ] = None,
     tsv: Annotated[
         Path | None, typer.Option(help="Both in one file: source, tab, translation.")
     ] = None,
@@ -61,13 +64,19 @@ def select_vocabulary(
 
     - `allyouneed select-vocabulary --model my-model --source train.en --target train.de`
     - `allyouneed select-vocabulary --model my-model --tsv train.tsv --evaluate test.en test.de`
+    - `allyouneed select-vocabulary --model my-model --source any-text.en`
     - `allyouneed translate --model my-model --vocabulary-selection < input.txt`
+
+    --source alone needs no pairs: the model translates these sentences itself, greedily unless
+    --beam is given, and the selection is learnt from its own translations. Take sentences of the
+    kind that will be translated.
 
     Writes vocabulary_selection.safetensors to the model folder. `translate --vocabulary-selection`
     then computes the output layer over the selected pieces only. This is faster with a large
     vocabulary (not with 8,000 pieces), but it can miss a word. "Covered" is the share of the
     reference's pieces that are selected, measured on every 100th pair, which is not learnt from.
     """
+    from allyouneed.data.corpus import Pair
     from allyouneed.engine.selection_learning import CANDIDATES, coverage, tokenised
     from allyouneed.evaluation.comparison import compare
     from allyouneed.model_folder.folder import VOCABULARY_SELECTION, open_model_folder
@@ -81,7 +90,14 @@ def select_vocabulary(
     tokenizer = own_tokenizer(folder.tokenizer, "vocabulary selection")
     test_set = list(file_pairs(*evaluate, None)) if evaluate else []
     plain = normaliser_named(folder.normaliser).plain
-    pairs = _plain(plain, file_pairs(source, target, tsv))
+    if source and not (target or tsv):
+        lines = [line for line in file_lines(source) if line.strip()]
+        translator = opened(model, engine, device, threads, debug)
+        own = translate_all(translator, lines, options)
+        found: Iterator[Pair] = (Pair(*both, line=0) for both in zip(lines, own, strict=True))
+    else:
+        found = file_pairs(source, target, tsv)
+    pairs = _plain(plain, found)
     learned = learned_from(pairs, tokenizer, folder.config.max_positions, candidates or CANDIDATES)
     written = folder.path / VOCABULARY_SELECTION
     learned.selection.save(written, tokenizer)
