@@ -50,6 +50,7 @@ def test_tbx_has_languages_synonyms_and_terms_out_of_use(tmp_path) -> None:
     path.write_text(TBX)
     wanted = {"bike": ("Fahrrad", "Rad", "Zweirad"), "bicycle": ("Fahrrad", "Rad")}
     assert forms(path, "en", "de") == wanted
+    assert forms(path, "English", "German") == wanted
     assert forms(path, "de", "fr")["Rad"] == ("vélo",)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from allyouneed.errors import DataError
+from allyouneed.text.dressing import NAMES
 from allyouneed.translation.terms.glossary import BETWEEN_FORMS
 
 _ENTRY = {"termEntry", "conceptEntry"}
@@ -47,8 +48,8 @@ def read_tbx(
     """(line, source, forms) of the terms in two languages; all terms of a concept that are in use
     are forms of its translation, and so are those of other concepts with the same source.
 
-    The languages are codes, a region apart; where the file has two and they are not named, the
-    first is the source.
+    The languages are codes or English names, whatever the region. Where the file has two and they
+    are not named, the first is the source.
 
     Raises:
         DataError: no XML, XML with entities of its own, or without these languages.
@@ -81,7 +82,9 @@ def _same(one: str, other: str) -> bool:
     return _base(one) == _base(other)
 
 
-def _base(code: str) -> str:
+def _base(language: str) -> str:
+    """The code of a language without its region; models name languages in English, too."""
+    code = NAMES.get(language.lower(), language)
     return code.replace("_", "-").partition("-")[0].lower()
 
 
