@@ -129,7 +129,7 @@ def test_best_is_the_one_with_the_lowest_loss(runs: Any, monkeypatch: pytest.Mon
 
 
 def test_a_recipe_that_is_read_already_takes_no_overrides(runs: Any) -> None:
-    with pytest.raises(UsageError, match=r"overrides=\['seed=3'\] .*'tiny' is read already"):
+    with pytest.raises(UsageError, match=r"overrides=\['seed=3'\] .*'tiny' is already loaded"):
         train(runs.recipe(), runs.root / "run", overrides=["seed=3"])
     assert not (runs.root / "run").exists()
 
