@@ -186,26 +186,26 @@ def _ids(translator: Translator, text: str) -> list[int]:
     return ids
 
 
-def _too_long(translator: Translator, text: str) -> str:
+def _several_parts(translator: Translator, text: str, length: int, parts: int) -> str:
     """A note for a text that the translator would split into parts."""
-    parts = len(list(translator.segmenter.cut(text).with_text()))
     if "\n" in text:
-        return (
-            "This text has several lines and is traced as one piece, so this translation is "
-            f"unreliable. `allyouneed translate` splits it into {parts} parts."
-        )
+        what = "has several lines and is traced as one piece"
+    elif length > translator.known_length:
+        what = f"is longer than the {translator.known_length} tokens that the model was trained on"
+    else:
+        what = "has several sentences and is traced as one piece"
     return (
-        f"This text is longer than the {translator.known_length} tokens that the model was trained "
-        "on, so this translation is unreliable. `allyouneed translate` splits it into "
-        f"{parts} parts."
+        f"This text {what}, so this translation is unreliable. `allyouneed translate` splits it "
+        f"into {parts} parts."
     )
 
 
 def _differences(translator: Translator, text: str, length: int) -> list[str]:
     """Notes on why the translator itself may give another translation."""
     notes: list[str] = []
-    if length > translator.known_length or "\n" in text:
-        notes.append(_too_long(translator, text))
+    parts = len(list(translator.segmenter.cut(text).with_text()))
+    if parts > 1:
+        notes.append(_several_parts(translator, text, length, parts))
     if translator.engine.name != "core":
         notes.append(f"traced on the core engine; {translator.engine.name} may round differently")
     if translator.engine.selection is not None:

@@ -71,7 +71,7 @@ class OpenedModel:
             min(self.rules.trained_length or longest, longest),
             normaliser_named(self.rules.normaliser),
             self.rules.language,
-            by_sentence=self.rules.trained_length is not None,
+            by_sentence=self.rules.trained_length is not None and self.rules.history is None,
         )
         self._speller = TermSpeller(tokenizer.target, self.segmenter.normaliser)
 

@@ -208,6 +208,7 @@ class Translate(Task[PairsRecipe]):
         init = self.material.init
         rules = TextRules(
             trained_length=self.material.trained_length,
+            history=self.recipe.history,
             normaliser=normaliser_of(self.recipe, init),
             language=languages_of(self.recipe, init)[1],
             speaks=self.material.multilingual or Languages(),
