@@ -16,9 +16,11 @@ SENTENCES = [
     "We have to go home before it gets dark.",
     "Do you know what time it is?",
     "The children are playing in the garden.",
-    "She has been waiting for him for an hour.",
-    "I don't believe that he told us the truth.",
+    "I don’t believe that he told us the truth.",
     "If it rains tomorrow, we will stay at home.",
+    "Write to anna@example.org if you have any questions.",
+    "The bank refused to lend him any more money because he had not paid back his debts.",
+    "Click the Save button to store your changes, and then close the window.",
 ]
 BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
 PICTURED = "I am looking for a place to eat."
