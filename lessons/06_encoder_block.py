@@ -293,19 +293,19 @@ def tell(unit):
         print(f"   {excitement.activation:5.1f}  {excitement.prefix} ...")
 
 
-for unit in (790, 440, 884, 996):
+for unit in (717, 440, 884, 996):
     tell(unit)
 
 # %% [markdown]
-# Read each as a key and a value. Among the training sentences, unit 790 is active at the beginnings
-# of questions in the second person (*Möchtest …*, *Könntest …*) and promotes ` du`. Unit 440 is
-# active inside infinitive clauses and promotes ` zu`. Unit 884 is active after a *du*, before its
-# verb or the verb's ending (*… dass du kenn…*), and promotes `st` and verbs that end in it. Unit
-# 996 is active when a sentence is complete and promotes the end token. Nobody taught the model
-# about second persons, infinitives and full stops.
+# Read each as a key and a value. Among the training sentences, unit 717 is active after the verb of
+# a polite request (*Stellen …*, *Bitte füllen …*) and promotes ` Sie`. Unit 440 is active inside
+# infinitive clauses and promotes ` zu`. Unit 884 is active after a *du*, before its verb or the
+# verb's ending (*Du arbeite…*), and promotes `est`, `st` and verbs that end in it. Unit 996 is
+# active when a sentence is complete and promotes the end token. Nobody taught the model about
+# polite requests, second persons, infinitives and full stops.
 
 # %%
-assert found[790].promotes[0][0] == " du"
+assert found[717].promotes[0][0] == " Sie"
 assert found[440].promotes[0][0] == " zu"
 assert all(piece.endswith("st") for piece, _ in found[884].promotes[:6])
 assert found[996].promotes[0][0] == "</s>"

@@ -3,8 +3,8 @@
 #
 # A trained model gives a probability to every possible German sentence. To translate is to find a
 # good one among them. This lesson searches greedily, with a beam, and exhaustively. It measures
-# that finding *more probable* sentences makes translations *worse*, and shows how a length penalty
-# corrects this.
+# that beyond a narrow beam the *more probable* sentences are *worse* translations, and shows how a
+# length penalty corrects this.
 #
 # *Grew from:* the notebook "Transformer Encoder" of NVIDIA's Deep Learning Institute, section 2.2
 # "Embedding", whose translation comes with a score H and "the probability of this hypothesis";
@@ -189,12 +189,12 @@ lesson.exercise(two_probabilities, place=place)
 # %% [markdown]
 # ## Why wider is not always better
 #
-# A wider beam finds sentences that the model likes better. Do *we*? We take sentences that are
-# longer than most that the model has seen, no length penalty, and let the beam grow from 1 to 64.
-# (Empty translations are allowed too, which the package does not do unless it is told to.)
+# A wider beam finds sentences that the model likes better. Do *we*? We take longer sentences, no
+# length penalty, and let the beam grow from 1 to 64. (Empty translations are allowed too, which the
+# package does not do unless it is told to.)
 
 # %%
-pairs = PAIRS[22:28] if lesson.fast else PAIRS
+pairs = PAIRS[11:23] if lesson.fast else PAIRS
 sources, references = [a for a, _ in pairs], [b for _, b in pairs]
 beams = [1, 4, 16] if lesson.fast else [1, 4, 16, 64]
 words_wanted = sum(len(text.split()) for text in references)
@@ -228,7 +228,15 @@ assert likes == sorted(likes)  # the model likes each wider search better
 assert lengths == sorted(lengths, reverse=True)  # and each is shorter
 lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 1.0, 8.0)
 lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.08, 0.6)
-lesson.expect("what it loses in BLEU", scores[0] - scores[-1], 3, 40)
+lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 2, 12)
+lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
+
+# %% [markdown]
+# Two effects are mixed here. A beam of 4 repairs mistakes of greedy search, which cannot take back
+# a word, and BLEU rises. Every wider beam finds sentences that are more probable and shorter still,
+# and BLEU falls again, slowly. It goes on: with a beam of 200, which takes most of a minute, two of
+# the 32 translations are empty and BLEU is 43.5, below that of greedy search.
+
 
 # %%
 example = sources.index(
@@ -240,13 +248,16 @@ for beam, (found, *_) in zip(beams, rows, strict=True):
 first, last = rows[0][0][example], rows[-1][0][example]
 assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
+assert "Fleisch" in first.text
+assert "Fleisch" not in last.text
 
 # %% [markdown]
 # *The doctor told him to drink more water, to eat less meat and to go to bed earlier.* The wide
-# beam has found a more probable translation, which leaves out two of the three things. Each word
-# costs probability, and ending too early costs probability only once. Greedy search does not find
-# this translation, since at no single step is the end the most probable token. A narrow beam
-# therefore does not only save time: it also avoids probable but incomplete translations.
+# beam has found a more probable translation, which leaves out one of the three things: to eat less
+# meat. Each word costs probability, and leaving something out costs probability only once. Greedy
+# search and a beam of 4 do not find this translation, since at some step its beginning is not among
+# the one or four most probable. A narrow beam therefore does not only save time: it also avoids
+# probable but incomplete translations.
 #
 # How far does that go? To the end: score the *empty* translation.
 
@@ -261,10 +272,10 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.25, 0.7)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.45, 0.75)
 
 # %% [markdown]
-# For almost half of these sentences, the empty translation is more probable than the result of
+# For about six in ten of these sentences, the empty translation is more probable than the result of
 # greedy search. (Stahlberg & Byrne, 2019, searched a good model exactly and found that the empty
 # translation was the most probable one for half of all sentences.) The model was trained to predict
 # next words, not to compare sentences of different lengths.
@@ -294,18 +305,20 @@ titles = ("log P of a sentence", "words over words wanted", "BLEU")
 for plot, title in zip(plots, titles, strict=True):
     plot.set(title=title, xlabel="beam", xscale="log", xticks=beams, xticklabels=beams)
     plot.minorticks_off()
-plots[1].set_ylim(0.4, 1.05)
-plots[2].set_ylim(0, 60)
+plots[1].set_ylim(0.7, 1.1)
+plots[2].set_ylim(35, 55)
 plots[0].legend(frameon=False)
 lesson.show(
-    figure, "beams", "Without a penalty log P rises while length and BLEU fall; with one they stay"
+    figure,
+    "beams",
+    "Without a penalty length falls as log P rises, and BLEU from 4 on; with one they stay",
 )
 
 print("beam    log P  length   BLEU   ranked by log P / length")
 for beam, (_, log_p, length, score) in zip(beams, normalised, strict=True):
     print(f"{beam:4} {log_p:8.2f} {length:7.2f} {score:6.1f}")
-lesson.expect("length kept by the widest beam", normalised[-1][2], 0.7, 1.1)
-lesson.expect("its BLEU above that without a penalty", normalised[-1][3] - scores[-1], 3, 40)
+lesson.expect("length kept by the widest beam", normalised[-1][2], 0.9, 1.1)
+lesson.expect("its BLEU above that without a penalty", normalised[-1][3] - scores[-1], 2, 12)
 
 # %%
 figure, plot = panels(1, width=6)
@@ -318,9 +331,9 @@ lesson.show(
 )
 
 # %% [markdown]
-# With this ranking, a wide beam does no harm any more, but it does not help much either. On
-# sentences like those in training, a beam of 4 usually gains about one BLEU over greedy search, and
-# wider beams gain no more. The paper uses 4.
+# With this ranking, a wide beam does no harm any more, but it does not help either. On these
+# sentences a beam of 4 gains about five BLEU over greedy search, and wider beams gain no more. (32
+# sentences are few; on large test sets the gain is often about one.) The paper uses 4.
 #
 # ### Exercise 3: ranking
 #

@@ -112,13 +112,15 @@ print("layer 0:", [f"{error:.2f}" for error in errors_LH[0].tolist()])
 print("layer 1:", [f"{error:.2f}" for error in errors_LH[1].tolist()])
 lesson.expect("error of links in order", in_order, 0.35, 0.41)
 lesson.expect("error of the best single head", errors_LH.min(), 0.12, 0.19)
-lesson.expect("error of the last layer's heads together", together, 0.06, 0.13)
+lesson.expect("error of the last layer's heads together", together, 0.09, 0.14)
+assert together < errors_LH.min()
 assert errors_LH[1].max() < in_order < errors_LH[0].min()
 
 # %% [markdown]
 # Every head of the last layer aligns better than the order of the words does, and the four
-# together nearly as people do, though nobody ever showed the model an alignment. The first layer
-# does not align at all; when it looks, the decoder does not know yet what it wants to say.
+# together (0.11) better than the best of them (0.15), since where one head errs the others may not.
+# Nobody ever showed the model an alignment. The heads of the first layer align worse than the order
+# of the words; when they look, the decoder does not know yet what it wants to say.
 #
 # The exceptions are worth a look: which words did the best head link otherwise?
 
@@ -152,28 +154,31 @@ for name in names:
         print(f"{name:36} {text}")
 
 last = "decoder.layers.1.cross_attention"
-assert changed[f"{last}[2]"] == "Ich habe gestern einen großen Hund gesehen."
-assert changed[f"{last}[3]"] == "Gestern hat ich einen großen Hund gesehen."
+assert changed[f"{last}[1]"] == "Ich habe mich gestern mit einem großen Hund gesehen."
+assert changed[f"{last}[2]"] == "Ich habe einen großen Hund gesehen."
+assert changed[f"{last}[3]"] == "Gestern sah ich einen großen Hund."
 assert all(name.startswith(last) for name in changed)
 lesson.expect("heads without which the sentence changes, of 32", len(changed), 2, 6)
 
 # %% [markdown]
 # Without most heads the translation does not change: other heads do the same work. The heads that
-# make a difference here are in the last cross-attention. With head 2 off the sentence begins with
-# *Ich* and is still correct. With head 3 off the verb no longer agrees with its subject (*hat
-# ich*). What happens with all of cross-attention off?
+# make a difference here are in the last cross-attention. With head 1 off the sentence says that I
+# saw *myself*, *with* a big dog. With head 2 off *yesterday* is lost. With head 3 off the sentence
+# has another past tense (*sah*) and is still correct. What happens with all of cross-attention off?
 
 # %%
 no_source = ["decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
 with intervene(translator, switch_off=no_source):
     blind = {text: translator(text, beam=1).text for text in (sentence, sources[6])}
 for text, said in blind.items():
-    print(f"{text:45} → {said}")
-assert len(set(blind.values())) == 1  # two sources, one answer: it cannot see them
+    print(f"{text:45} → {said[:60]} …")
+shorter, longer = sorted(blind.values(), key=len)
+assert longer.startswith(shorter)  # two sources, one answer: it cannot see them
 
 # %% [markdown]
-# The model still writes something like German, always the same: cross-attention is the only
-# connection from the source to the decoder.
+# The model still writes something like German, in the style of the software documentation that it
+# was trained on too, and always the same, until the search stops it (later for a longer source):
+# cross-attention is the only connection from the source to the decoder.
 #
 # ### Exercise 2: a probe
 #
@@ -206,11 +211,13 @@ wanted = targets[:some] + [target for _, target in PAIRS[:count]]
 importance = head_report(translator, texts, wanted, importance=True)
 losses = {kind: importance.grid("loss_change", kind) for kind in ("encoder", "decoder", "cross")}
 figure = head_grid({"loss_change": losses, "alignment_error": {"cross": errors_LH}})
-lesson.show(figure, "heads", "Grids of all heads: the last cross-attention matters most")
+lesson.show(
+    figure, "heads", "Grids of all heads: the last cross-attention and one head of the first matter"
+)
 
 cross_LH = losses["cross"]
 lesson.expect("loss of the whole model, nats per token", importance.loss, 0.3, 2.5)
-lesson.expect("most lost without a single head", cross_LH.max(), 0.1, 1)
+lesson.expect("most lost without a single head", cross_LH.max(), 0.3, 0.7)
 lesson.expect(
     "heads that cost less than 0.05", sum((g < 0.05).sum() for g in losses.values()), 16, 30
 )
@@ -218,12 +225,15 @@ assert cross_LH[1].mean() > max(losses["encoder"].mean(), losses["decoder"].mean
 aligns, matters = int(errors_LH[1].argmin()), int(cross_LH[1].argmax())
 print(f"of the last layer, head {aligns} aligns best and head {matters} is missed most")
 assert aligns != matters
+assert cross_LH.argmax() == errors_LH.argmax() == 0  # head 0 of the first cross-attention
 
 # %% [markdown]
-# As a group, the heads that align matter most. For single heads this is less clear: the head that
-# aligns best is not the one without which the loss rises most. Jain & Wallace (2019) warn of this:
-# attention weights show which values were mixed, not which of them made a difference. Before you
-# conclude from a picture that a head does something, switch the head off.
+# As a group, the heads that align matter most. For single heads this is less clear. In the last
+# layer, the head that aligns best is not the one without which the loss rises most. And of all 32
+# heads the loss rises most without head 0 of the first cross-attention, which aligns worst of all.
+# Jain & Wallace (2019) warn of this: attention weights show which values were mixed, not which of
+# them made a difference. Before you conclude from a picture that a head does something, switch the
+# head off.
 #
 # ## Ends of sentences as a resting place
 #
@@ -237,11 +247,12 @@ for kind, grid in ends.items():
     print(f"{kind:8} {', '.join(f'{share:.2f}' for share in grid.flatten().tolist())}")
 even = sum(1 / len(tokenizer.encode(text).ids) for text in sources) / len(sources)
 lesson.expect("what the end would get from even attention", even, 0.08, 0.16)
-lesson.expect("the most that a head of the encoder gives it", ends["encoder"].max(), 0.18, 1.0)
-lesson.expect("the most that a head of cross-attention gives it", ends["cross"].max(), 0.18, 1.0)
+lesson.expect("the most that a head of the encoder gives it", ends["encoder"].max(), 0.3, 0.6)
+lesson.expect("the most that a head of cross-attention gives it", ends["cross"].max(), 0.18, 0.3)
 
 # %% [markdown]
-# A few heads give the end token about twice its share. The end token has no meaning of its own. A
+# Three heads of the last encoder layer give the end token three to four times its share, and a head
+# of cross-attention twice. The end token has no meaning of its own. A
 # head that finds no useful token still has to put its weight somewhere, since the weights sum to
 # one. A strong link to `</s>` or to a full stop is often no more than that.
 #
@@ -280,16 +291,16 @@ for place in places:
 
 embeddings, before_cross, after_cross, end = (chosen_PT[n].mean() for n in (0, 4, 5, 6))
 lesson.expect("certain behind the embeddings", embeddings, 0, 0.02)
-lesson.expect("before the last cross-attention", before_cross, 0.05, 0.35)
-lesson.expect("behind it", after_cross, 0.5, 0.8)
+lesson.expect("before the last cross-attention", before_cross, 0.04, 0.15)
+lesson.expect("behind it", after_cross, 0.4, 0.65)
 lesson.expect("in the end", end, 0.75, 0.95)
 
 # %% [markdown]
 # Read the printed lines downwards. The embeddings say the *input* over again, since input and
-# output share one matrix. Before the last cross-attention the model guesses: *einen kleinen …
-# getroffen* is good German and another sentence. The cross-attention of the last layer brings the
-# words of this one, and the memory of lesson 6 behind it settles them: *gestern* becomes
-# *Gestern*, for it stands at the beginning.
+# output share one matrix. Before the last cross-attention the likeliest tokens are mostly short and
+# frequent words (*Die ist sich das der*); only the end token is in its place already. The
+# cross-attention of the last layer brings the words of this sentence, and the memory of lesson 6
+# behind it settles them: *gestern* becomes *Gestern*, for it stands at the beginning.
 #
 # ### Exercise 3: a lens of your own
 #

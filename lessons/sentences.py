@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 BESIDE = HERE.parents[1] / "shared" / "data"
 
 PAIRS = [(pair.source, pair.target) for pair in read_pairs(Corpus(HERE / "sentences.en-de.tsv"))]
-"""Everyday sentences, most of them longer than those that the bundled model was trained on."""
+"""Everyday sentences, most of them longer than those of Tatoeba."""
 
 ALIGNED = [
     tuple(line.split("\t"))
