@@ -19,8 +19,8 @@ class Stub:
     def __init__(self, folder):
         self.config, self.notes, self.tokenizer = folder.config, [], folder.tokenizer
     def search(self, sources, options, prefixes=None, *others, **more):
-        ids = tuple(self.tokenizer.encode("ok").ids)
-        log_p = (-1.0,) * len(ids)
+        ids = tuple(self.tokenizer.encode("This is ok.").ids)
+        log_p = (-0.01,) * len(ids)
         return [[Hypothesis(ids, log_p, sum(log_p), sum(log_p), True)] for _ in sources]
 
 choice._why_not_native = lambda folder: None
@@ -62,7 +62,7 @@ def test_the_library_alone_imports_no_schema_either() -> None:
     done = run(
         DEEDS["a translation"] + "\nassert not {'pydantic', 'rich', 'typer'} & {*sys.modules}"
     )
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "This is ok.\n"), done.stderr
 
 
 def test_the_verb_without_options_sets_up_no_parser() -> None:
@@ -72,7 +72,7 @@ def test_the_verb_without_options_sets_up_no_parser() -> None:
         "except SystemExit: pass\n"
         "assert not {'pydantic', 'rich.console', 'typer', 'concurrent.futures'} & {*sys.modules}"
     )
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "This is ok.\n"), done.stderr
 
 
 def test_the_test_can_fail() -> None:

@@ -93,7 +93,7 @@ def test_the_trace_has_the_places_of_what_was_typed(reader: Translator) -> None:
     read = [CURLY[slice(*token.span)] for token in found.source]
     assert "".join(read).rstrip("…").replace(" ", "") == CURLY.rstrip("…").replace(" ", "")
     assert read[-2:] == ["…", ""]  # one of three full stops, and the end
-    assert any("marks" in note for note in found.notes)
+    assert any("quotes and dashes" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("model", ["en-de", "de-en"])
