@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.documents.document import Document
@@ -260,6 +260,7 @@ MARKS += [
 
 
 @settings(max_examples=400, deadline=None)
+@example(marks="word`word``# ```")
 @given(marks=st.lists(st.sampled_from(MARKS), max_size=25).map("".join))
 def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
     found = aloud(read_markdown, marks.encode()).decode()

@@ -13,7 +13,7 @@ UNITS = (
     "fps|dB|%|‰|€|EUR|USD|GBP|CHF"
 )
 _PATTERNS = (
-    r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
+    r"(?<![\w`])(?:``[^`\n]++``|`[^`\n]++`)(?![\w`])",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
     r"\bwww\.[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
     r"\b[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
