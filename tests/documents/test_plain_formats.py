@@ -1,6 +1,7 @@
 """Text, Markdown, web pages and subtitles: what is text changes, all else stays byte for byte."""
 
 import html
+import re
 from collections.abc import Callable
 from textwrap import dedent
 
@@ -272,7 +273,6 @@ def bare(text: str) -> str:
     """What has to be the same: backslashes may be added, spaces at which lines end, and a sign may
     be spelt as another one of its kind is. Tags and emphasis without a partner may stand
     elsewhere."""
-    spelt = (
-        text.lower().replace("\\&", "&amp;").replace("\\", "")
-    )  # an escaped & begins no reference
-    return "".join(sorted("".join(html.unescape(spelt).split())))
+    pairs = {"&": "&amp;", "\\": ""}  # an escaped & begins no reference
+    spelt = re.sub(r"\\(.)", lambda one: pairs.get(one[1], one[1]), text.lower())
+    return "".join(sorted("".join(html.unescape(spelt.replace("\\", "")).split())))
