@@ -17,13 +17,12 @@ from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.serving.visit import Visit
-from allyouneed.translation.confidence import mean_of, words_of
+from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.carrying import Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.terms.glossary import Glossary
-from allyouneed.translation.terms.use import TermUse
 
 AUTO = "auto"
 GREEDY = TranslationRequest(BeamOptions(beam=1))
@@ -324,7 +323,7 @@ class Desk:
             for task in tasks:
                 task.cancel()
         ends = [end for _, end in lines]
-        yield Found(_joined(text, made, ends, sifted.notes[0]), source, None)
+        yield Found(joined(text, made, ends, sifted.notes[0]), source, None)
 
     async def _order(
         self,
@@ -396,30 +395,6 @@ class _MoreIsAsked(Exception):
 def _nobody(sentences: list[str], alignments: bool) -> list[Translation]:
     """Translates nothing."""
     raise _MoreIsAsked
-
-
-def _joined(
-    text: str, lines: Sequence[Translation], ends: Sequence[str], notes: Sequence[str]
-) -> Translation:
-    """The translation of a text from those of its lines, and what ends each."""
-    begin = length = 0  # of the line in the text, and of the translation so far
-    terms: list[TermUse] = []
-    for line, end in zip(lines, ends, strict=True):
-        terms += (use.moved(begin, length) for use in line.terms)
-        begin, length = begin + len(line.source) + len(end), length + len(line.text) + len(end)
-    whole = "".join(line.text + end for line, end in zip(lines, ends, strict=True))
-    return Translation(
-        source=text,
-        text=whole,
-        tokens=tuple(token for line in lines for token in line.tokens),
-        token_log_probabilities=tuple(
-            log_p for line in lines for log_p in line.token_log_probabilities
-        ),
-        notes=tuple(dict.fromkeys([*notes, *(note for line in lines for note in line.notes)])),
-        terms=tuple(terms),
-        confidence=mean_of((line.confidence, len(line.tokens)) for line in lines),
-        word_confidences=words_of((line.word_confidences for line in lines), whole),
-    )
 
 
 def _refusal(error: Exception) -> Refused:

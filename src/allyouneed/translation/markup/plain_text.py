@@ -14,14 +14,14 @@ from allyouneed.decoding.links import Alignment
 from allyouneed.text.clean import clean
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import mean_of, moved, words_of
+from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
 from allyouneed.translation.markup.nodes import leaves, plain
 from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.protected import Protection, lost_numbers
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
-from allyouneed.translation.terms.use import TermUse, uses
-from allyouneed.translation.words import WordCounter
+from allyouneed.translation.terms.use import uses
 
 ALWAYS = Protection(numbers="free")
 """What is carried over in every text, unless a user says otherwise."""
@@ -173,13 +173,15 @@ class Sifted:
         """A text's translation from those of its lines."""
         if len(lines) == 1 and not notes:
             return parts[0]
-        ways = [one.alternatives or (one,) for one in parts]
+        ways = [(one, *one.alternatives[1:]) for one in parts]
         ranks = range(max(map(len, ways)))
-        texts = [[way[min(rank, len(way) - 1)] for way in ways] for rank in ranks]
-        first, *others = (_one_joined(text, lines, way, notes) for way in texts)
-        if self.request.alignments:
-            first = replace(first, alignment=_joined_alignment(lines, parts))
-        return _ranked([first, *others])
+        ends = [line.end for line in lines]
+        return _ranked(
+            [
+                joined(text, [way[min(rank, len(way) - 1)] for way in ways], ends, notes)
+                for rank in ranks
+            ]
+        )
 
 
 def _has_number(text: str) -> bool:
@@ -266,38 +268,3 @@ def _same_words(before: str, after: str) -> dict[int, int]:
         return {n: n for n in range(len(old))}
     blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     return {block.a + n: block.b + n for block in blocks for n in range(block.size)}
-
-
-def _joined_alignment(lines: Sequence[_Line], parts: Sequence[Translation]) -> Alignment:
-    """The alignments of lines as one; words are counted through the whole text."""
-    source, target = WordCounter(), WordCounter()
-    links: list[tuple[int, int]] = []
-    for line, part in zip(lines, parts, strict=True):
-        links += [(source.next + i, target.next + j) for i, j in part.alignment or ()]
-        source.add(line.text + line.end)
-        target.add(part.text + line.end)
-    return tuple(links)
-
-
-def _one_joined(
-    text: str, lines: Sequence[_Line], parts: Sequence[Translation], notes: Sequence[str]
-) -> Translation:
-    whole = "".join(part.text + line.end for line, part in zip(lines, parts, strict=True))
-    terms: list[TermUse] = []
-    begin, length = 0, 0  # of the line in the text, and of the translation so far
-    for line, part in zip(lines, parts, strict=True):
-        terms += (use.moved(begin, length) for use in part.terms)
-        begin += len(line.text) + len(line.end)
-        length += len(part.text) + len(line.end)
-    return Translation(
-        source=text,
-        text=whole,
-        tokens=tuple(token for one in parts for token in one.tokens),
-        token_log_probabilities=tuple(
-            log_p for one in parts for log_p in one.token_log_probabilities
-        ),
-        notes=tuple(dict.fromkeys([*notes, *(note for one in parts for note in one.notes)])),
-        terms=tuple(terms),
-        confidence=mean_of((one.confidence, len(one.tokens)) for one in parts),
-        word_confidences=words_of((one.word_confidences for one in parts), whole),
-    )

@@ -1,0 +1,53 @@
+"""The translations of the lines of a text, joined to the translation of the text."""
+
+from collections.abc import Sequence
+
+from allyouneed.decoding.links import Alignment
+from allyouneed.translation.confidence import mean_of, words_of
+from allyouneed.translation.result import Translation
+from allyouneed.translation.terms.use import TermUse
+from allyouneed.translation.words import WordCounter
+
+
+def joined(
+    source: str, parts: Sequence[Translation], ends: Sequence[str], notes: Sequence[str] = ()
+) -> Translation:
+    """The translation of `source` from the translations of its parts, in order.
+
+    `ends` holds what follows each part, in the source and in the translation alike. `notes` come
+    before the notes of the parts. The result has an alignment if every part has one, and no
+    alternatives.
+    """
+    whole = "".join(part.text + end for part, end in zip(parts, ends, strict=True))
+    terms: list[TermUse] = []
+    begin = length = 0  # of the part in the source, and of the translation so far
+    for part, end in zip(parts, ends, strict=True):
+        terms += (use.moved(begin, length) for use in part.terms)
+        begin += len(part.source) + len(end)
+        length += len(part.text) + len(end)
+    return Translation(
+        source=source,
+        text=whole,
+        tokens=tuple(token for part in parts for token in part.tokens),
+        token_log_probabilities=tuple(
+            log_p for part in parts for log_p in part.token_log_probabilities
+        ),
+        alignment=_joined_alignment(parts, ends),
+        notes=tuple(dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])),
+        terms=tuple(terms),
+        confidence=mean_of((part.confidence, len(part.tokens)) for part in parts),
+        word_confidences=words_of((part.word_confidences for part in parts), whole),
+    )
+
+
+def _joined_alignment(parts: Sequence[Translation], ends: Sequence[str]) -> Alignment | None:
+    """The alignments of the parts as one, its words counted through the whole text."""
+    source, target = WordCounter(), WordCounter()
+    links: list[tuple[int, int]] = []
+    for part, end in zip(parts, ends, strict=True):
+        if part.alignment is None:
+            return None
+        links += ((source.next + i, target.next + j) for i, j in part.alignment)
+        source.add(part.source + end)
+        target.add(part.text + end)
+    return tuple(links)
