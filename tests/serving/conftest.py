@@ -12,6 +12,7 @@ import pytest
 
 from allyouneed.serving.app import Service
 from allyouneed.serving.keys import KeyFile, Keyring
+from allyouneed.serving.live_view import Viewer
 from allyouneed.serving.server import Server, address_of, configuration, open_socket
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf, ShelvedModel
@@ -37,10 +38,12 @@ Start = Callable[..., Any]
 
 
 @contextmanager
-def running(shelf: Callable[[], Shelf], keys: Path, **changes: Any) -> Iterator[Running]:
+def running(
+    shelf: Callable[[], Shelf], keys: Path, viewer: Viewer | None = None, **changes: Any
+) -> Iterator[Running]:
     settings = Settings(**{"model": ["copier"], "port": 0, "threads": 2, **changes})
     keyring = Keyring(KeyFile(keys), settings.open, settings.requests_per_minute)
-    service = Service(settings, shelf, keyring)
+    service = Service(settings, shelf, keyring, viewer)
     started = threading.Event()
     with open_socket(settings) as opened:
         address = address_of(settings, opened)

@@ -78,6 +78,35 @@ def test_keys_open_choices_and_close_them(page: Any) -> None:
     assert page.evaluate("document.activeElement.textContent") == "dog"
 
 
+def test_a_button_opens_the_live_view(page: Any) -> None:
+    page.route(
+        "**/v1/look", lambda route: route.fulfill(json={"available": True, "path": "health"})
+    )
+    page.reload()
+    page.fill("#text", HELLO)
+    page.wait_for_selector("#look")
+    with page.expect_popup() as opened:
+        page.click("#look")
+    assert opened.value.url.endswith("/health")
+
+
+def test_the_page_says_what_the_live_view_needs(page: Any) -> None:
+    answer = {"available": False, "install": "pip install it"}
+    page.route("**/v1/look", lambda route: route.fulfill(json=answer))
+    page.reload()
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    assert "(pip install it)" in page.inner_text("#look-install")
+    assert page.locator("#look").is_hidden()
+
+
+def test_a_service_without_views_does_not_speak_of_them(page: Any) -> None:
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    assert page.locator("#look").is_hidden()
+    assert page.locator("#look-install").is_hidden()
+
+
 def test_swapping_takes_the_translation_along(page: Any) -> None:
     page.fill("#text", HELLO)
     page.wait_for_selector(".word")

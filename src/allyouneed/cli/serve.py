@@ -22,6 +22,7 @@ def serve(
     glossaries: option.Glossaries = None,
     suggestions: option.Suggestions = None,
     no_page: option.NoPage = None,
+    look: option.Look = None,
     open_to_all: option.Open = None,
     keys: option.Keys = None,
     allow_host: option.Hosts = None,
@@ -67,6 +68,7 @@ def serve(
         "glossaries": glossaries,
         "suggestions": suggestions,
         "page": False if no_page else None,
+        "look": look,
         "open": open_to_all,
         "keys": keys,
         "hosts": allow_host or None,
@@ -90,6 +92,7 @@ def serve(
     # pydantic looks for plug-ins in every package that is installed; that takes up to 0.1 s.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
+        from allyouneed.cli.serve_look import ServedViews
         from allyouneed.serving.app import Service
         from allyouneed.serving.server import address_of, open_socket
         from allyouneed.serving.server import serve as run
@@ -112,7 +115,9 @@ def serve(
     log_to(sys.stderr, settings.log_json)
     opened = open_socket(settings)
     with opened:
-        service = Service(settings, lambda: open_shelf(settings.model, settings.engine), keyring)
+        service = Service(
+            settings, lambda: open_shelf(settings.model, settings.engine), keyring, ServedViews()
+        )
         languages = ", ".join(f"{s} to {t}" for s, t in sorted(service.desk.shelf.models))
         if debug:
             for shelved in service.desk.shelf.models.values():

@@ -58,6 +58,15 @@ Suggestions = Annotated[
     ),
 ]
 NoPage = Annotated[bool | None, _option("no_page", "APIs alone.", flag="--no-page")]
+Look = Annotated[
+    bool | None,
+    _option(
+        "look",
+        "Let the page open the live view of a translation. The view needs torch, and memory for a "
+        "second copy of the model. Without this option it can be opened on loopback alone.",
+        flag="--look/--no-look",
+    ),
+]
 
 Open = Annotated[
     bool | None,

@@ -27,6 +27,7 @@ from allyouneed.serving.glossaries import Glossaries, default_folder
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.keys import Keyring
 from allyouneed.serving.libretranslate import LibreTranslate
+from allyouneed.serving.live_view import LiveViews, Viewer
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.omegat import OmegaT
@@ -48,9 +49,18 @@ Open = Callable[[], Shelf]
 
 
 class Service:
-    """One service: its models, queue, workers and endpoints. `app` is what a server runs."""
+    """One service: its models, queue, workers and endpoints. `app` is what a server runs.
 
-    def __init__(self, settings: Settings, open_models: Open, keyring: Keyring) -> None:
+    `viewer` makes live views of translations; None: the service offers none.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        open_models: Open,
+        keyring: Keyring,
+        viewer: Viewer | None = None,
+    ) -> None:
         self.settings = settings
         self.keyring = keyring
         self._open_models = open_models
@@ -62,6 +72,7 @@ class Service:
         shelf = open_models()
         self.desk = Desk(settings, shelf, self.queue, Detector(shelf.sources), self.metrics)
         self.jobs = DocumentJobs(self.desk, self.guard)
+        self.views = LiveViews(self.desk, self.guard, viewer)
         self._count_models()
         self.operations = self._operations()
         self._paths = {one.path for one in self.operations}
@@ -76,6 +87,7 @@ class Service:
             *DeepLGlossaries(desk, guard, glossaries).operations(),
             *Own(desk, guard).operations(),
             *OmegaT(desk, guard).operations(),
+            *self.views.operations(),
             *self.probes.operations(),
         ]
 
@@ -86,8 +98,9 @@ class Service:
         ]
         if self.settings.page:
             page = Page()
-            routes += page.routes()
-            self._paths |= page.paths
+            own = [*page.routes(), *self.views.routes()]
+            routes += own
+            self._paths |= {route.path for route in own}
         return Starlette(
             routes=routes,
             lifespan=self._lifespan,
@@ -121,6 +134,7 @@ class Service:
             for task in always:
                 task.cancel()
             self.jobs.close()
+            self.views.close()
             await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
             self._save()
 
@@ -158,6 +172,7 @@ class Service:
         else:
             self.desk.shelf, self.desk.detector = shelf, Detector(shelf.sources)
             self.desk.detector.load_ahead()
+            self.views.forget_models()
             self._count_models()
             LOG.info("models loaded anew")
         await asyncio.to_thread(self._save)

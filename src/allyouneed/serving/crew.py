@@ -50,7 +50,7 @@ class Crew:
 
     def _work(self, express: bool) -> None:
         if not express:
-            _step_back()
+            step_back()
         while (batch := self.queue.take(express)) is not None:
             began = time.perf_counter()
             try:
@@ -83,8 +83,8 @@ class Crew:
             order.receive(own)
 
 
-def _step_back() -> None:
-    """Lets the threads that answer and that serve light clients go before this one."""
+def step_back() -> None:
+    """Gives the threads that answer, and that serve light clients, precedence over this one."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

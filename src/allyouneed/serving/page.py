@@ -8,8 +8,13 @@ from starlette.routing import Route
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cache-control": "no-cache",
+    "cross-origin-opener-policy": "same-origin",
+}
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 PARTS = {
     "/": "page.html",
@@ -33,11 +38,6 @@ class Page:
             for path, name in PARTS.items()
         }
 
-    @property
-    def paths(self) -> set[str]:
-        """Where the parts are."""
-        return {*self._parts}
-
     def routes(self) -> list[Route]:
         """A route for each part."""
         return [Route(path, self.part, methods=["GET"]) for path in self._parts]
@@ -45,9 +45,4 @@ class Page:
     async def part(self, request: Request) -> Response:
         """One part."""
         kind, content = self._parts[request.url.path]
-        headers = {
-            "content-security-policy": POLICY,
-            "cache-control": "no-cache",
-            "cross-origin-opener-policy": "same-origin",
-        }
-        return Response(content, media_type=kind, headers=headers)
+        return Response(content, media_type=kind, headers=HEADERS)

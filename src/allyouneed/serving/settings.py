@@ -41,6 +41,7 @@ class Settings(BaseModel):
     queue_tokens: int = Field(1_000_000, ge=1)
     requests_per_minute: int = Field(0, ge=0)
     page: bool = True
+    look: bool | None = None
     log_json: bool = False
     log_texts: bool = False
 
@@ -53,6 +54,11 @@ class Settings(BaseModel):
             return ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def offers_look(self) -> bool:
+        """Whether clients may open the live view; without a word, on loopback alone."""
+        return self.loopback if self.look is None else self.look
 
 
 def resolve(given: Mapping[str, Any], file: Path | None) -> Settings:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
-from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 from allyouneed.serving.languages import code_of
 from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.translator import Translator
@@ -16,13 +16,14 @@ WARM_UP = "1 2 3."
 @dataclass(frozen=True, slots=True)
 class ShelvedModel:
     """A loaded model for one of its directions: the name that it was asked for by, the codes of
-    its languages, and the direction as the model is told it."""
+    its languages, the direction as the model is told it, and the folder that it was read from."""
 
     name: str
     source: str
     target: str
     translator: Translator
     direction: Direction = UNNAMED
+    folder: ModelFolder | None = None
 
 
 class Shelf:
@@ -82,6 +83,6 @@ def _shelved(name: str, engine: str, device: str | None) -> list[ShelvedModel]:
     source, target, direction = directions[0]
     translator(WARM_UP, source=direction.source or None, target=direction.target or None)
     return [
-        ShelvedModel(name, code_of(source), code_of(target), translator, direction)
+        ShelvedModel(name, code_of(source), code_of(target), translator, direction, folder)
         for source, target, direction in directions
     ]

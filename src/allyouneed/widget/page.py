@@ -71,12 +71,14 @@ def live_page() -> str:
     )
 
 
-def start_script(start: Start, page: int) -> str:
-    """Opens the view in the live page; `page` is the number that its questions come with."""
+def start_script(start: Start, page: int, link: bool = True) -> str:
+    """Opens the view in the live page; `page` is the number that its questions come with. With
+    `link` the page's address follows the view, text and all."""
+    options = start.options() if link else {**start.options(), "link": False}
     return (
         'import { httpTransport, mount } from "./view.js";\n'
         f'mount(document.getElementById("view"), httpTransport("ask?page={page}"), '
-        f"{script_json(start.options())});\n"
+        f"{script_json(options)});\n"
     )
 
 

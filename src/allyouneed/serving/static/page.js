@@ -19,6 +19,7 @@ let languages = [];
 let shown = null; // the translation on the page, as the service gave it, with what was asked
 let asking = null; // the request that is under way, to be broken off by the next one
 let timer = 0;
+let looking = {}; // whether the live view can be opened, and if not, what to install
 
 // ---- words of the page
 
@@ -139,6 +140,8 @@ function show(found) {
   text.lang = found?.source ?? "";
   at("detected").textContent = found && source.value === "auto" ? words.detected(nameOf(found.source)) : "";
   at("copy").hidden = at("hint").hidden = !found;
+  at("look").hidden = !found || !looking.available;
+  at("look-install").hidden = !found || !looking.install;
   at("news").textContent = found ? found.text : "";
   mark([]);
   if (!found) {
@@ -294,6 +297,23 @@ function step(nodes, node, by) {
   next.focus();
 }
 
+// ---- the live view
+
+async function findLook() {
+  looking = await ask("v1/look");
+  if (looking.install) at("look-install").textContent = words.lookInstall(looking.install);
+}
+
+async function look() {
+  const { written, source: from, target: to } = shown;
+  try {
+    const { path } = await ask("v1/look", { text: written, source: from, target: to });
+    if (!open(path, "_blank")) location.assign(path); // a browser that allows no new tabs
+  } catch (error) {
+    explain(error);
+  }
+}
+
 // ---- earlier translations, in this browser
 
 function past() {
@@ -371,6 +391,7 @@ function listen() {
     await navigator.clipboard.writeText(shown.text);
     say(words.copied);
   };
+  at("look").onclick = look;
   at("forget").onclick = () => { sessionStorage.removeItem("past"); listPast(); text.focus(); };
   at("key-form").onsubmit = (event) => {
     event.preventDefault();
@@ -410,4 +431,4 @@ function listen() {
 speak();
 listen();
 listPast();
-fillLanguages().then(translate, explain);
+Promise.all([fillLanguages(), findLook()]).then(translate, explain);
