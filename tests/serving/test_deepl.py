@@ -58,6 +58,10 @@ def test_form_bodies_are_read_too(served: Running) -> None:
         ({"split_sentences": "invalid"}, "split_sentences"),
         ({"tag_handling": "rtf"}, "tag_handling"),
         ({"splitting_tags": ["p"]}, "splitting_tags is not supported"),
+        ({"custom_instructions": ["be kind"]}, "custom_instructions is not supported"),
+        ({"style_id": "x"}, "style_id is not supported"),
+        ({"translation_memory_id": "x"}, "translation_memory_id is not supported"),
+        ({"glossary_ids": ["x"]}, "glossary_ids is not supported"),
         ({"text": []}, "text"),
         ({"text": ["a"] * 51}, "Too many texts: 51"),
     ],
@@ -121,6 +125,23 @@ def test_the_language_of_tagged_texts_is_that_of_their_words(translator: Any) ->
     )
     assert [one.detected_source_lang for one in found] == ["DE", "EN"]
     assert found[0].text == "<p>Der <em>Hund</em> schläft unter dem Tisch.</p>"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"formality": "more"}, "does not support formality"),
+        ({"output_format": "pdf"}, "output_format is not supported"),
+        ({"target_lang": "ZZ"}, "Value for 'target_lang' not supported"),
+    ],
+)
+def test_a_document_that_cannot_be_done_as_asked_is_refused(
+    served: Running, values: dict[str, str], message: str
+) -> None:
+    file = {"file": ("a.txt", b"Hello.")}
+    answer = served.post("/v2/document", data={"target_lang": "DE", **values}, files=file)
+    assert answer.status_code == 400
+    assert message in answer.json()["message"]
 
 
 def test_a_document_goes_there_and_back(served: Running, translator: Any) -> None:

@@ -18,7 +18,9 @@ from allyouneed.errors import AllYouNeedError
 from allyouneed.pipeline import processors
 from allyouneed.serving.crew import STOP_SECONDS, Crew
 from allyouneed.serving.deepl import DeepL
+from allyouneed.serving.deepl_documents import DeepLDocuments
 from allyouneed.serving.deepl_glossaries import DeepLGlossaries
+from allyouneed.serving.deepl_request import DeepLRequest
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.detection import Detector
 from allyouneed.serving.documents import DocumentJobs
@@ -81,10 +83,12 @@ class Service:
     def _operations(self) -> list[Operation]:
         desk, guard, marked, jobs = self.desk, self.guard, MarkedTexts(self.desk), self.jobs
         glossaries = Glossaries(self.settings.glossaries or default_folder())
+        deepl = DeepLRequest(desk, guard, glossaries)
         return [
             *LibreTranslate(desk, guard, marked, jobs).operations(),
-            *DeepL(desk, guard, marked, jobs, glossaries).operations(),
-            *DeepLGlossaries(desk, guard, glossaries).operations(),
+            *DeepL(deepl, marked).operations(),
+            *DeepLDocuments(deepl, jobs).operations(),
+            *DeepLGlossaries(deepl).operations(),
             *Own(desk, guard).operations(),
             *OmegaT(desk, guard).operations(),
             *self.views.operations(),

@@ -7,15 +7,11 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from allyouneed.serving.desk import Desk
-from allyouneed.serving.glossaries import Glossaries, KeptGlossary, as_tsv, read_entries
-from allyouneed.serving.guard import Guard
-from allyouneed.serving.languages import match
+from allyouneed.serving.deepl_request import KINDS, DeepLRequest, owner_of
+from allyouneed.serving.glossaries import KeptGlossary, as_tsv, read_entries
 from allyouneed.serving.operation import Operation, json_answer
-from allyouneed.serving.reading import FORM, checked, read_values
-from allyouneed.serving.refusal import Refused
+from allyouneed.serving.reading import checked, read_values
 
-KINDS = ("application/json", FORM)
 TSV = "text/tab-separated-values"
 
 
@@ -42,59 +38,59 @@ class GlossaryAnswer(BaseModel):
 
 
 class DeepLGlossaries:
-    """The endpoints."""
+    """The operations on glossaries."""
 
-    def __init__(self, desk: Desk, guard: Guard, kept: Glossaries) -> None:
-        self.desk, self.guard, self.kept = desk, guard, kept
+    def __init__(self, asked: DeepLRequest) -> None:
+        self.asked, self.desk, self.kept = asked, asked.desk, asked.glossaries
 
     def operations(self) -> list[Operation]:
         """All of them."""
         return [
             Operation(
-                method="GET",
-                path="/v2/glossary-language-pairs",
-                handler=self.pairs,
-                summary="List the language pairs that glossaries can have",
+                "GET",
+                "/v2/glossary-language-pairs",
+                self.pairs,
+                "List the language pairs that glossaries can have",
                 answer=dict[str, list[dict[str, str]]],
             ),
             Operation(
-                method="GET",
-                path="/v2/glossaries",
-                handler=self.all,
-                summary="List the glossaries",
+                "GET",
+                "/v2/glossaries",
+                self.all,
+                "List the glossaries",
                 answer=dict[str, list[GlossaryAnswer]],
             ),
             Operation(
-                method="POST",
-                path="/v2/glossaries",
-                handler=self.make,
-                summary="Make a glossary",
+                "POST",
+                "/v2/glossaries",
+                self.make,
+                "Make a glossary",
                 body=GlossaryBody,
                 body_kinds=KINDS,
                 answer=GlossaryAnswer,
                 status=201,
             ),
             Operation(
-                method="GET",
-                path="/v2/glossaries/{id}",
-                handler=self.one,
-                summary="Describe a glossary",
+                "GET",
+                "/v2/glossaries/{id}",
+                self.one,
+                "Describe a glossary",
                 answer=GlossaryAnswer,
                 in_path=("id",),
             ),
             Operation(
-                method="GET",
-                path="/v2/glossaries/{id}/entries",
-                handler=self.entries,
-                summary="Give out the entries of a glossary",
+                "GET",
+                "/v2/glossaries/{id}/entries",
+                self.entries,
+                "Give out the entries of a glossary",
                 answer_kind=TSV,
                 in_path=("id",),
             ),
             Operation(
-                method="DELETE",
-                path="/v2/glossaries/{id}",
-                handler=self.delete,
-                summary="Delete a glossary",
+                "DELETE",
+                "/v2/glossaries/{id}",
+                self.delete,
+                "Delete a glossary",
                 answer_kind="",
                 status=204,
                 in_path=("id",),
@@ -103,7 +99,7 @@ class DeepLGlossaries:
 
     async def pairs(self, request: Request) -> Response:
         """GET /v2/glossary-language-pairs"""
-        self._owner(request)
+        self.asked.owner(request)
         pairs = [
             {"source_lang": source.lower(), "target_lang": target.lower()}
             for source, target in sorted(self.desk.shelf.models)
@@ -112,20 +108,20 @@ class DeepLGlossaries:
 
     async def all(self, request: Request) -> Response:
         """GET /v2/glossaries"""
-        found = await asyncio.to_thread(self.kept.all, self._owner(request))
+        found = await asyncio.to_thread(self.kept.all, self.asked.owner(request))
         return json_answer({"glossaries": [_told(one) for one in found]})
 
     async def make(self, request: Request) -> Response:
         """POST /v2/glossaries"""
         values = await read_values(request)
-        visit = self.guard.admit(request)
+        visit = self.asked.guard.admit(request)
         body = checked(GlossaryBody, values)
-        source = self._language("source_lang", body.source_lang, self.desk.shelf.sources)
-        target = self._language("target_lang", body.target_lang, self.desk.shelf.targets)
+        source, target = self.asked.source(body.source_lang), self.asked.target(body.target_lang)
         self.desk.model(source, target)
         entries = await asyncio.to_thread(read_entries, body.entries, body.entries_format)
-        owner = visit.key.name if visit.key else ""
-        made = await asyncio.to_thread(self.kept.make, body.name, source, target, entries, owner)
+        made = await asyncio.to_thread(
+            self.kept.make, body.name, source, target, entries, owner_of(visit.key)
+        )
         return json_answer(_told(made), 201)
 
     async def one(self, request: Request) -> Response:
@@ -139,23 +135,13 @@ class DeepLGlossaries:
 
     async def delete(self, request: Request) -> Response:
         """DELETE /v2/glossaries/ID"""
-        owner = self._owner(request)
+        owner = self.asked.owner(request)
         await asyncio.to_thread(self.kept.delete, request.path_params["id"], owner)
         return Response(status_code=204)
 
-    def _owner(self, request: Request) -> str:
-        key = self.guard.key_of(request)
-        return key.name if key else ""
-
     async def _found(self, request: Request) -> KeptGlossary:
-        owner = self._owner(request)
+        owner = self.asked.owner(request)
         return await asyncio.to_thread(self.kept.find, request.path_params["id"], owner)
-
-    def _language(self, name: str, code: str, known: list[str]) -> str:
-        found = match(code, known)
-        if found is None:
-            raise Refused(400, f"Value for '{name}' not supported: {code[:20]}")
-        return found
 
 
 def _told(one: KeptGlossary) -> GlossaryAnswer:

@@ -115,17 +115,17 @@ class LiveViews:
         """The operations that programs may use."""
         return [
             Operation(
-                method="GET",
-                path="/v1/look",
-                handler=self.available,
-                summary="Say whether the live view of a translation can be opened",
+                "GET",
+                "/v1/look",
+                self.available,
+                "Say whether the live view of a translation can be opened",
                 answer=Available,
             ),
             Operation(
-                method="POST",
-                path="/v1/look",
-                handler=self.look,
-                summary="Open the live view of a text's translation",
+                "POST",
+                "/v1/look",
+                self.look,
+                "Open the live view of a text's translation",
                 body=LookBody,
                 answer=LookAnswer,
             ),

@@ -12,7 +12,7 @@ from starlette.responses import Response
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
     """`body` and `answer` are the models of what comes in and goes out; None: something else than
     JSON, which `answer_kind` then names ("" is an answer without a body). `query` are the

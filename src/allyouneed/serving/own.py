@@ -122,27 +122,23 @@ class Own:
         """All of them."""
         return [
             Operation(
-                method="POST",
-                path="/v1/translate",
-                handler=self.translate,
-                summary="Translate, with all that is known about each translation",
+                "POST",
+                "/v1/translate",
+                self.translate,
+                "Translate, with all that is known about each translation",
                 body=TranslateBody,
                 answer=TranslateAnswer,
             ),
             Operation(
-                method="POST",
-                path="/v1/alternatives",
-                handler=self.alternatives,
-                summary="Say which words may follow the beginning of a translation",
+                "POST",
+                "/v1/alternatives",
+                self.alternatives,
+                "Say which words may follow the beginning of a translation",
                 body=AlternativesBody,
                 answer=AlternativesAnswer,
             ),
             Operation(
-                method="GET",
-                path="/v1/models",
-                handler=self.models,
-                summary="List the models",
-                answer=list[dict[str, str]],
+                "GET", "/v1/models", self.models, "List the models", answer=list[dict[str, str]]
             ),
         ]
 

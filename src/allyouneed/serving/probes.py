@@ -26,38 +26,34 @@ class Probes:
         """All of them."""
         return [
             Operation(
-                method="GET",
-                path="/health",
-                handler=self.health,
-                summary="Say that the process lives",
+                "GET", "/health", self.health, "Say that the process lives", answer=dict[str, str]
+            ),
+            Operation(
+                "GET",
+                "/ready",
+                self.readiness,
+                "Say whether requests are taken: 200, or 503 while starting and ending",
                 answer=dict[str, str],
             ),
             Operation(
-                method="GET",
-                path="/ready",
-                handler=self.readiness,
-                summary="Say whether requests are taken: 200, or 503 while starting and ending",
-                answer=dict[str, str],
-            ),
-            Operation(
-                method="GET",
-                path="/metrics",
-                handler=self.numbers,
-                summary="Counters for Prometheus; with a key where keys are needed",
+                "GET",
+                "/metrics",
+                self.numbers,
+                "Counters for Prometheus; with a key where keys are needed",
                 answer_kind=PROMETHEUS,
             ),
             Operation(
-                method="GET",
-                path="/openapi.json",
-                handler=self.describe,
-                summary="This description, OpenAPI 3.1",
+                "GET",
+                "/openapi.json",
+                self.describe,
+                "This description, OpenAPI 3.1",
                 answer=dict[str, Any],
             ),
             Operation(
-                method="GET",
-                path="/spec",
-                handler=self.describe,
-                summary="The same where LibreTranslate has it",
+                "GET",
+                "/spec",
+                self.describe,
+                "The same where LibreTranslate has it",
                 answer=dict[str, Any],
             ),
         ]

@@ -1,0 +1,131 @@
+"""DeepL's API, version 2: documents."""
+
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
+from allyouneed.serving.documents import DocumentJob, DocumentJobs
+from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.reading import MULTIPART, Uploaded, checked, read_values
+from allyouneed.serving.refusal import Refused
+
+POLL_SECONDS = 5  # after which a client may ask again how far a document is
+
+
+class DocumentBody(BaseModel):
+    """What /v2/document takes beside the file."""
+
+    target_lang: str
+    source_lang: str | None = None
+    filename: str | None = None
+    glossary_id: str | None = None
+
+
+class DocumentStarted(BaseModel):
+    """A document's number, and the key that its result is fetched with."""
+
+    document_id: str
+    document_key: str
+
+
+class DocumentKey(BaseModel):
+    """The key of a document."""
+
+    document_key: str
+
+
+class DocumentStatus(BaseModel):
+    """How far a document is: queued, translating, done or error. `progress` is the share that is
+    translated, from 0 to 1; DeepL's own service has no such value."""
+
+    document_id: str
+    status: str
+    progress: float
+    seconds_remaining: int | None = None
+    billed_characters: int | None = None
+    error_message: str | None = None
+
+
+class DeepLDocuments:
+    """The operations on documents."""
+
+    def __init__(self, asked: DeepLRequest, jobs: DocumentJobs) -> None:
+        self.asked, self.guard, self.jobs = asked, asked.guard, jobs
+
+    def operations(self) -> list[Operation]:
+        """All of them."""
+        return [
+            Operation(
+                "POST",
+                "/v2/document",
+                self.begin,
+                "Begin to translate a document",
+                body_kinds=(MULTIPART,),
+                answer=DocumentStarted,
+            ),
+            Operation(
+                "POST",
+                "/v2/document/{id}",
+                self.status,
+                "Say how far a document is",
+                body=DocumentKey,
+                body_kinds=KINDS,
+                answer=DocumentStatus,
+                in_path=("id",),
+            ),
+            Operation(
+                "POST",
+                "/v2/document/{id}/result",
+                self.result,
+                "Fetch a translated document",
+                body=DocumentKey,
+                body_kinds=KINDS,
+                answer_kind="application/octet-stream",
+                in_path=("id",),
+            ),
+        ]
+
+    async def begin(self, request: Request) -> Response:
+        """POST /v2/document"""
+        values = await read_values(request)
+        visit = self.guard.admit(request)
+        file = values.get("file")
+        if not isinstance(file, Uploaded):
+            raise Refused(400, "Parameter 'file' is missing")
+        check_supported(values)
+        body = checked(DocumentBody, {k: v for k, v in values.items() if isinstance(v, str)})
+        source, target = self.asked.source(body.source_lang), self.asked.target(body.target_lang)
+        terms = await self.asked.terms(body.glossary_id, visit.key, source, target)
+        name = body.filename or file.name
+        job = self.jobs.begin(file.content, name, source, target, visit, terms)
+        return json_answer(DocumentStarted(document_id=job.id, document_key=job.key))
+
+    async def status(self, request: Request) -> Response:
+        """POST /v2/document/ID"""
+        job = await self._job(request)
+        done = job.state == "done"
+        return json_answer(
+            DocumentStatus(
+                document_id=job.id,
+                status=job.state,
+                progress=1.0 if done else job.progress,
+                seconds_remaining=None if job.ended else POLL_SECONDS,
+                billed_characters=job.visit.characters if done else None,
+                error_message=job.error,
+            )
+        )
+
+    async def result(self, request: Request) -> Response:
+        """POST /v2/document/ID/result"""
+        job = await self._job(request)
+        if job.result is None:
+            if job.error:
+                raise Refused(404, job.error)
+            raise Refused(503, "the document is not translated yet", POLL_SECONDS)
+        return FileResponse(job.result, media_type="application/octet-stream")
+
+    async def _job(self, request: Request) -> DocumentJob:
+        values = await read_values(request)
+        self.guard.key_of(request)
+        return self.jobs.find(request.path_params["id"], checked(DocumentKey, values).document_key)
