@@ -29,6 +29,14 @@ def test_columns(call, copier_folder: Path, pair: tuple[Path, Path]) -> None:
         assert float(row[2]) == pytest.approx(math.exp(float(row[1])), abs=1e-3)
 
 
+def test_pairs_in_one_file(call, copier_folder: Path, pair: tuple[Path, Path]) -> None:
+    both = pair[0].with_suffix(".tsv")
+    both.write_text("A man.\tA man.\nA dog.\tA cat.\n", encoding="utf-8")
+    of_two_files = call("score", "--model", copier_folder, "--source", pair[0], "--target", pair[1])
+    assert call("score", "--model", copier_folder, "--tsv", both) == of_two_files
+    assert "name two files" in call("score", "--model", copier_folder).err
+
+
 def test_tokens_add_up(call, copier_folder: Path, pair: tuple[Path, Path]) -> None:
     source, target = pair
     done = call(

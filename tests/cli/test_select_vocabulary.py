@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from allyouneed.cli import select_vocabulary as verb
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import VOCABULARY_SELECTION
@@ -70,6 +71,21 @@ def test_it_is_learnt_from_the_models_own_translations(call, model: Path) -> Non
     call("select-vocabulary", "--model", model, "--source", "texts")
     copied = call("translate", "--model", model, "--vocabulary-selection", "The dog sleeps.")
     assert copied.lines == ["The dog sleeps."]
+
+
+@pytest.mark.parametrize(("typed", "beam"), [([], 1), (["--beam", "3"], 3)])
+def test_the_models_own_translations_are_greedy(
+    call, model: Path, monkeypatch: pytest.MonkeyPatch, typed: list[str], beam: int
+) -> None:
+    seen: list[int] = []
+
+    def translate_corpus(translator, sources, options) -> list[str]:
+        seen.append(options.beam)
+        return list(sources)
+
+    monkeypatch.setattr(verb, "translate_corpus", translate_corpus)
+    call("select-vocabulary", "--model", model, "--source", "texts", *typed)
+    assert seen == [beam]
 
 
 def test_what_is_lost_is_measured_with_the_selection(call, model: Path) -> None:

@@ -1,31 +1,27 @@
 """`allyouneed align`: which words of two sentences are each other's translation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from allyouneed.cli.evaluate import COLUMNS
-from allyouneed.cli.options import Debug, Json
+from allyouneed.cli.bar import bar
+from allyouneed.cli.options import Debug, Json, PairFiles
 from allyouneed.cli.output import as_json, result
 from allyouneed.cli.pairs import file_lines, file_pairs
 from allyouneed.errors import DataError
 
 if TYPE_CHECKING:
     from allyouneed.data.corpus import Pair
+    from allyouneed.evaluation.alignment_error import GoldAlignment
+
+TextPair = tuple[str, str]
 
 
 def align(
-    source: Annotated[
-        Path | None, typer.Option(help="Sentences, one a line; .gz, .xz, .zst too.")
-    ] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
-    tsv: Annotated[
-        Path | None, typer.Option(help="Both in one file: source, tab, translation.")
-    ] = None,
+    *,
+    files: PairFiles,
     corpus: Annotated[
         list[Path] | None,
         typer.Option(help="More pairs (TSV) to learn from, for which no line is printed."),
@@ -53,32 +49,13 @@ def align(
     """
     from allyouneed.data.alignment.texts import align_texts
     from allyouneed.decoding.links import pharaoh
-    from allyouneed.evaluation.alignment_error import GoldAlignment, alignment_error_rate
+    from allyouneed.evaluation.alignment_error import alignment_error_rate
 
-    pairs = [(pair.source, pair.target) for pair in file_pairs(source, target, tsv)]
-    wanted: list[GoldAlignment] = []
-    if gold:
-        lines = file_lines(gold)
-        if len(lines) != len(pairs):
-            raise DataError(
-                f"{gold} has {len(lines):,} lines for {len(pairs):,} pairs; it needs one for each"
-            )
-        for number, (line, pair) in enumerate(zip(lines, pairs, strict=True), 1):
-            wanted.append(GoldAlignment.of(line, f"{gold}:{number}"))
-            counts = [len(side.split()) for side in pair]
-            wanted[-1].check(counts[0], counts[1], f"{gold}:{number}")
-    console = Console(stderr=True)
-    with Progress(
-        *COLUMNS, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("reading", total=None)
-        found = align_texts(
-            pairs,
-            ((pair.source, pair.target) for pair in _pairs_of(corpus or [])),
-            lambda stage, done, total: progress.update(
-                task, description=stage, completed=done, total=total
-            ),
-        )
+    pairs = [(pair.source, pair.target) for pair in files.pairs()]
+    wanted = _gold_alignments(gold, pairs) if gold else []
+    with bar("reading") as show:
+        more = ((pair.source, pair.target) for pair in _pairs_of(corpus or []))
+        found = align_texts(pairs, more, show)
     if gold:
         rate = alignment_error_rate(found, wanted)
         values = {"alignment_error_rate": rate, "pairs": len(pairs)}
@@ -89,6 +66,27 @@ def align(
             result(as_json({"source": one, "target": other, "alignment": links}))
         else:
             result(pharaoh(tuple(links)))
+
+
+def _gold_alignments(path: Path, pairs: "Sequence[TextPair]") -> "list[GoldAlignment]":
+    """The alignments by people, one for each pair.
+
+    Raises:
+        DataError: a line is malformed, or the file has another number of lines.
+    """
+    from allyouneed.evaluation.alignment_error import GoldAlignment
+
+    lines = file_lines(path)
+    if len(lines) != len(pairs):
+        raise DataError(
+            f"{path} has {len(lines):,} lines for {len(pairs):,} pairs; it needs one for each"
+        )
+    read = []
+    for number, (line, (one, other)) in enumerate(zip(lines, pairs, strict=True), 1):
+        links = GoldAlignment.of(line, f"{path}:{number}")
+        links.check(len(one.split()), len(other.split()), f"{path}:{number}")
+        read.append(links)
+    return read
 
 
 def _pairs_of(files: list[Path]) -> Iterator["Pair"]:

@@ -126,6 +126,7 @@ def build(verbs: Iterable[str] = VERBS) -> "typer.Typer":
     import typer
 
     from allyouneed.cli.about import allyouneed
+    from allyouneed.cli.option_groups import with_single_options
 
     app = typer.Typer(
         rich_markup_mode="markdown", context_settings={"help_option_names": ["-h", "--help"]}
@@ -137,7 +138,7 @@ def build(verbs: Iterable[str] = VERBS) -> "typer.Typer":
         if verb in GROUPS:
             app.add_typer(getattr(module, f"{name}_verbs")(), name=verb)
         else:
-            app.command(verb)(getattr(module, name))
+            app.command(verb)(with_single_options(getattr(module, name)))
     return app
 
 

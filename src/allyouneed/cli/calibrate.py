@@ -1,27 +1,15 @@
 """`allyouneed calibrate`: fits the confidence of a model's translations."""
 
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
-from allyouneed.cli.evaluate import COLUMNS
-from allyouneed.cli.loading import opened
-from allyouneed.cli.options import (
-    DEFAULT_MODEL,
-    Debug,
-    Device,
-    Engine,
-    From,
-    Json,
-    Model,
-    Threads,
-    To,
-)
+from allyouneed.cli.bar import bar
+from allyouneed.cli.options import DEFAULT_MODEL, Json, Languages, Model, Running
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.pairs import file_pairs
 from allyouneed.cli.select_vocabulary import check_not_bundled
@@ -30,30 +18,50 @@ from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
     from allyouneed.insight.calibrating import Examples, Report
+    from allyouneed.model_folder.confidence import Calibration
     from allyouneed.text.languages import Direction
     from allyouneed.translation.translator import Translator
 
 
-def calibrate(
-    pairs: Annotated[
-        list[Path],
-        typer.Option(
-            metavar="FILE.tsv",
-            help="Held-out lines of source, tab, translation; .gz too; repeatable.",
-        ),
-    ],
-    model: Model = DEFAULT_MODEL,
-    into: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="The model folder to write to (the one of --model)."),
-    ] = None,
+HeldOut = Annotated[
+    list[Path],
+    typer.Option(
+        metavar="FILE.tsv",
+        help="Held-out lines of source, tab, translation; .gz too; repeatable.",
+    ),
+]
+Into = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="The model folder to write to (the one of --model)."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The pairs of each file that are used."""
+
     first: Annotated[
         int | None, typer.Option(min=1, help="Use only so many pairs of each file.")
-    ] = None,
-    skip: Annotated[int, typer.Option(min=0, help="Skip so many pairs of each file first.")] = 0,
-    swap: Annotated[
-        bool, typer.Option("--swap", help="The files have the translation first.")
-    ] = False,
+    ] = None
+    skip: Annotated[int, typer.Option(min=0, help="Skip so many pairs of each file first.")] = 0
+    swap: Annotated[bool, typer.Option("--swap", help="The files have the translation first.")] = (
+        False
+    )
+
+    def of(self, file: Path) -> list[tuple[str, str]]:
+        """Source and translation of the chosen pairs of a file."""
+        end = None if self.first is None else self.skip + self.first
+        chosen = islice(file_pairs(None, None, file), self.skip, end)
+        sides = [(one.source, one.target) for one in chosen]
+        return [(target, source) for source, target in sides] if self.swap else sides
+
+
+def calibrate(
+    *,
+    pairs: HeldOut,
+    model: Model = DEFAULT_MODEL,
+    into: Into = None,
+    part: Part,
     threshold: Annotated[
         float,
         typer.Option(min=1, max=99, help="The lowest chrF of an acceptable translation."),
@@ -62,13 +70,9 @@ def calibrate(
         bool,
         typer.Option("--evaluate", help="Measure the folder's calibration; write nothing."),
     ] = False,
-    from_: From = None,
-    to: To = None,
+    languages: Languages,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    engine: Engine = "auto",
-    debug: Debug = False,
+    running: Running,
 ) -> None:
     """Fit the confidence of translations: the probability that a reader accepts them.
 
@@ -86,10 +90,8 @@ def calibrate(
     cross-validated, except with --evaluate. H is the mean log-probability of a token, which needs
     no calibration.
     """
-    from allyouneed.files import write_whole
-    from allyouneed.insight.calibrating import card_with, fit, measured
-    from allyouneed.model_folder.confidence import save_calibration
-    from allyouneed.model_folder.folder import CARD, open_model_folder
+    from allyouneed.insight.calibrating import fit, measured
+    from allyouneed.model_folder.folder import open_model_folder
 
     folder = open_model_folder(model)
     folder.check_translates()
@@ -98,43 +100,46 @@ def calibrate(
         check_not_bundled(folder)
     if into is not None and not evaluate:
         open_model_folder(into).check_translates()
-    translator = opened(model, engine, device, threads, debug)
+    translator = running.translator(model)
     known = translator.rules.calibration
     if evaluate and known is None:
         raise UsageError(f"{folder.path} has no calibration yet; leave --evaluate out to fit one")
-    direction = translator.speaks.direction(from_, to)
-    chosen = slice(skip, None if first is None else skip + first)
-    sets = {file.name: _examples(translator, file, chosen, swap, direction) for file in pairs}
+    direction = translator.speaks.direction(languages.from_, languages.to)
+    sets = {one.name: _examples(translator, one, part.of(one), direction) for one in pairs}
     if evaluate and known is not None:
         report = measured(known, sets)
     else:
         calibration, report = fit(sets, threshold)
-        save_calibration(calibration, place)
-        card = place / CARD
-        if card.is_file():
-            write_whole(card, card_with(card.read_text(encoding="utf-8"), calibration, report))
-        note(f"{place}: its translations have a confidence from now on")
+        _save(place, calibration, report)
     if json:
         result(as_json({name: one.to_dict() for name, one in report.items()}))
         return
     print_result(_table(report, folder.path.name), ())
 
 
+def _save(place: Path, calibration: "Calibration", report: "dict[str, Report]") -> None:
+    """Writes the calibration into a model folder, and what was measured into its README.md."""
+    from allyouneed.files import write_whole
+    from allyouneed.insight.calibrating import card_with
+    from allyouneed.model_folder.confidence import save_calibration
+    from allyouneed.model_folder.folder import CARD
+
+    save_calibration(calibration, place)
+    card = place / CARD
+    if card.is_file():
+        write_whole(card, card_with(card.read_text(encoding="utf-8"), calibration, report))
+    note(f"{place}: its translations have a confidence from now on")
+
+
 def _examples(
-    translator: "Translator", file: Path, chosen: slice, swap: bool, direction: "Direction"
+    translator: "Translator", file: Path, pairs: list[tuple[str, str]], direction: "Direction"
 ) -> "Examples":
-    """Translates the chosen pairs of a file, with a progress bar."""
+    """Translates the pairs of a file, with a progress bar."""
     from allyouneed.insight.calibrating import examples_of
 
-    lines = islice(file_pairs(None, None, file), chosen.start, chosen.stop)
-    pairs = [(one.target, one.source) if swap else (one.source, one.target) for one in lines]
-    console = Console(stderr=True)
-    with Progress(
-        *COLUMNS, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task(file.name, total=len(pairs))
+    with bar(file.name, len(pairs)) as show:
         found = examples_of(
-            translator, pairs, direction, lambda done: progress.update(task, completed=done)
+            translator, pairs, direction, lambda done: show(file.name, done, len(pairs))
         )
     if left := len(pairs) - len(found):
         note(f"{file}: {left:,} pairs left out, because they are blank or translated in parts")

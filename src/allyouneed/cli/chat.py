@@ -1,14 +1,13 @@
 """`allyouneed chat`: a conversation with a model that has learnt to reply."""
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from allyouneed.cli.loading import opened
-from allyouneed.cli.options import SEARCH, Debug, Device, Engine, Json, Threads
+from allyouneed.cli.options import SEARCH, Json, Running
 from allyouneed.cli.search import given
 from allyouneed.cli.talk import answer_lines, talk
 from allyouneed.cli.variety import measure
@@ -18,34 +17,40 @@ SAMPLING = "Sampling (the default)"
 EVALUATION = "Evaluation"
 
 
-def chat(
-    model: Annotated[
-        str, typer.Option(help="A model folder, of a model that replies.", metavar="FOLDER")
-    ],
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How replies are drawn."""
+
     temperature: Annotated[
         float | None,
         typer.Option(
             help="Below 1 prefers probable tokens, above 1 gives more variety (0.8).",
             rich_help_panel=SAMPLING,
         ),
-    ] = None,
+    ] = None
     top_k: Annotated[
         int | None,
         typer.Option(
             help="Draw from the k most probable tokens only (all).", rich_help_panel=SAMPLING
         ),
-    ] = None,
+    ] = None
     top_p: Annotated[
         float | None,
         typer.Option(
             help="Draw from the fewest tokens with probability p together (0.9).",
             rich_help_panel=SAMPLING,
         ),
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None,
         typer.Option(help="The same seed gives the same replies (0).", rich_help_panel=SAMPLING),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How replies are searched for, and their limits."""
+
     beam: Annotated[
         int | None,
         typer.Option(
@@ -53,25 +58,35 @@ def chat(
             "most 1000).",
             rich_help_panel=SEARCH,
         ),
-    ] = None,
+    ] = None
     no_repeat_ngram: Annotated[
         int | None,
         typer.Option(
             help="No sequence of n tokens occurs twice in a reply (3); 0 allows all.",
             rich_help_panel=SEARCH,
         ),
-    ] = None,
+    ] = None
     max_length: Annotated[
         int | None,
         typer.Option(help="Largest number of tokens of a reply (80).", rich_help_panel=SEARCH),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A file on which the variety of replies is measured.
+
+    Raises:
+        UsageError: the other options are given without a file.
+    """
+
     evaluate: Annotated[
         Path | None,
         typer.Option(
             help="Measure how varied the replies to these turns are (turn, tab, reply).",
             rich_help_panel=EVALUATION,
         ),
-    ] = None,
+    ] = None
     first: Annotated[
         int | None,
         typer.Option(
@@ -79,7 +94,7 @@ def chat(
             help="Use only this many turns from the start of the --evaluate file.",
             rich_help_panel=EVALUATION,
         ),
-    ] = None,
+    ] = None
     spaced: Annotated[
         bool,
         typer.Option(
@@ -87,12 +102,23 @@ def chat(
             help="Remove the spaces around punctuation in the --evaluate file.",
             rich_help_panel=EVALUATION,
         ),
-    ] = False,
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.evaluate is None and (self.first is not None or self.spaced):
+            raise UsageError("--first and --spaced need --evaluate FILE; add it, or leave them out")
+
+
+def chat(
+    *,
+    model: Annotated[
+        str, typer.Option(help="A model folder, of a model that replies.", metavar="FOLDER")
+    ],
+    sampling: Sampling,
+    search: Search,
+    evaluation: Evaluation,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    engine: Engine = "auto",
-    debug: Debug = False,
+    running: Running,
 ) -> None:
     """Talk to a model that was trained to reply.
 
@@ -109,20 +135,17 @@ def chat(
     """
     from allyouneed.chat import DRAWN, SEARCHED, Chat
 
-    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    if beam is not None:
-        for name in given(drawing):
+    if search.beam is not None:
+        for name in given(asdict(sampling)):
             raise UsageError(
-                f"--{name.replace('_', '-')} is for sampling, but --beam {beam} asks for beam "
-                "search; leave one of them out"
+                f"--{name.replace('_', '-')} is for sampling, but --beam {search.beam} asks for "
+                "beam search; leave one of them out"
             )
-    if evaluate is None and (first is not None or spaced):
-        raise UsageError("--first and --spaced need --evaluate FILE; add it, or leave them out")
-    typed = {**drawing, "beam": beam, "no_repeat_ngram": no_repeat_ngram, "max_length": max_length}
-    options = replace(DRAWN if beam is None else SEARCHED, **given(typed))
-    conversation = Chat(opened(model, engine, device, threads, debug), options)
-    if evaluate is not None:
-        measure(conversation, evaluate, first, spaced, json)
+    typed = given(asdict(sampling) | asdict(search))
+    options = replace(DRAWN if search.beam is None else SEARCHED, **typed)
+    conversation = Chat(running.translator(model), options)
+    if evaluation.evaluate is not None:
+        measure(conversation, evaluation.evaluate, evaluation.first, evaluation.spaced, json)
     elif sys.stdin is not None and sys.stdin.isatty() and not json:
         talk(conversation)
     elif answer_lines(conversation, json):

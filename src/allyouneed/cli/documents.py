@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+from allyouneed.cli.bar import bar
 from allyouneed.cli.document_place import matching
 from allyouneed.cli.output import note
+from allyouneed.cli.translate_options import Documents
 from allyouneed.documents.bilingual import pairs_of, writer_for
 from allyouneed.documents.formats import BY_ENDING, format_of, read_document
 from allyouneed.documents.memory import Memory, read_tmx, update_tmx
@@ -30,35 +29,13 @@ SHOWN = 20  # notes shown for one file; of the others only the number is shown
 COMPARED = 2_000  # sentences of a run that are compared with the sentences of a memory
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentOptions:
-    """The options of a call that apply to documents.
-
-    Raises:
-        UsageError: they contradict each other, or one cannot be used.
-    """
-
-    format: str | None = None
-    memory: Path | None = None
-    update_memory: bool = False
-    bilingual: Path | None = None
-    protect: Sequence[str] = ()
-    resume: bool = False
-
-    def __post_init__(self) -> None:
-        Protection(self.protect)
-        if self.update_memory and self.memory is None:
-            raise UsageError("--update-memory needs --memory FILE, the file to update")
-        if self.bilingual is not None:
-            writer_for(self.bilingual)
-
-
 @dataclass(slots=True)
 class _Run:
     """The state that all files of a call share."""
 
     translate: Translate
-    options: DocumentOptions
+    options: Documents
+    protect: Sequence[str]
     memory: Memory | None
     passages: list[Passage] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -69,14 +46,17 @@ def translate_documents(
     target: Path,
     opening: "Callable[[], Translator]",
     how: Mapping[str, Any],
-    options: DocumentOptions,
+    options: Documents,
+    protect: Sequence[str] = (),
 ) -> None:
     """Translates files into the file or folder `target`. Each is written whole or not at all.
 
     Raises:
-        UsageError: a file does not exist, or `target` cannot hold its translation.
+        UsageError: a file does not exist, `target` cannot hold its translation, or an option
+            cannot be used.
         AllYouNeedError: at the end, if one of several files could not be translated.
     """
+    _check(options, protect)
     jobs = list(_jobs(given, target, options.format))
     several = len(jobs) > 1
     translator = opening()
@@ -91,7 +71,7 @@ def translate_documents(
     def translate(texts: list[str], alignments: bool) -> "Sequence[Translation]":
         return translator(texts, alignments=alignments, protect=False, **how)
 
-    run = _Run(translate, options, memory)
+    run = _Run(translate, options, protect, memory)
     for source, place in jobs:
         if options.resume and _is_done(source, place):
             note(f"{place} exists and is newer than {source}")
@@ -118,15 +98,23 @@ def translate_documents(
         )
 
 
+def _check(options: Documents, protect: Sequence[str]) -> None:
+    Protection(protect)
+    if options.update_memory and options.memory is None:
+        raise UsageError("--update-memory needs --memory FILE, the file to update")
+    if options.bilingual is not None:
+        writer_for(options.bilingual)
+
+
 def _one(run: _Run, source: Path, target: Path) -> None:
     document = read_document(source, run.options.format)
-    with _Bar(source) as progress:
+    with bar(source.name) as show:
         report = translate_document(
             document,
             run.translate,
-            protect=run.options.protect,
+            protect=run.protect,
             recall=run.memory,
-            progress=progress,
+            progress=lambda done, total: show(source.name, done, total),
         )
     data = document.written()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -204,26 +192,3 @@ def _codes(translator: "Translator", how: Mapping[str, Any]) -> tuple[str, str]:
     """The codes of the two languages; "und" (undetermined) if the model does not name them."""
     direction = translator.speaks.direction(how.get("source"), how.get("target"))
     return code_of(direction.source) or "und", code_of(direction.target) or "und"
-
-
-class _Bar:
-    """A progress bar on a terminal; without a terminal nothing is shown."""
-
-    def __init__(self, source: Path) -> None:
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-        )
-        console = Console(stderr=True)
-        hidden = not console.is_terminal
-        self._bar = Progress(*columns, console=console, disable=hidden, transient=True)
-        self._task = self._bar.add_task(source.name)
-
-    def __enter__(self) -> Callable[[int, int], None]:
-        self._bar.start()
-        return lambda done, total: self._bar.update(self._task, completed=done, total=total)
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()

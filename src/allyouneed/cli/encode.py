@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from allyouneed.cli.lines import numbered_chunks
-from allyouneed.cli.loading import opened_encoder
-from allyouneed.cli.options import Debug, Device, EncoderFolder, Json, Threads
+from allyouneed.cli.options import EncoderFolder, Json, RunningOnCore
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.errors import UsageError
 from allyouneed.files import whole_file
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def encode(
+    *,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="Texts to encode, each in quotes. Without them: standard input."),
@@ -31,9 +31,7 @@ def encode(
         typer.Option(help="A .npy file for all vectors, one row each (float32).", metavar="FILE"),
     ] = None,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    debug: Debug = False,
+    running: RunningOnCore,
 ) -> None:
     """Turn texts into vectors with an encoder-only model.
 
@@ -54,7 +52,7 @@ def encode(
         )
     if output is not None and not output.parent.is_dir():
         raise UsageError(f"--output {output}: there is no folder {output.parent}")
-    encoder = opened_encoder(model, device, threads, "masked-lm")
+    encoder = running.encoder(model, "masked-lm")
     rows: list[NDArray[np.float32]] = []
     for chunk, places in numbered_chunks(texts, note):
         vectors, notes = encoder.encode_with_notes(chunk, pooling)  # type: ignore[arg-type]

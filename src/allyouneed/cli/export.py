@@ -1,13 +1,17 @@
 """`allyouneed export`: writes a model for another toolkit."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from allyouneed.cli.options import DEFAULT_MODEL, Debug, Model
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    from allyouneed.model_folder.folder import ModelFolder
 
 TARGETS = ("ctranslate2", "huggingface", "marian", "onnx")
 
@@ -60,12 +64,19 @@ def export(
         raise UsageError("--sentences needs --to marian --quantization int8; leave it out")
     from allyouneed.model_folder.folder import open_model_folder
 
-    opened = open_model_folder(model)
+    lines = sentences.read_text("utf-8").split("\n") if sentences else ()
+    _write(open_model_folder(model), folder, to, quantization or "float32", lines)
+    note(f"written to {folder}; its README.md says how to use it")
+
+
+def _write(
+    opened: "ModelFolder", folder: Path, to: str, quantization: str, sentences: Sequence[str]
+) -> None:
     match to:
         case "ctranslate2":
             from allyouneed.interop.ctranslate2 import export_ctranslate2
 
-            export_ctranslate2(opened, folder, quantization or "float32")
+            export_ctranslate2(opened, folder, quantization)
         case "huggingface":
             if opened.heads is None:
                 from allyouneed.interop.huggingface_folder import export_huggingface
@@ -78,10 +89,8 @@ def export(
         case "marian":
             from allyouneed.interop.marian.exporting import check_quantization, export_marian
 
-            lines = sentences.read_text("utf-8").split("\n") if sentences else ()
-            export_marian(opened, folder, check_quantization(quantization or "float32"), lines)
+            export_marian(opened, folder, check_quantization(quantization), sentences)
         case "onnx":
             from allyouneed.interop.onnx_folder import export_onnx
 
             export_onnx(opened, folder)
-    note(f"written to {folder}; its README.md says how to use it")

@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from allyouneed.cli.lines import numbered_chunks
-from allyouneed.cli.loading import opened_encoder
-from allyouneed.cli.options import Debug, Device, EncoderFolder, Json, Threads
+from allyouneed.cli.options import EncoderFolder, Json, RunningOnCore
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.errors import AllYouNeedError
 
 
 def fill(
+    *,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="Texts with [MASK], each in quotes. Without them: standard input."),
@@ -19,9 +19,7 @@ def fill(
     model: EncoderFolder = None,
     top: Annotated[int, typer.Option(help="Pieces shown for each mask.")] = 5,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    debug: Debug = False,
+    running: RunningOnCore,
 ) -> None:
     """Fill in the words that [MASK] hides, with an encoder-only model.
 
@@ -33,7 +31,7 @@ def fill(
     Prints the most probable pieces for every mask, one per line: the probability, a tab, and the
     text with the piece in place of the mask. With --json there is one line for each text.
     """
-    encoder = opened_encoder(model, device, threads, "masked-lm")
+    encoder = running.encoder(model, "masked-lm")
     for chunk, places in numbered_chunks(texts, note):
         try:
             found = encoder.fill(chunk, top)

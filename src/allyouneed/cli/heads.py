@@ -4,14 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from allyouneed.cli.evaluate import COLUMNS
-from allyouneed.cli.loading import opened
-from allyouneed.cli.options import DEFAULT_MODEL, Debug, Device, Json, Model, Threads
+from allyouneed.cli.bar import bar
+from allyouneed.cli.options import DEFAULT_MODEL, Json, Model, PairFiles, RunningOnCore
 from allyouneed.cli.output import as_json, note, result
-from allyouneed.cli.pairs import file_lines, file_pairs
+from allyouneed.cli.pairs import file_lines
 from allyouneed.cli.tables import head_table, print_result
 
 if TYPE_CHECKING:
@@ -19,13 +16,8 @@ if TYPE_CHECKING:
 
 
 def heads(
-    source: Annotated[
-        Path | None, typer.Option(help="Sentences, one per line; .gz, .xz, .zst too.")
-    ] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None,
-    tsv: Annotated[
-        Path | None, typer.Option(help="Both in one file: source, tab, translation.")
-    ] = None,
+    *,
+    files: PairFiles,
     model: Model = DEFAULT_MODEL,
     gold: Annotated[
         Path | None,
@@ -39,9 +31,7 @@ def heads(
         Path | None, typer.Option(help="Write a picture of layers × heads: .png, .svg or .pdf.")
     ] = None,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    debug: Debug = False,
+    running: RunningOnCore,
 ) -> None:
     """Measure every attention head over a corpus: where it looks, and the loss without it.
 
@@ -60,23 +50,17 @@ def heads(
 
     if picture:
         check_picture(picture)
-    pairs = list(file_pairs(source, target, tsv))
+    pairs = list(files.pairs())
     gold_lines = file_lines(gold) if gold else None
-    translator = opened(model, "core", device, threads, debug)
-    console = Console(stderr=True)
-    with Progress(
-        *COLUMNS, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("reading", total=None)
+    translator = running.translator(model)
+    with bar("reading") as show:
         report = head_report(
             translator,
             [pair.source for pair in pairs],
             [pair.target for pair in pairs],
             gold=gold_lines,
             importance=importance,
-            progress=lambda stage, done, total: progress.update(
-                task, description=stage, completed=done, total=total
-            ),
+            progress=show,
         )
     title = f"{model}, {report.sentences:,} sentences"
     if picture:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,37 +17,64 @@ from allyouneed.errors import UsageError
 FIREFOX, HUB = "firefox:", "hf:"
 
 
-def import_model(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="The other toolkit's model: a folder, a file or a zip; or firefox:PAIR or "
-            "hf:ORG/NAME, which are downloaded."
-        ),
-    ],
-    into: Annotated[
-        Path | None,
-        typer.Option(
-            help="The model folder to write; it must not be in use. By default a folder with the "
-            "model's name in $ALLYOUNEED_MODELS or ~/.local/share/allyouneed/models, where "
-            "`allyouneed models` lists it."
-        ),
-    ] = None,
-    from_: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            help="The format; by default it is recognised from SOURCE.",
-        ),
-    ] = None,
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="The other toolkit's model: a folder, a file or a zip; or firefox:PAIR or "
+        "hf:ORG/NAME, which are downloaded."
+    ),
+]
+Into = Annotated[
+    Path | None,
+    typer.Option(
+        help="The model folder to write; it must not be in use. By default a folder with the "
+        "model's name in $ALLYOUNEED_MODELS or ~/.local/share/allyouneed/models, where "
+        "`allyouneed models` lists it."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--from", help="The format; by default it is recognised from SOURCE."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatOptions:
+    """Options that apply to models of certain formats only."""
+
     dictionaries: Annotated[
         Path | None,
         typer.Option(help="fairseq only: the folder of dict.*.txt (SOURCE's folder)."),
-    ] = None,
+    ] = None
     codes: Annotated[
         Path | None,
         typer.Option(help="fairseq only: the file of BPE codes (bpecodes in SOURCE's folder)."),
-    ] = None,
+    ] = None
+
+    def of(self, format: str) -> dict[str, object]:
+        """The options that the format takes.
+
+        Raises:
+            UsageError: another option was typed.
+        """
+        from allyouneed.interop.formats import FORMATS
+
+        taken = FORMATS[format].options
+        options = asdict(self)
+        for option, value in options.items():
+            if value is not None and option not in taken:
+                raise UsageError(
+                    f"--{option} does not apply to a model from {format}; leave it out"
+                )
+        return {option: options[option] for option in taken}
+
+
+def import_model(
+    *,
+    source: Source,
+    into: Into = None,
+    from_: Format = None,
+    options: FormatOptions,
     debug: Debug = False,
 ) -> None:
     """Make a model folder from another toolkit's model.
@@ -93,16 +121,10 @@ def import_model(
 
     if from_ is not None and from_ not in FORMATS:
         raise UsageError(f"--from {from_} is not one of {', '.join(FORMATS)}")
-    options: dict[str, object] = {"dictionaries": dictionaries, "codes": codes}
+    target = models_home() / named(source) if into is None else into
     with _here(source) as path:
         name = from_ or format_of(path)
-        for option, value in options.items():
-            if value is not None and option not in FORMATS[name].options:
-                raise UsageError(f"--{option} does not apply to a model from {name}; leave it out")
-        given = {option: options[option] for option in FORMATS[name].options}
-        home = models_home()
-        target = home / named(source) if into is None else into
-        folder = FORMATS[name].read(path, target, note=note, **given)
+        folder = FORMATS[name].read(path, target, note=note, **options.of(name))
     use = "translate" if folder.heads is None else "predict, fill or encode"
     called = target.name if into is None else folder.path
     note(f"written to {folder.path}; {use} with it: --model {called}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allyouneed.cli.loading import opened
-from allyouneed.cli.options import DEFAULT_MODEL, RUNNING, Debug, Device, Model, Threads
+from allyouneed.cli.bar import bar
+from allyouneed.cli.options import DEFAULT_MODEL, RUNNING, Model, RunningOnCore
 from allyouneed.cli.output import note, result
 from allyouneed.errors import UsageError
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from allyouneed.widget.session import Session
 
 EXAMPLE = "The man did it, said the boy."
+SWITCHING = "switching off each single head"
 
 
 def look(
+    *,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="A sentence, or two to compare, each in quotes."),
@@ -48,9 +50,7 @@ def look(
         bool,
         typer.Option("--no-browser", help="Only print the address.", rich_help_panel=RUNNING),
     ] = False,
-    device: Device = None,
-    threads: Threads = None,
-    debug: Debug = False,
+    running: RunningOnCore,
 ) -> None:
     """Look inside a translation: attention, beam, layers; switch heads off and see what changes.
 
@@ -74,8 +74,8 @@ def look(
     start = Start.of(texts or [EXAMPLE], beam, len(names))
     if html is not None and (port or no_browser):
         raise UsageError("--port and --no-browser do not apply to --html; leave them out")
-    translators = [opened(name, "core", device, threads, debug) for name in names]
-    on_failure = traceback.print_exception if debug else lambda error: None
+    translators = [running.translator(name) for name in names]
+    on_failure = traceback.print_exception if running.debug else lambda error: None
     session = Session(translators, names, on_failure)
     if html is not None:
         _save(session, start, html)
@@ -84,16 +84,10 @@ def look(
 
 
 def _save(session: "Session", start: "Start", path: Path) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
     from allyouneed.widget.saved import save
 
-    columns = (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.description}"))
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
-        task = shown.add_task("switching off each single head")
-        save(session, start, path, lambda done, of: shown.update(task, completed=done, total=of))
+    with bar(SWITCHING) as show:
+        save(session, start, path, lambda done, total: show(SWITCHING, done, total))
     note(f"{path.stat().st_size / 1e6:.1f} MB; open it in any browser")
     result(str(path))
 

@@ -1,12 +1,21 @@
-"""Options that mean the same in every verb."""
+"""Options that mean the same in every verb, and the groups in which verbs take them."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allyouneed.cli.loading import DEFAULT_MODEL
+from allyouneed.cli.loading import DEFAULT_MODEL, opened, opened_encoder
+from allyouneed.cli.pairs import file_pairs
 from allyouneed.cli.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from allyouneed.data.corpus import Pair
+    from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.translation.translator import Translator
 
 __all__ = ["DEFAULT_MODEL"]  # the default of `Model`
 
@@ -60,9 +69,8 @@ To = Annotated[
     str | None,
     typer.Option(
         "--to",
-        metavar="LANGUAGE|FILE",
-        help="The target language, for a model of several languages; or the file or folder to "
-        "write translated documents to.",
+        metavar="LANGUAGE",
+        help="The target language, for a model of several languages.",
     ),
 ]
 Engine = Annotated[
@@ -96,3 +104,55 @@ Debug = Annotated[
         rich_help_panel=RUNNING,
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How a verb runs a model."""
+
+    device: Device = None
+    threads: Threads = None
+    engine: Engine = "auto"
+    debug: Debug = False
+
+    def translator(self, model: str, vocabulary_selection: bool = False) -> "Translator":
+        """The translator of a model; raises as `loading.opened`."""
+        return opened(
+            model, self.engine, self.device, self.threads, self.debug, vocabulary_selection
+        )
+
+    def encoder(self, model: str | None, recipe: str) -> "EncoderModel":
+        """The model without a decoder; raises as `loading.opened_encoder`."""
+        return opened_encoder(model, self.device, self.threads, recipe)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningOnCore(Running):
+    """How a verb runs a model that only the paper's code can run: there is no --engine."""
+
+    engine: str = field(default="core", init=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Languages:
+    """The languages of a call."""
+
+    from_: From = None
+    to: To = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFiles:
+    """The files that hold pairs of sentences."""
+
+    source: Annotated[
+        Path | None, typer.Option(help="Sentences, one per line; .gz, .xz, .zst too.")
+    ] = None
+    target: Annotated[Path | None, typer.Option(help="Their translations, line by line.")] = None
+    tsv: Annotated[
+        Path | None, typer.Option(help="Both in one file: source, tab, translation.")
+    ] = None
+
+    def pairs(self) -> "Iterator[Pair]":
+        """The pairs in the order of the files; raises as `pairs.file_pairs`."""
+        return file_pairs(self.source, self.target, self.tsv)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from allyouneed.cli.lines import numbered_chunks
-from allyouneed.cli.loading import opened_encoder
-from allyouneed.cli.options import Debug, Device, EncoderFolder, Json, Threads
+from allyouneed.cli.options import EncoderFolder, Json, RunningOnCore
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.errors import DataError, UsageError
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def predict(
+    *,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="Texts to label, each in quotes. Without them: standard input."),
@@ -27,9 +27,7 @@ def predict(
         typer.Option("--pairs", help="Each text is a pair of texts with a tab between them."),
     ] = False,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    debug: Debug = False,
+    running: RunningOnCore,
 ) -> None:
     """Label texts with an encoder-only model.
 
@@ -42,7 +40,7 @@ def predict(
     probability. A model that tags words gives one tag for each word, separated by spaces. With
     --json the line has the probabilities of all labels, or each word with its tag.
     """
-    encoder = opened_encoder(model, device, threads, "sst2")
+    encoder = running.encoder(model, "sst2")
     for chunk, places in numbered_chunks(texts, note):
         answers = _found(encoder, chunk, places, pairs)
         for text, place, found in zip(chunk, places, answers, strict=True):

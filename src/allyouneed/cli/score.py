@@ -2,26 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allyouneed.cli.loading import opened
-from allyouneed.cli.options import (
-    DEFAULT_MODEL,
-    Debug,
-    Device,
-    Engine,
-    From,
-    Json,
-    Model,
-    Threads,
-    To,
-)
+from allyouneed.cli.options import DEFAULT_MODEL, Json, Languages, Model, PairFiles, Running
 from allyouneed.cli.output import as_json, result
-from allyouneed.cli.pairs import file_pairs
 from allyouneed.errors import DataError, UsageError
 from allyouneed.text.shown import shown
 
@@ -33,44 +21,40 @@ PAIRS_AT_ONCE = 512
 
 
 def score(
-    source: Annotated[Path, typer.Option(help="Sentences, one per line; .gz, .xz, .zst too.")],
-    target: Annotated[Path, typer.Option(help="Their translations, line by line.")],
+    *,
+    files: PairFiles,
     model: Model = DEFAULT_MODEL,
-    from_: From = None,
-    to: To = None,
+    languages: Languages,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Also print each token with its log-probability.")
     ] = False,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    engine: Engine = "auto",
-    debug: Debug = False,
+    running: Running,
 ) -> None:
     """Score given translations: their log-probability under a model.
 
     **Examples**
 
     - `allyouneed score --source input.en --target output.de`
-    - `allyouneed score --source input.en --target output.de --tokens`
+    - `allyouneed score --tsv pairs.tsv --tokens`
 
     The columns are separated by tabs. Column 1 is the log-probability (natural logarithm), column 2
     its mean per token (the end token is counted), column 3 that mean as a probability, column 4 the
     translation.
     """
-    if engine not in ("auto", "core"):
+    if running.engine not in ("auto", "core"):
         raise UsageError(
-            f"--engine {engine} cannot score given translations, only the core model can; "
+            f"--engine {running.engine} cannot score given translations, only the core model can; "
             "leave --engine out, or use core"
         )
-    pairs = file_pairs(source, target, None)
-    translator = opened(model, "core", device, threads, debug)
+    pairs = files.pairs()
+    translator = replace(running, engine="core").translator(model)
     while chunk := list(islice(pairs, PAIRS_AT_ONCE)):
         try:
             texts = [p.source for p in chunk], [p.target for p in chunk]
-            scores = translator.score(*texts, source=from_, target=to)
+            scores = translator.score(*texts, source=languages.from_, target=languages.to)
         except DataError as error:
-            place = f"{target}:{chunk[0].line}-{chunk[-1].line}"
+            place = f"{files.tsv or files.target}:{chunk[0].line}-{chunk[-1].line}"
             raise DataError(f"{place}: of these lines, {error}") from error
         for pair, one in zip(chunk, scores, strict=True):
             if json:

@@ -2,27 +2,35 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from allyouneed.cli.dry_run import as_text, plan
-from allyouneed.cli.options import Debug, Device, Json, Threads
+from allyouneed.cli.options import Json, RunningOnCore
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.progress import TrainingProgress
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from allyouneed.training.recipe.schema import CommonRecipe
+    from allyouneed.training.run import TrainingResult
+
+Recipe = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE",
+        help="The name of a packaged recipe (reverse, multi30k, en-de, wmt14-base, ...; a wrong "
+        "name lists them all), or a TOML file.",
+    ),
+]
 SIGNAL_EXIT = 128  # the exit code is this plus the signal's number, as in a shell
 
 
 def train(
-    recipe: Annotated[
-        str,
-        typer.Argument(
-            metavar="RECIPE",
-            help="The name of a packaged recipe (reverse, multi30k, en-de, wmt14-base, ...; a "
-            "wrong name lists them all), or a TOML file.",
-        ),
-    ],
+    *,
+    recipe: Recipe,
     overrides: Annotated[
         list[str] | None,
         typer.Argument(metavar="SECTION.KEY=VALUE", help="Keys of the recipe to change."),
@@ -38,9 +46,7 @@ def train(
         typer.Option("--dry-run", help="Show the run's data, memory and time. Writes nothing."),
     ] = False,
     json: Json = False,
-    device: Device = None,
-    threads: Threads = None,
-    debug: Debug = False,
+    running: RunningOnCore,
 ) -> None:
     """Train a model from a recipe. Writes a model folder and a report with curves.
 
@@ -65,29 +71,43 @@ def train(
     check_can_be_built(checked)
     from allyouneed.training.run import train as run
 
-    if threads is not None:
+    if running.threads is not None:
         import torch
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(running.threads)
     if dry_run:
-        with TrainingProgress() as progress:
-            planned = plan(checked, device, progress.preparing)
-        result(as_json(planned) if json else as_text(planned))
+        _show_plan(checked, running.device, json)
         return
     # the overrides as they were typed, because the model card shows the command
-    start = partial(run, recipe, into, overrides=overrides or (), resume=resume, device=device)
+    start = partial(
+        run, recipe, into, overrides=overrides or (), resume=resume, device=running.device
+    )
+    _tell_end(_watched(start, json), json)
+
+
+def _show_plan(recipe: "CommonRecipe", device: str | None, json: bool) -> None:
+    with TrainingProgress() as progress:
+        planned = plan(recipe, device, progress.preparing)
+    result(as_json(planned) if json else as_text(planned))
+
+
+def _watched(start: "Callable[..., TrainingResult]", json: bool) -> "TrainingResult":
+    """Runs the training, and shows its records as they come."""
     try:
         if json:
-            done = start(report=_print_record)
-        else:
-            with TrainingProgress() as progress:
-                done = start(report=progress.show)
+            return start(report=_print_record)
+        with TrainingProgress() as progress:
+            return start(report=progress.show)
     except KeyboardInterrupt:  # Ctrl-C before the first step, or a second Ctrl-C
         note(
             "ended at once, without a new checkpoint; prepared data are kept, and the same command "
             "with --resume continues"
         )
         raise
+
+
+def _tell_end(done: "TrainingResult", json: bool) -> None:
+    """Tells where the results are. Ends the verb with the signal's exit code if one came."""
     if done.model is None:
         if done.first:
             note(f"{done.reason} at step {done.steps:,}; the same command with --resume continues")
