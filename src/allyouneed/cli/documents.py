@@ -13,11 +13,11 @@ from allyouneed.cli.translate_options import Documents
 from allyouneed.documents.bilingual import pairs_of, writer_for
 from allyouneed.documents.formats import BY_ENDING, format_of, read_document
 from allyouneed.documents.memory import Memory, read_tmx, update_tmx
+from allyouneed.documents.recent_sentences import TranslateMany
 from allyouneed.documents.translating import Report, translate_document
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.files import write_whole
 from allyouneed.serving.languages import code_of
-from allyouneed.translation.markup.carrying import Translate
 from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
 
@@ -33,7 +33,7 @@ COMPARED = 2_000  # sentences of a run that are compared with the sentences of a
 class _Run:
     """The state that all files of a call share."""
 
-    translate: Translate
+    translate: TranslateMany
     options: Documents
     protect: Sequence[str]
     memory: Memory | None
@@ -68,8 +68,8 @@ def translate_documents(
         is_new = options.update_memory and not options.memory.exists()
         memory = Memory({}) if is_new else read_tmx(options.memory, *codes)
 
-    def translate(texts: list[str], alignments: bool) -> "Sequence[Translation]":
-        return translator(texts, alignments=alignments, protect=False, **how)
+    def translate(texts: list[str], alignments: bool) -> "Iterator[Translation]":
+        return translator.translate_lines(texts, alignments=alignments, protect=False, **how)
 
     run = _Run(translate, options, protect, memory)
     for source, place in jobs:

@@ -1,14 +1,17 @@
 """A document's passages through a translator, and a report of how that went."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from allyouneed.documents.document import Document
-from allyouneed.translation.markup.carrying import Carrier, Recall, Translate
+from allyouneed.documents.recent_sentences import RecentSentences, TranslateMany
+from allyouneed.translation.markup.carrying import Carrier, Recall
 from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
 
-TOGETHER = 400  # passages: enough for sentences of like length to meet in a batch
+WINDOW = 200_000  # characters carried together: some 80 pages, so that batches are full
+Progress = Callable[[int, int], None]
+"""progress(done, total): how many passages of a document are done."""
 
 
 @dataclass(slots=True)
@@ -21,37 +24,95 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
 
+class DocumentTranslator:
+    """Translates documents, one after the other, and reports on all of them.
+
+    A sentence that recurs is translated once, in whichever document it stands.
+    """
+
+    def __init__(
+        self, translate: TranslateMany, *, protect: Sequence[str] = (), recall: Recall | None = None
+    ) -> None:
+        """`protect` are regular expressions of text that is carried over as it is; `recall` gives
+        translations that are known already.
+
+        Raises:
+            UsageError: an expression that is none.
+        """
+        self.report = Report()
+        self._recent = RecentSentences(translate)
+        self._protect = protect
+        self._recall = recall
+
+    def translate(self, document: Document, progress: Progress = lambda done, total: None) -> None:
+        """Translates the passages of a document, which is then ready to be written.
+
+        Raises:
+            AllYouNeedError: as the translator.
+        """
+        protection = Protection([*self._protect, *document.protect])
+        carrier = Carrier(self._recent, protection, self._recall)
+        done, total = 0, len(document.passages)
+        for window in _windows(document.passages):
+            self._recent.arrived = _share(window, done, total, progress)
+            carried = carrier.carry([passage.nodes for passage in window])
+            for passage, one in zip(window, carried, strict=True):
+                passage.take(one)
+                self.report.sentences += len(one.pairs)
+                self.report.recalled += sum(pair.recalled for pair in one.pairs)
+                self.report.notes += (_placed(passage, note) for note in one.notes)
+            done += len(window)
+            progress(done, total)
+        self.report.passages += total
+        self.report.notes += document.notes
+
+
 def translate_document(
     document: Document,
-    translate: Translate,
+    translate: TranslateMany,
     *,
     protect: Sequence[str] = (),
     recall: Recall | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> Report:
-    """Translates the passages of a document, which is then ready to be written.
-
-    `protect` are regular expressions of text that is carried over as it is; `recall` gives
-    translations that are known already; `progress` is told how many passages of how many are done.
+    """The report of one document's translation; the options are those of `DocumentTranslator`.
 
     Raises:
         UsageError: an expression that is none.
         AllYouNeedError: as the translator.
     """
-    carrier = Carrier(translate, Protection([*protect, *document.protect]), recall)
-    report = Report(len(document.passages))
-    for begin in range(0, len(document.passages), TOGETHER):
-        progress(begin, report.passages)
-        some = document.passages[begin : begin + TOGETHER]
-        carried = carrier.carry([passage.nodes for passage in some])
-        for passage, one in zip(some, carried, strict=True):
-            passage.take(one)
-            report.sentences += len(one.pairs)
-            report.recalled += sum(pair.recalled for pair in one.pairs)
-            report.notes += (_placed(passage, note) for note in one.notes)
-    progress(report.passages, report.passages)
-    report.notes += document.notes
-    return report
+    translator = DocumentTranslator(translate, protect=protect, recall=recall)
+    translator.translate(document, progress)
+    return translator.report
+
+
+def _windows(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
+    """The passages in lists of about `WINDOW` characters."""
+    window: list[Passage] = []
+    characters = 0
+    for passage in passages:
+        window.append(passage)
+        characters += len(passage.text)
+        if characters >= WINDOW:
+            yield window
+            window, characters = [], 0
+    if window:
+        yield window
+
+
+def _share(
+    window: Sequence[Passage], done: int, total: int, progress: Progress
+) -> Callable[[int], None]:
+    """Tells progress, as if the window's passages were done in the order of its sentences."""
+    characters = sum(len(passage.text) for passage in window) or 1
+    seen = 0
+
+    def arrived(number: int) -> None:
+        nonlocal seen
+        seen = min(seen + number, characters)
+        progress(done + len(window) * seen // characters, total)
+
+    return arrived
 
 
 def _placed(passage: Passage, note: str) -> str:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,8 +24,11 @@ from allyouneed.translation.terms.glossary import Glossary
 if TYPE_CHECKING:
     from allyouneed.documents.document import Document
     from allyouneed.documents.formats import Format
+    from allyouneed.translation.markup.carrying import Translate
+    from allyouneed.translation.result import Translation
 
 AT_A_TIME = 4
+TOGETHER = 1000  # sentences of a document in one order, so that others are served in between
 MOST_JOBS = 200
 KEPT_SECONDS = 3600.0  # after its end
 JOB_SECONDS = 3600.0  # that a job may take
@@ -142,11 +145,12 @@ class DocumentJobs:
                 self.desk.model(source, target)
                 asked = self.desk.asked(terms=job.terms)
                 translate = self.desk.from_thread(source, target, asked, job.visit)
+                portions = partial(_in_portions, translate)
 
                 def tell(done: int, total: int) -> None:
                     job.progress = done / max(total, 1)
 
-                work = partial(translate_document, document, translate, progress=tell)
+                work = partial(translate_document, document, portions, progress=tell)
                 await loop.run_in_executor(self._pool, work)
             job.result = await loop.run_in_executor(self._pool, self._written, job, document)
             job.state = "done"
@@ -170,6 +174,14 @@ class DocumentJobs:
         path = self._folder / job.id
         path.write_bytes(document.written())
         return path
+
+
+def _in_portions(
+    translate: "Translate", sentences: list[str], alignments: bool
+) -> "Iterator[Translation]":
+    """The translations of a document's sentences, ordered a portion at a time."""
+    for begin in range(0, len(sentences), TOGETHER):
+        yield from translate(sentences[begin : begin + TOGETHER], alignments)
 
 
 def _ending_of(data: bytes) -> str:

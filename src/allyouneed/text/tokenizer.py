@@ -224,7 +224,10 @@ class Tokenizer(ConcatenatingTokenizer):
         spelling = self.spelling(id)
         if id < len(self.specials):
             return self.specials[id]
-        half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
+        try:
+            return spelling.decode()
+        except UnicodeDecodeError:
+            half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
         return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
 
     def mark(self, language: str) -> int:

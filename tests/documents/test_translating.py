@@ -1,0 +1,87 @@
+"""Documents through a translator: each sentence once, progress, and a report."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from allyouneed.documents import translating
+from allyouneed.documents.recent_sentences import RecentSentences
+from allyouneed.documents.text import read_text
+from allyouneed.documents.translating import DocumentTranslator, translate_document
+from allyouneed.translation.result import Translation
+
+
+class Counting:
+    """A translator in upper case that remembers what it was asked, and gives results singly."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, texts: list[str], alignments: bool) -> Iterator[Translation]:
+        for text in texts:
+            self.asked.append(text)
+            links = tuple((n, n) for n in range(len(text.split())))
+            yield Translation(
+                source=text, text=text.upper(), tokens=(), token_log_probabilities=(),
+                alignment=links if alignments else None,
+            )  # fmt: skip
+
+
+@pytest.fixture
+def counting() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translating, "WINDOW", 40)
+
+
+DATA = b"".join(b"The number %d.\n\nSee the note.\n\n" % n for n in range(30))
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_a_sentence_is_translated_once_however_far_apart(counting: Counting) -> None:
+    document = read_text(DATA)
+    report = translate_document(document, counting)
+    assert document.written() == DATA.upper()
+    assert (report.passages, report.sentences) == (60, 60)
+    assert sorted(counting.asked) == sorted({*counting.asked})
+    assert len(counting.asked) == 31
+
+
+def test_a_sentence_is_translated_once_in_several_documents(counting: Counting) -> None:
+    translator = DocumentTranslator(counting)
+    for _ in range(2):
+        document = read_text(DATA)
+        translator.translate(document)
+        assert document.written() == DATA.upper()
+    assert len(counting.asked) == 31
+    assert (translator.report.passages, translator.report.sentences) == (120, 120)
+
+
+def test_sentences_of_like_length_are_asked_together(counting: Counting) -> None:
+    translate_document(read_text(DATA), counting)
+    assert counting.asked == sorted(counting.asked, key=len)
+
+
+def test_only_the_latest_sentences_are_remembered(counting: Counting) -> None:
+    recent = RecentSentences(counting, most=2)
+    for text in ("one", "two", "one", "three", "one", "two"):
+        assert [one.text for one in recent([text], False)] == [text.upper()]
+    assert counting.asked == ["one", "two", "three", "two"]
+
+
+def test_links_are_asked_for_where_they_are_missing(counting: Counting) -> None:
+    recent = RecentSentences(counting)
+    assert recent(["a b"], False)[0].alignment is None
+    assert recent(["a b"], True)[0].alignment == ((0, 0), (1, 1))
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_progress_grows_while_sentences_arrive(counting: Counting) -> None:
+    told: list[tuple[int, int]] = []
+    translate_document(read_text(DATA), counting, progress=lambda *one: told.append(one))
+    assert told == sorted(told)
+    assert told[-1] == (60, 60)
+    assert len({done for done, _ in told}) > 20
