@@ -46,7 +46,9 @@ def named_device(name: str) -> "torch.device":
 
 
 def check_threads(threads: int | None) -> None:
-    """Raises UsageError for a number of threads outside 1 … 1024. None means all cores."""
+    """Raises UsageError for what is no whole number from 1 to 1024. None means all cores."""
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
+        raise UsageError(f"threads={threads!r} must be a whole number, at least 1")
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
 

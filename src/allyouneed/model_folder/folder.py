@@ -5,6 +5,7 @@ writes a folder. If writing fails, an older folder is unchanged.
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
-from allyouneed.errors import ModelFolderError, nearest, needs_torch
+from allyouneed.errors import ModelFolderError, UsageError, nearest, needs_torch
 from allyouneed.files import old_folder, whole_folder
 from allyouneed.model_folder.config import (
     FORMAT_VERSION,
@@ -294,6 +295,8 @@ def _json(values: Mapping[str, Any]) -> str:
 
 
 def _locate(name_or_path: str | Path) -> Path:
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise UsageError(f"{name_or_path!r} is no model; give a name or the path of a model folder")
     known = bundled_models()
     if isinstance(name_or_path, str) and name_or_path in known:
         return bundled_folder(name_or_path)

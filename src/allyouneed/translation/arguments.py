@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from allyouneed.errors import UsageError
 
+SHOWN = 60  # characters of a value in a message
+
 
 def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
     """The texts of a call.
@@ -21,9 +23,19 @@ def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
 
 
 def check_many(method: str, *texts: Iterable[str]) -> None:
-    """Raises UsageError for a text in the place of several: Python would take its letters."""
-    if any(isinstance(one, str) for one in texts):
-        raise UsageError(f"{method} takes lists of texts; put a single one in brackets")
+    """Raises UsageError for a single text, whose letters Python would take, and for what is no
+    list."""
+    for one in texts:
+        if isinstance(one, str | bytes) or not isinstance(one, Iterable):
+            raise UsageError(
+                f"{method} takes lists of texts, not {shortened(one)}; put a single one in brackets"
+            )
+
+
+def shortened(value: object) -> str:
+    """The value as Python writes it, cut to fit into a message."""
+    written = repr(value)
+    return written if len(written) <= SHOWN else f"{written[:SHOWN]}..."
 
 
 def check_tags(

@@ -30,17 +30,58 @@ class SearchKeywords(TypedDict, total=False):
     seed: int
 
 
+NAMES = {
+    "alpha": "length_penalty",
+    "beam_size": "beam",
+    "beams": "beam",
+    "do_sample": "sample",
+    "from": "source",
+    "from_": "source",
+    "max_decoding_length": "max_length",
+    "max_new_tokens": "max_length",
+    "nbest": "n_best",
+    "no_repeat_ngram_size": "no_repeat_ngram",
+    "num_beams": "beam",
+    "num_hypotheses": "n_best",
+    "num_return_sequences": "n_best",
+    "sampling_temperature": "temperature",
+    "sampling_topk": "top_k",
+    "sampling_topp": "top_p",
+    "source_lang": "source",
+    "target_lang": "target",
+    "to": "target",
+}
+"""Names of the command line and of other libraries, each with the keyword for it here."""
+PLACES = {
+    "attention": "call translator.attention(text, translation)",
+    "device": "give it to allyouneed.load",
+    "engine": "give it to allyouneed.load",
+    "json": "every result has to_dict()",
+    "no_protect": "use protect=False",
+    "output": "write the text of the result to the file yourself",
+    "scores": "every result has average_log_likelihood, probability and confidence",
+    "stream": "call translator.stream(text)",
+    "threads": "give it to allyouneed.load",
+    "vocabulary_selection": "give it to allyouneed.load",
+}
+"""Options of the command line that are no keywords of a call, each with what to do in Python."""
+
 LENGTHS = frozenset(SearchOptions.__dataclass_fields__)
 SEARCHING = frozenset(BeamOptions.__dataclass_fields__) - LENGTHS
 DRAWING = frozenset(SamplingOptions.__dataclass_fields__) - LENGTHS
 
 
 def search_options(
-    beam: int, n_best: int, options: Options | None, keywords: SearchKeywords
+    beam: int,
+    n_best: int,
+    options: Options | None,
+    keywords: SearchKeywords,
+    usual_beam: int = BeamOptions.beam,
 ) -> Options:
     """The options that a call asks for: `options`, or those made of the other arguments.
 
     The beam is at least `n_best` wide. With sampling, `n_best` is the number of samples.
+    `usual_beam` is the beam of a call that does not name one.
 
     Raises:
         UsageError: a keyword that does not exist, options given in two ways, beam search and
@@ -48,7 +89,7 @@ def search_options(
     """
     given: dict[str, Any] = dict(keywords)
     if options is not None:
-        if (beam, n_best) != (BeamOptions.beam, BeamOptions.n_best) or given:
+        if (beam, n_best) != (usual_beam, BeamOptions.n_best) or given:
             both = ", ".join([f"beam={beam}, n_best={n_best}", *given])
             raise UsageError(f"{both} and options were given; say it in options alone")
         if not isinstance(options, Options):
@@ -69,7 +110,7 @@ def search_options(
             given["length_penalty"] = Wu(penalty)
         width = max(beam, n_best) if _whole(beam) and _whole(n_best) and beam > 0 else beam
         return BeamOptions(beam=width, n_best=n_best, **given)
-    if beam != BeamOptions.beam:
+    if beam != usual_beam:
         raise UsageError(f"beam={beam} is for beam search, not for sampling; leave one of them out")
     return SamplingOptions(**{"samples": n_best, **given})
 
@@ -80,7 +121,10 @@ def _whole(number: object) -> bool:
 
 def _unknown(name: str) -> str:
     known = sorted(SearchKeywords.__annotations__)
-    guess = nearest(name, known)
+    written = name.replace("-", "_")
+    guess = NAMES.get(written) or nearest(written, [*known, "beam", "n_best"])
+    if written in PLACES:
+        return f"{name!r} is no keyword of a call; {PLACES[written]}"
     return f"{name!r} is no option of the search" + (
         f"; did you mean {guess}?" if guess else f"; there are beam, n_best, {', '.join(known)}"
     )

@@ -16,7 +16,7 @@ from allyouneed.text.conversation import History
 from allyouneed.text.languages import Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.arguments import check_many
+from allyouneed.translation.arguments import check_many, texts_of
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.result import Score
@@ -214,6 +214,7 @@ class OpenedModel:
             from allyouneed.translation.teacher_forcing import token_scores
 
         check_many("score", sources, targets)
+        sources, targets = texts_of(sources), texts_of(targets)
         if len(sources) != len(targets):
             raise UsageError(
                 f"{len(sources)} sources and {len(targets)} targets; each source needs its target"

@@ -252,7 +252,7 @@ class Translator(OpenedModel):
         self, chunks: Iterable[Sequence[str]], request: TranslationRequest
     ) -> Iterator[list[Translation]]:
         normaliser = self.segmenter.normaliser
-        sifted = (Sifted.of(chunk, request, normaliser) for chunk in chunks)
+        sifted = (Sifted.of(texts_of(chunk), request, normaliser) for chunk in chunks)
         jobs = ((one, Job.of(one.plain, request, self.segmenter)) for one in sifted)
         searching = ((one, job, self.search(job)) for one, job in ahead(jobs))
         with closing(ahead(searching)) as searched:
@@ -264,15 +264,18 @@ class Translator(OpenedModel):
         text: str,
         options: Options | None = None,
         *,
+        beam: int = 1,
         prefix: str = "",
         source: str | None = None,
         target: str | None = None,
         protect: bool | Sequence[str] = True,
+        **search: Unpack[SearchKeywords],
     ) -> Stream:
         """Translates a text and gives it out as it grows, whole characters only.
 
         Joined, the pieces are `translator(text, options=options).text`. The iterator's `notes` are
-        complete at its end. `options` are a beam of one, which is greedy (None), or one sample. A
+        complete at its end. The search is a beam of one, which is greedy (None), or one sample,
+        said in `options` or by the keywords of a call, such as `temperature=0.8`. A
         line with something to protect (`protect`, as in a call), or with a number, comes in one
         piece: whether all of it is there is known at its end.
 
@@ -280,7 +283,7 @@ class Translator(OpenedModel):
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
         request = TranslationRequest(
-            options or BeamOptions(beam=1),
+            search_options(beam, 1, options, search, usual_beam=1),
             prefix,
             direction=self.speaks.direction(source, target),
             protection=protection_of(protect),
@@ -294,7 +297,9 @@ class Translator(OpenedModel):
                 return self._translated([line], request)[0]
 
             def growing(line: str) -> Stream:
-                return self.stream(line, options, source=source, target=target, protect=False)
+                return self.stream(
+                    line, request.options, source=source, target=target, protect=False
+                )
 
             return Stream.of_lines(sifted.growing_lines(), whole, growing, sifted.notes[0])
         engine = self.active_engine

@@ -6,11 +6,12 @@ more, its numbers protected too.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from allyouneed.decoding.links import Alignment
+from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import mean_of, moved, words_of
@@ -40,6 +41,10 @@ def protection_of(protect: bool | str | Sequence[str]) -> Protection | None:
     if isinstance(protect, bool):
         return ALWAYS if protect else None
     patterns = [protect] if isinstance(protect, str) else protect
+    if not isinstance(patterns, Iterable) or not all(isinstance(one, str) for one in patterns):
+        raise UsageError(
+            f"protect={protect!r} must be True, False or a list of regular expressions"
+        )
     return Protection(patterns, numbers="free") if patterns else ALWAYS
 
 
