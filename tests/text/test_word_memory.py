@@ -81,6 +81,17 @@ def test_no_call_learns_more_than_there_is_room_for(
     assert sum(len(word) == 1 and word != "e" for word in asked) <= 2
 
 
+def test_words_of_another_language_replace_a_full_memory(
+    memory: WordMemory, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_memory, "WORDS", 2)
+    for _ in range(2):
+        assert memory.ids(["a b"]) == [[97, 98]]
+    for _ in range(2):
+        assert memory.ids(["c d", "d"]) == [[99, 100], [100]]
+    assert sorted(asked) == ["a", "b", "c", "d"]
+
+
 def test_another_thread_may_learn_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_memory, "WORDS", 3)
 

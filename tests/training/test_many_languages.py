@@ -2,16 +2,19 @@
 
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from allyouneed.cli.dry_run import as_text, plan
+from allyouneed.data.alignment.aligner import Aligner
 from allyouneed.data.mixing import mixed_by_direction, mixed_weights
 from allyouneed.errors import RecipeError, UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.training import vocabulary
 from allyouneed.training.log import read_log
 from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe, to_toml
@@ -130,6 +133,35 @@ def test_a_mark_written_in_a_text_is_text(place: Path) -> None:
         tokenizer.mark("xx")
 
 
+def test_each_pair_of_languages_has_one_aligner_and_so_many_pairs_of_each_direction_are_aligned(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt: list[int] = []
+    learn = Aligner.learn.__func__  # type: ignore[attr-defined]
+
+    def watch(cls: type, pairs: Any, *rest: Any) -> Aligner:
+        some = list(pairs)
+        learnt.append(len(some))
+        aligner: Aligner = learn(cls, some, *rest)
+        return aligner
+
+    monkeypatch.setattr(Aligner, "learn", classmethod(watch))
+    guided = ("guided_alignment.layer=0", "guided_alignment.pairs=250")
+    material = prepare(recipe(place, *guided), place / "aligned", lambda note: None)
+    assert learnt == [250, 250]  # aa with bb in both directions, and aa with cc
+    assert material.links is not None
+    for corpus, (first, end) in enumerate(pairwise(material.train.corpus_bounds.tolist())):
+        aligned = straight = 0
+        for number in range(first, end):
+            source, target = material.train.pair(number)
+            linked_TS = material.links.matrix(number, len(target), len(source))
+            assert not linked_TS[:, 0].any()  # the mark of the language is aligned with nothing
+            aligned += bool(linked_TS.any())
+            straight += bool(linked_TS.any() and linked_TS[:-1, 1:-1].diagonal().all())
+        assert aligned == 250
+        assert corpus == 2 or straight > 225  # aa and bb have the same order, cc has not
+
+
 def test_the_model_is_told_its_direction_by_every_door(place: Path) -> None:
     longer = ("training.steps=500", "training.validate_every_steps=250")
     result = train(recipe(place, *longer), place / "long")
@@ -222,3 +254,16 @@ def test_small_languages_are_repeated_for_the_vocabulary() -> None:
     found = list(balanced(lambda: texts))
     assert 800 < found.count("large text") < 1000
     assert found.count("small text") == pytest.approx(1008 / 6, abs=2)
+
+
+def test_a_vocabulary_is_learnt_from_so_much_text_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [("en", f"text {n:05}") for n in range(1000)] + [("vi", "small text")] * 8
+    whole = list(balanced(lambda: texts))
+    monkeypatch.setattr(vocabulary, "MOST_BYTES", 1008)  # a tenth
+    found = list(balanced(lambda: texts))
+    assert len(found) == pytest.approx(len(whole) / 10, abs=2)
+    assert found.count("small text") == pytest.approx(whole.count("small text") / 10, abs=1)
+    numbers = [int(text[5:]) for text in found if text != "small text"]
+    assert max(b - a for a, b in pairwise([0, *numbers, 1000])) < 15  # from everywhere

@@ -1,7 +1,7 @@
 """Tokenises many texts with a memory of words, since most words occur many times."""
 
 from collections.abc import Callable, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 WORDS = 1 << 16  # words kept, about 20 MB
 LONGEST = 24  # characters; longer words are not kept, since they rarely occur again
@@ -12,7 +12,7 @@ class WordMemory:
 
     `encode` must give a text of words with single spaces the ids of its words, one after another,
     where a space belongs to the word after it. Other texts are given to `encode` whole: those with
-    other white space, with words longer than `LONGEST`, or with new words once the memory is full.
+    other white space, with words longer than `LONGEST`, or with more than `WORDS` words together.
     """
 
     def __init__(self, encode: Callable[[list[str]], list[list[int]]]) -> None:
@@ -22,19 +22,32 @@ class WordMemory:
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text."""
         words_of = [text.split(" ") for text in texts]
-        unknown = self._learn(set(chain.from_iterable(words_of)).difference(self._known))
-        whole = [n for n, words in enumerate(words_of) if not unknown.isdisjoint(words)]
+        words = set(chain.from_iterable(words_of))
+        known = self._with(words)
+        unknown = words.difference(known)
+        whole = [n for n, one in enumerate(words_of) if not unknown.isdisjoint(one)]
         for n in whole:
             words_of[n] = []
-        known = self._known.__getitem__
-        ids = [list(chain.from_iterable(map(known, words))) for words in words_of]
+        ids = [list(chain.from_iterable(map(known.__getitem__, one))) for one in words_of]
         for n, one in zip(whole, self._encode([texts[n] for n in whole]), strict=True):
             ids[n] = one
         return ids
 
-    def _learn(self, words: set[str]) -> set[str]:
-        """Remembers as many of the words as there is room for. Returns the others."""
-        plain = (word for word in words if len(word) <= LONGEST and word.split() == [word])
-        learnt = list(islice(plain, max(0, WORDS - len(self._known))))
-        self._known.update(zip(learnt, self._encode(learnt), strict=True))
-        return words.difference(learnt)
+    def _with(self, words: set[str]) -> dict[str, list[int]]:
+        """The memory, with as many of these words as there is room for. If all of them fit only
+        into an empty memory, a new one is begun: texts of another language have other words.
+        Another thread keeps the memory that it reads."""
+        known = self._known
+        new = [word for word in words.difference(known) if _is_plain(word)]
+        if len(known) + len(new) > WORDS:
+            every = [word for word in words if _is_plain(word)]
+            if len(every) <= WORDS:
+                known, new = {}, every
+        new = new[: max(0, WORDS - len(known))]
+        known.update(zip(new, self._encode(new), strict=True))
+        self._known = known
+        return known
+
+
+def _is_plain(word: str) -> bool:
+    return len(word) <= LONGEST and word.split() == [word]

@@ -11,7 +11,7 @@ import torch
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
-from allyouneed.data.alignment.stored import StoredLinks, keep_links
+from allyouneed.data.alignment.stored import StoredLinks, Wanted, keep_links
 from allyouneed.data.contents import content_key
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
@@ -133,12 +133,13 @@ def prepare(
         multilingual=multilingual,
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
-        links=_links(recipe, train_store, tokenizer, cache, progress),
+        links=_links(recipe, train, train_store, tokenizer, cache, progress),
     )
 
 
 def _links(
     recipe: PairsRecipe,
+    corpora: Sequence[Corpus],
     store: TokenStore,
     tokenizer: Tokenizer,
     cache: Path,
@@ -147,7 +148,10 @@ def _links(
     """The word alignments of the training pairs, where a head is to learn them."""
     if recipe.guided_alignment is None:
         return None
-    return keep_links(store, tokenizer, recipe.seed, cache, progress or (lambda *told: None))
+    wanted = Wanted(
+        [corpus.languages for corpus in corpora], recipe.seed, recipe.guided_alignment.pairs
+    )
+    return keep_links(store, tokenizer, wanted, cache, progress or (lambda *told: None))
 
 
 def start_from(recipe: PairsRecipe) -> ModelFolder | None:

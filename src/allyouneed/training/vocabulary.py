@@ -45,18 +45,21 @@ def kept_vocabulary(
 
 
 BALANCE = 3.0  # temperature of the languages in the text that a vocabulary is learnt from
+MOST_BYTES = 50_000_000  # of that text; learning takes about a minute
 
 
 def balanced(texts: Callable[[], Iterable[tuple[str, str]]]) -> Iterator[str]:
     """The texts of (language, text) pairs, so that a language with little text still gets pieces of
     its own: a language of n bytes is there like n^(1/BALANCE), by leaving out texts of large
-    languages and repeating those of small ones. `texts` is read twice.
+    languages and repeating those of small ones. Of more than `MOST_BYTES` of all languages together
+    so many are taken, spread evenly over the texts. `texts` is read twice.
     """
     sizes: dict[str, int] = {}
     for language, text in texts():
         sizes[language] = sizes.get(language, 0) + len(text.encode(errors="replace"))
     often = mixed_weights(list(sizes.values()), [1.0] * len(sizes), BALANCE)
-    factor = dict(zip(sizes, often, strict=True))
+    share = min(1.0, MOST_BYTES / max(1, sum(sizes.values())))
+    factor = {language: share * times for language, times in zip(sizes, often, strict=True)}
     owed = dict.fromkeys(sizes, 0.0)
     for language, text in texts():
         owed[language] += factor[language]

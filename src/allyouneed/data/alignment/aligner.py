@@ -55,6 +55,10 @@ class Aligner:
             ),
         )
 
+    def turned(self) -> "Aligner":
+        """The aligner of the same languages the other way round."""
+        return Aligner(self.backward, self.forward)
+
     def align(self, pairs: Pairs) -> Iterator[list[Link]]:
         """The links of each pair, in order (grow-diag-final-and); none where a side is longer than
         `LONGEST` words."""

@@ -5,8 +5,9 @@ S source tokens · T target tokens · L links
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain, product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from allyouneed.errors import DataError
 from allyouneed.files import whole_folder
 from allyouneed.text.atoms import Atom, atoms
 
-VERSION = 1  # part of every name: a change of what is linked raises it
-NEWS_EVERY = 1000  # pairs
+VERSION = 2  # part of every name: a change of what is linked raises it
+AT_ONCE = 4096  # pairs
 
 Spans = Sequence[tuple[int, int]]
 
@@ -33,8 +34,21 @@ class Decoder(Protocol):
     def spans(self, ids: Sequence[int]) -> Spans: ...
 
 
+Direction = tuple[str, str] | None
+"""Languages of source and target; None where the corpora name none."""
+
+
+class Wanted(NamedTuple):
+    """The pairs of a store that are aligned: of each direction `most` pairs, drawn by `seed`, or
+    all of them. `directions` has the direction of each corpus."""
+
+    directions: Sequence[Direction]
+    seed: int
+    most: int | None = None
+
+
 class StoredLinks:
-    """The links of all pairs of a store, in a folder."""
+    """The links of the pairs of a store, in a folder. Pairs that were not aligned have none."""
 
     def __init__(self, folder: Path) -> None:
         """Raises DataError when the folder is damaged."""
@@ -43,7 +57,7 @@ class StoredLinks:
             for name, size in sizes.items():
                 if (folder / name).stat().st_size != size:
                     raise ValueError(f"{name} holds {(folder / name).stat().st_size} of {size}")
-            self._ends = np.fromfile(folder / "ends", dtype="<i8")
+            self._bounds = np.fromfile(folder / "bounds", dtype="<i8").reshape(-1, 2)
             self._links_L2 = _mapped(folder / "links")
         except (OSError, ValueError, AttributeError) as error:
             raise DataError(
@@ -53,29 +67,30 @@ class StoredLinks:
 
     def matrix(self, index: int, target: int, source: int) -> NDArray[np.bool_]:
         """Which of so many source tokens each of so many target tokens comes from, TS."""
-        first = int(self._ends[index - 1]) if index else 0
-        links_L2 = self._links_L2[first : int(self._ends[index])]
+        first, end = self._bounds[index]
+        links_L2 = self._links_L2[first:end]
         linked_TS = np.zeros((target, source), dtype=np.bool_)
         linked_TS[links_L2[:, 1], links_L2[:, 0]] = True
         return linked_TS
 
 
 def keep_links(
-    store: TokenStore, tokenizer: Decoder, seed: int, cache_dir: Path, progress: Progress
+    store: TokenStore, tokenizer: Decoder, wanted: Wanted, cache_dir: Path, progress: Progress
 ) -> StoredLinks:
     """The word alignments of a store, out of `cache_dir` if they are there, made there if not.
 
-    The aligner learns from the store's own pairs, in an order that follows from the seed. A link of
-    two words is one of all tokens of both.
+    Each pair of languages has an aligner of its own, for both directions. It learns from those
+    pairs of one direction that it then aligns. A link of two words is one of all tokens of both.
 
     Raises DataError when no pair has words, or `cache_dir` cannot be written.
     """
-    folder = cache_dir / f"links-{VERSION}-{seed}-{store.folder.name[:16]}"
+    drawn = f"{wanted.seed}-{wanted.most or 'all'}"
+    folder = cache_dir / f"links-{VERSION}-{drawn}-{store.folder.name[:16]}"
     with locked(cache_dir / "lock", lambda: progress("waiting for another process", 0, None)):
         if not folder.exists():
             try:
                 with whole_folder(folder) as beside:
-                    _write(beside, store, tokenizer, seed, progress)
+                    _write(beside, store, tokenizer, wanted, progress)
             except OSError as error:
                 raise DataError(
                     f"{cache_dir}: cannot keep the word alignments there: {error}; free some space "
@@ -85,22 +100,55 @@ def keep_links(
 
 
 def _write(
-    folder: Path, store: TokenStore, tokenizer: Decoder, seed: int, progress: Progress
+    folder: Path, store: TokenStore, tokenizer: Decoder, wanted: Wanted, progress: Progress
 ) -> None:
-    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(store))
-    aligner = Aligner.learn((_words(store, tokenizer, int(n)) for n in order), progress)
-    end = 0
-    with (folder / "links").open("wb") as links, (folder / "ends").open("wb") as ends:
-        found = aligner.align(_words(store, tokenizer, n) for n in range(len(store)))
-        for number, linked in enumerate(found):
-            tokens = list(_between_tokens(linked, store, tokenizer, number))
-            end += len(tokens)
-            links.write(np.array(tokens, dtype="<u2").tobytes())
-            ends.write(np.array(end, dtype="<i8").tobytes())
-            if number % NEWS_EVERY == 0:
-                progress("aligning", number, len(store))
-    sizes = {name: (folder / name).stat().st_size for name in ("links", "ends")}
+    bounds = np.zeros((len(store), 2), dtype="<i8")
+    drawn = _drawn(store, wanted)
+    aligned, total, end = 0, sum(len(numbers) for group in drawn for numbers in group), 0
+    with (folder / "links").open("wb") as links:
+        for group in drawn:
+            aligner = Aligner.learn((_words(store, tokenizer, n) for n in group[0]), progress)
+            for numbers in group:
+                for number, tokens in _aligned(aligner, store, tokenizer, sorted(numbers)):
+                    bounds[number] = end, end + len(tokens)
+                    end += len(tokens)
+                    links.write(np.array(tokens, dtype="<u2").tobytes())
+                    aligned += 1
+                    if aligned % AT_ONCE == 0:
+                        progress("aligning", aligned, total)
+                aligner = aligner.turned()
+    (folder / "bounds").write_bytes(bounds.tobytes())
+    sizes = {name: (folder / name).stat().st_size for name in ("links", "bounds")}
     (folder / "links.json").write_text(json.dumps(sizes))
+
+
+def _drawn(store: TokenStore, wanted: Wanted) -> list[list[list[int]]]:
+    """The numbers of the pairs to align, in the order of drawing. There is a list for each pair of
+    languages; it has a list for each direction."""
+    chance = np.random.Generator(np.random.PCG64(wanted.seed))
+    corpora: dict[frozenset[str], dict[Direction, list[NDArray[np.int64]]]] = {}
+    for corpus, direction in enumerate(wanted.directions):
+        numbers = np.arange(*store.corpus_bounds[corpus : corpus + 2])
+        both = corpora.setdefault(frozenset(direction or ()), {})
+        both.setdefault(direction, []).append(numbers)
+    drawn = [
+        [chance.permutation(np.concatenate(n))[: wanted.most].tolist() for n in both.values()]
+        for both in corpora.values()
+    ]
+    return [found for group in drawn if (found := [numbers for numbers in group if numbers])]
+
+
+def _aligned(
+    aligner: Aligner, store: TokenStore, tokenizer: Decoder, numbers: Sequence[int]
+) -> Iterator[tuple[int, list[Link]]]:
+    """The links (source token, target token) of these pairs."""
+    for first in range(0, len(numbers), AT_ONCE):
+        some = numbers[first : first + AT_ONCE]
+        sides = [[_side(tokenizer, ids.tolist()) for ids in store.pair(n)] for n in some]
+        found = aligner.align((source.words, target.words) for source, target in sides)
+        for number, (source, target), links in zip(some, sides, found, strict=True):
+            tokens = (product(source.tokens[one], target.tokens[other]) for one, other in links)
+            yield number, list(chain.from_iterable(tokens))
 
 
 def _words(store: TokenStore, tokenizer: Decoder, number: int) -> tuple[list[str], list[str]]:
@@ -108,17 +156,14 @@ def _words(store: TokenStore, tokenizer: Decoder, number: int) -> tuple[list[str
     return [atom.text for atom in source], [atom.text for atom in target]
 
 
-def _between_tokens(
-    links: Sequence[Link], store: TokenStore, tokenizer: Decoder, number: int
-) -> Iterator[Link]:
-    """The links (source token, target token) of a pair whose words have these links."""
-    source, target = (_tokens_of_atoms(tokenizer, ids.tolist()) for ids in store.pair(number))
-    for one, other in links:
-        yield from ((s, t) for s in source[one] for t in target[other])
+class _Side(NamedTuple):
+    """The words of a sentence, and for each of them the tokens that end in it."""
+
+    words: list[str]
+    tokens: list[list[int]]
 
 
-def _tokens_of_atoms(tokenizer: Decoder, ids: Sequence[int]) -> list[list[int]]:
-    """For each atom of a sentence the tokens that end in it."""
+def _side(tokenizer: Decoder, ids: Sequence[int]) -> _Side:
     found: list[Atom] = atoms(tokenizer.decode(ids))
     tokens: list[list[int]] = [[] for _ in found]
     at = 0
@@ -127,7 +172,7 @@ def _tokens_of_atoms(tokenizer: Decoder, ids: Sequence[int]) -> list[list[int]]:
             at += 1
         if begin < end and at < len(found) and found[at].begin < end:
             tokens[at].append(number)
-    return tokens
+    return _Side([atom.text for atom in found], tokens)
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -409,6 +409,11 @@ class GuidedAlignmentSection(Section):
     weight: Positive = Field(
         default=0.05, description="what its cross-entropy counts beside the loss of a token"
     )
+    pairs: Count | None = Field(
+        default=None,
+        description="training pairs of each direction that are aligned and that the head learns "
+        "from; by default all",
+    )
 
     @property
     def heads(self) -> AlignmentHeads:
