@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from allyouneed.text.sentences import split_sentences
+from allyouneed.translation.joining import joined
 from allyouneed.translation.markup import stand_ins
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
 from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, leaves, plain
@@ -21,6 +22,8 @@ Recall = Callable[[str], str | None]
 """recall(sentence): a translation that is known already, or None."""
 
 SHOWN = 40  # characters of a literal in a note
+_END_MARKS = ".!?…。！？"
+_PIECE = re.compile(rf"\w(?:.*\w)?[{_END_MARKS}]*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +58,56 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class _Rendering:
-    """One translation of a sentence with its literals in it; those without a place are missing."""
+    """One translation of a sentence with its literals in it.
+
+    `places` lacks the literals that a translation from memory does not contain. `apart` says that
+    the text between the literals was translated piece by piece.
+    """
 
     text: str
     links: tuple[Link, ...] = ()
     places: Mapping[Literal, Range] = field(default_factory=dict)
     translation: Translation | None = None
     recalled: bool = False
+    apart: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class _Sentence:
-    """A sentence of a passage, with the literals in it, and its translations so far, best first."""
+    """A sentence of a passage, with the literals in it, and its translations, best first."""
 
     text: str
     begin: int
     literals: list[tuple[Literal, Range]]
     linked: bool
     renderings: list[_Rendering] = field(default_factory=list)
-    done: bool = False
 
-    @property
-    def words(self) -> list[str]:
-        """The literals as they stand in the sentence."""
-        return [self.text[slice(*span)] for _, span in self.literals]
+    def runs(self) -> list[Range]:
+        """The places of the literals; literals that touch each other are one run."""
+        found: list[Range] = []
+        for _, (begin, end) in self.literals:
+            if found and found[-1][1] == begin:
+                begin = found.pop()[0]
+            found.append((begin, end))
+        return found
+
+    def places(self, runs: Sequence[Range]) -> dict[Literal, Range]:
+        """The places of the literals in a text that contains the runs at the places `runs`."""
+        found: dict[Literal, Range] = {}
+        waiting = zip(self.runs(), runs, strict=True)
+        old, new = (0, 0), (0, 0)
+        for literal, (begin, end) in self.literals:
+            if begin >= old[1]:
+                old, new = next(waiting)
+            found[literal] = (begin - old[0] + new[0], end - old[0] + new[0])
+        return found
+
+    def pieces(self) -> list[Range]:
+        """The places of the words between the literals, with the end mark of a sentence."""
+        edges = [0, *(edge for run in self.runs() for edge in run), len(self.text)]
+        gaps = zip(edges[::2], edges[1::2], strict=True)
+        found = (_PIECE.search(self.text, *gap) for gap in gaps)
+        return [piece.span() for piece in found if piece and any(map(str.isalpha, piece[0]))]
 
     def missing(self, rendering: _Rendering) -> list[Literal]:
         """The literals that are not in a translation."""
@@ -86,7 +115,12 @@ class _Sentence:
 
 
 class Carrier:
-    """Carries passages through a translator. Sentences that are alike are translated once."""
+    """Carries passages through a translator. Sentences that are alike are translated once.
+
+    The model sees another word in the place of a literal. A translation is taken only if each of
+    these words stands in it once and nothing else is left of them. Where no try gives such a
+    translation, the pieces of the sentence between its literals are translated apart.
+    """
 
     def __init__(
         self,
@@ -106,91 +140,108 @@ class Carrier:
         for sentence in sentences:
             self._without_model(sentence)
         for number in range(stand_ins.TRIES):
-            self._try(number, [sentence for sentence in sentences if not sentence.done])
+            self._try(number, [one for one in sentences if not one.renderings])
+        self._translate_apart([one for one in sentences if not one.renderings])
         return [_carried(nodes, some) for nodes, some in zip(kept, cut, strict=True)]
 
     def _without_model(self, sentence: _Sentence) -> None:
-        """What needs no model: a sentence without words, or one that is remembered."""
+        """Gives a rendering to a sentence that needs no model: one without words, or one that is
+        remembered."""
         words = Rewriting(sentence.text, [(*span, "") for _, span in sentence.literals]).text
         if not any(sign.isalpha() for sign in words):
             whole = (0, len(sentence.text))
             places = dict(sentence.literals)
             sentence.renderings = [_Rendering(sentence.text, (Link(whole, whole),), places)]
-            sentence.done = True
         elif self.recall is not None and (known := self.recall(sentence.text)) is not None:
-            found = stand_ins.places_of(sentence.words, known)
+            literals = [sentence.text[slice(*span)] for _, span in sentence.literals]
             places = {
                 literal: place
-                for (literal, _), place in zip(sentence.literals, found, strict=True)
+                for (literal, _), place in zip(
+                    sentence.literals, stand_ins.places_of(literals, known), strict=True
+                )
                 if place is not None
             }
             links = tuple(diagonal(sentence.text, known))
             sentence.renderings = [_Rendering(known, links, places, recalled=True)]
-            sentence.done = True
 
     def _try(self, number: int, sentences: Sequence[_Sentence]) -> None:
-        """Translates sentences, with other words for their literals each time."""
-        asked = [
-            stand_ins.asked(
-                one.text,
-                [span for _, span in one.literals],
-                stand_ins.words_for(one.words, number),
-            )
-            for one in sentences
-        ]
-        wanted: dict[tuple[str, bool], Translation] = {
-            (ask.text, sentence.linked): None  # type: ignore[misc]
-            for ask, sentence in zip(asked, sentences, strict=True)
-        }
-        for linked in (False, True):
-            texts = [text for text, with_links in wanted if with_links == linked]
-            if texts:
-                found = self.translate(texts, linked)
-                wanted |= zip([(text, linked) for text in texts], found, strict=True)
-        last = number + 1 == stand_ins.TRIES
+        """Translates sentences with stand-ins for their literals, which differ from try to try."""
+        asked = []
+        for one in sentences:
+            runs = one.runs()
+            words = stand_ins.words_for([one.text[slice(*run)] for run in runs], number)
+            asked.append(stand_ins.asked(one.text, runs, words))
+        wanted = [(ask.text, one.linked) for ask, one in zip(asked, sentences, strict=True)]
+        found = self._translations(wanted)
         for ask, sentence in zip(asked, sentences, strict=True):
-            _take(sentence, ask, wanted[ask.text, sentence.linked], last)
-            so_far = sentence.renderings
-            sentence.done = last or (bool(so_far) and not sentence.missing(so_far[0]))
+            best = found[ask.text, sentence.linked]
+            ways = (_rendering(sentence, ask, way) for way in (best, *best.alternatives[1:]))
+            sentence.renderings = [way for way in ways if way is not None]
+
+    def _translate_apart(self, sentences: Sequence[_Sentence]) -> None:
+        """Translates the pieces of sentences between their literals."""
+        pieces = [one.pieces() for one in sentences]
+        found = self._translations(
+            [
+                (one.text[slice(*span)], one.linked)
+                for one, spans in zip(sentences, pieces, strict=True)
+                for span in spans
+            ]
+        )
+        for one, spans in zip(sentences, pieces, strict=True):
+            said = [found[one.text[slice(*span)], one.linked] for span in spans]
+            one.renderings = [_rendering_apart(one, spans, said)]
+
+    def _translations(
+        self, wanted: Sequence[tuple[str, bool]]
+    ) -> dict[tuple[str, bool], Translation]:
+        """The translation of each (text, whether its words are aligned); equal ones are one."""
+        found: dict[tuple[str, bool], Translation] = {}
+        for linked in (False, True):
+            texts = list(dict.fromkeys(text for text, aligned in wanted if aligned == linked))
+            if texts:
+                made = self.translate(texts, linked)
+                found |= zip([(text, linked) for text in texts], made, strict=True)
+        return found
 
 
-def _take(
-    sentence: _Sentence, asked: stand_ins.Asked, translation: Translation, last: bool
-) -> None:
-    """Gives a sentence the translation if it holds more literals than the one before; where they
-    were not replaced, only if it holds all, as what is left of the others would stay in it. The
-    last try gives one that has none yet its translation in any case."""
-    found = _rendering(sentence, asked, translation)
-    as_it_is = list(asked.words) == sentence.words
-    if as_it_is and sentence.missing(found) and (sentence.renderings or not last):
-        return
-    if sentence.renderings and len(found.places) <= len(sentence.renderings[0].places):
-        return
-    others = (_rendering(sentence, asked, one) for one in translation.alternatives[1:])
-    sentence.renderings = [found, *others]
-
-
-def _rendering(sentence: _Sentence, asked: stand_ins.Asked, translation: Translation) -> _Rendering:
-    """The translation of the sentence as the model was asked, with the literals put back."""
-    found = stand_ins.found(asked, translation.text)
-    restored = Rewriting(
-        translation.text,
-        sorted(
-            (*place, word)
-            for place, word in zip(found, sentence.words, strict=True)
-            if place is not None
-        ),
-    )
-    places = {
-        literal: restored.new_span(*place)
-        for place, (literal, _) in zip(found, sentence.literals, strict=True)
-        if place is not None
-    }
+def _rendering(
+    sentence: _Sentence, asked: stand_ins.Asked, translation: Translation
+) -> _Rendering | None:
+    """The translation of the sentence as the model was asked, with the literals put back; None if
+    the translation does not contain what stands for them."""
+    found = asked.found(translation.text)
+    if found is None:
+        return None
+    words = [sentence.text[slice(*run)] for run in sentence.runs()]
+    changes = sorted((*place, word) for place, word in zip(found, words, strict=True))
+    restored = Rewriting(translation.text, changes)
     links = tuple(
         Link(asked.rewriting.old_span(*link.source), restored.new_span(*link.target))
         for link in links_of_words(asked.text, translation.text, translation.alignment or ())
     )
+    places = sentence.places([restored.new_span(*place) for place in found])
     return _Rendering(restored.text, links, places, translation)
+
+
+def _rendering_apart(
+    sentence: _Sentence, pieces: Sequence[Range], said: Sequence[Translation]
+) -> _Rendering:
+    """The sentence with the translations of its pieces, all else being as it was."""
+    changes = [
+        (*span, one.text if one.source[-1:] in _END_MARKS else one.text.rstrip(_END_MARKS))
+        for span, one in zip(pieces, said, strict=True)
+    ]
+    restored = Rewriting(sentence.text, changes)
+    links = [
+        link.moved(span[0], restored.new_span(*span)[0])
+        for span, one in zip(pieces, said, strict=True)
+        for link in links_of_words(one.source, one.text, one.alignment or ())
+    ]
+    places = {literal: restored.new_span(*span) for literal, span in sentence.literals}
+    ends = [" "] * (len(said) - 1) + [""]
+    made = joined(" ".join(one.source for one in said), said, ends)
+    return _Rendering(restored.text, tuple(links), places, made, apart=True)
 
 
 def _sentences(nodes: Nodes) -> list[_Sentence]:
@@ -259,14 +310,28 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
         links += (link.moved(one.begin, begin) for link in said.links)
         places |= {node: (b + begin, e + begin) for node, (b, e) in said.places.items()}
         notes |= dict.fromkeys(said.translation.notes if said.translation else ())
-        notes |= dict.fromkeys(_told(literal) for literal in one.missing(said))
+        notes |= dict.fromkeys(map(_lacking, one.missing(said)))
+        notes |= dict.fromkeys(_around(literal) for literal, _ in one.literals if said.apart)
     pairs = tuple(
         Pair(one.text, said.text, said.recalled, said.translation) for one, said in chosen
     )
     return Carried(nodes, Transfer(whole.text, tuple(links), places), pairs, tuple(notes))
 
 
-def _told(literal: Literal) -> str:
+def _lacking(literal: Literal) -> str:
+    return (
+        f"the known translation lacks {_shown(literal)}: it was put in by alignment; "
+        "check its place"
+    )
+
+
+def _around(literal: Literal) -> str:
+    return (
+        f"the model did not carry {_shown(literal)} over: the words before and after it were "
+        "translated apart; check the sentence"
+    )
+
+
+def _shown(literal: Literal) -> str:
     text = literal.text if isinstance(literal, Kept) else literal.seen
-    shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
-    return f"the model did not carry {shown!r} over: it was put in by alignment; check its place"
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")

@@ -12,16 +12,19 @@ UNITS = (
     "mA|W|kW|MW|kWh|Wh|J|kJ|N|Pa|hPa|bar|K|°C|°F|°|B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB|bit|px|pt|dpi|"
     "fps|dB|%|‰|€|EUR|USD|GBP|CHF"
 )
+_CONVERSION = r"[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGcsSp@]"
 _PATTERNS = (
-    r"(?<![\w`])(?:``[^`\n]++``|`[^`\n]++`)(?![\w`])",  # code in back-ticks
+    r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
     r"\bwww\.[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
     r"\b[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
     r"\{\{[^{}\n]*+\}\}|\{%[^\n%]*+%\}",  # templates
     r"[$#%@]\{[^{}\s]++\}|\$\([\w.]++\)",
     r"%\([\w.]++\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",  # %(name)s
-    r"(?<![\w%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGcsSp@](?![a-z])",
-    r"(?<!\w)%[A-Z][A-Z0-9_]+%|(?<!\w)%\d(?!\w)",
+    rf"%\d+\${_CONVERSION}",  # %1$s
+    rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}(?![a-z])",
+    r"(?<!\d)(?:%[A-Za-z_]\w++%(?!\w)|%[A-Z][A-Z0-9_]+%|%\d(?!\w))",  # %name%, %1
+    r"(?<![\d%])(?<!\d[ \u00a0\u202f])%\d*[dsu]",  # %d before a unit: %dpx
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)",  # addresses of machines

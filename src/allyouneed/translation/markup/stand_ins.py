@@ -14,7 +14,7 @@ Span = tuple[int, int]
 NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", "Maria", "Max")
 NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
-_TOUCH = re.compile(r"\w\w")
+_LETTERS = re.compile(r"\w*")
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 TRIES = 3
 
@@ -22,7 +22,7 @@ TRIES = 3
 def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
     """For each literal of a sentence the words that may stand for it in a try, counted from 0.
 
-    Another number stands for a number, a name for all else. Amounts, which models often copy
+    A number stands for a number, and a name for anything else. Amounts, which models often copy
     ("5 kg"), are tried as they are first.
     """
     if all(one[:1].isdigit() and not _NUMBER.fullmatch(one) for one in literals):
@@ -32,76 +32,125 @@ def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A sentence as the model sees it, and what stands in it for each literal, in order.
+class _StandIn:
+    """What the model sees in the place of one literal: another word, or the literal itself.
 
-    `apart` says whether a space was put before or after a word that would touch another one.
+    `before` and `after` are the letters that the literal touches on that side, if the word would
+    run together with them: a space parts them from it.
     """
 
+    word: str
+    replaced: bool
+    before: str = ""
+    after: str = ""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds the word in a translation, apart from other words. A name may have taken an ending
+        there ("Toms"), or capitals."""
+        edge = r"(?<!\w)" if self.word[:1].isalnum() else ""
+        close = r"(?!\w)" if self.word[-1:].isalnum() else ""
+        ending = r"(?:['’]?s)?" if self.replaced and self.word.isalpha() else ""
+        how = re.IGNORECASE if self.replaced else re.NOFLAG
+        return re.compile(edge + re.escape(self.word) + ending + close, how)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A sentence as the model sees it, what stands in it for each literal, in order, and the text
+    around the literals."""
+
     rewriting: Rewriting
-    words: tuple[str, ...]
-    apart: tuple[tuple[bool, bool], ...]
+    stand_ins: tuple[_StandIn, ...]
+    around: str
 
     @property
     def text(self) -> str:
         """What the model is given."""
         return self.rewriting.text
 
+    def found(self, translation: str) -> list[Span] | None:
+        """The place of each literal's word in a translation, with the space on a side where it
+        stands beside the same letters as in the sentence.
+
+        None if a word does not stand there as often as in the sentence, or if it also stands within
+        another word: then something would be left of it when the literal is put back.
+        """
+        places = _places([(one.word, one.pattern) for one in self.stand_ins], translation)
+        found: dict[int, Span] = {}
+        rest, used = "", 0
+        for place, n in sorted((place, n) for n, place in enumerate(places) if place):
+            begin, end = place
+            one = self.stand_ins[n]
+            if begin < used:  # two words share a sign
+                return None
+            if one.before and begin > used and translation[begin - 1].isspace():
+                begin -= _letters_before(translation, begin - 1) == one.before
+            if one.after and translation[end : end + 1].isspace():
+                end += _letters_after(translation, end + 1) == one.after
+            rest += translation[used:begin] + "\n"
+            found[n], used = (begin, end), end
+        rest, around = (rest + translation[used:]).casefold(), self.around.casefold()
+        words = {one.word.casefold() for one in self.stand_ins}
+        left = any(rest.count(word) > around.count(word) for word in words)
+        if left or len(found) < len(self.stand_ins):
+            return None
+        return [found[n] for n in range(len(found))]
+
 
 def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]]) -> Asked:
     """The sentence with a word of its pool in place of each literal, and its white space as single
     spaces.
 
-    Words that the sentence has already are not used; where they run out, literals stay. In a
-    sentence in capitals the words are in capitals too.
+    A word that the sentence contains already, in capitals or small letters, is not used; a literal
+    for which no word remains stays. In a sentence in capitals the words are in capitals too.
     """
-    used: set[str] = set()
-    standing = []
-    around = Rewriting(sentence, [(*span, " ") for span in literals]).text
-    for (begin, end), pool in zip(literals, pools, strict=True):
-        free = (word for word in pool if word not in sentence and word not in used)
-        word = next(free, None)
-        used.add(word or "")
-        written = word.upper() if word and in_capitals(around) else word
-        standing.append(sentence[begin:end] if written is None else written)
+    around = Rewriting(sentence, [(*span, "\n") for span in literals]).text
+    loud, folded = in_capitals(around), sentence.casefold()
     changes = [
         (*span, " ")
         for span in (match.span() for match in re.finditer(r"\s+", sentence))
         if sentence[slice(*span)] != " " and not any(b <= span[0] < e for b, e in literals)
     ]
-    apart = []
-    for (begin, end), word in zip(literals, standing, strict=True):
-        before = bool(_TOUCH.match(sentence[max(begin - 1, 0) : begin] + word[:1]))
-        after = bool(_TOUCH.match(word[-1:] + sentence[end : end + 1]))
-        changes.append((begin, end, " " * before + word + " " * after))
-        apart.append((before, after))
-    return Asked(Rewriting(sentence, sorted(changes)), tuple(standing), tuple(apart))
+    used: set[str] = set()
+    standing = []
+    for (begin, end), pool in zip(literals, pools, strict=True):
+        name = next((one for one in pool if one not in used and one.casefold() not in folded), "")
+        used.add(name)
+        word = (name.upper() if loud else name) or sentence[begin:end]
+        before = _letters_before(sentence, begin) if word[:1].isalnum() else ""
+        after = _letters_after(sentence, end) if word[-1:].isalnum() else ""
+        changes.append((begin, end, " " * bool(before) + word + " " * bool(after)))
+        standing.append(_StandIn(word, bool(name), before, after))
+    return Asked(Rewriting(sentence, sorted(changes)), tuple(standing), around)
 
 
-def found(asked: Asked, translation: str) -> list[Span | None]:
-    """Where each of the words stands in a translation: None for one that is not there as often as
-    it should be. An ending that a name takes ("Toms") belongs to it, as do spaces that were put
-    around it."""
-    places = places_of(asked.words, translation)
-    used = 0
-    for begin, end, n in sorted((*place, n) for n, place in enumerate(places) if place):
-        before, after = asked.apart[n]
-        if before and begin > used and translation[begin - 1].isspace():
-            begin -= 1
-        if after and translation[end : end + 1].isspace():
-            end += 1
-        places[n], used = (begin, end), end
-    return places
+def places_of(literals: Sequence[str], text: str) -> list[Span | None]:
+    """The place of each literal in a text, apart from other words; None for those that the text
+    does not contain equally often."""
+    standing = [_StandIn(one, replaced=False) for one in literals]
+    return _places([(one.word, one.pattern) for one in standing], text)
 
 
-def places_of(words: Sequence[str], translation: str) -> list[Span | None]:
-    """Where each of the words stands, apart from other words, if it is there often enough."""
+def _places(words: Sequence[tuple[str, re.Pattern[str]]], text: str) -> list[Span | None]:
+    """The place of each word, found by its pattern; equal words are found in order."""
     places: dict[str, list[Span]] = {}
-    for word in set(words):
-        ending = r"(?:['’]?[sS])?" if word.title() in NAMES else ""
-        edge = r"(?<!\w)" if word[:1].isalnum() else ""
-        close = r"(?!\w)" if word[-1:].isalnum() else ""
-        pattern = re.compile(edge + re.escape(word) + ending + close)
-        matches = [match.span() for match in pattern.finditer(translation)]
-        places[word] = matches if len(matches) == list(words).count(word) else []
-    return [places[word].pop(0) if places[word] else None for word in words]
+    count = [word for word, _ in words].count
+    for word, pattern in dict(words).items():
+        matches = [match.span() for match in pattern.finditer(text)]
+        places[word] = matches if len(matches) == count(word) else []
+    return [places[word].pop(0) if places[word] else None for word, _ in words]
+
+
+def _letters_before(text: str, end: int) -> str:
+    """The letters and digits right before a place, in small letters."""
+    begin = end
+    while begin and _LETTERS.fullmatch(text[begin - 1]):
+        begin -= 1
+    return text[begin:end].casefold()
+
+
+def _letters_after(text: str, begin: int) -> str:
+    """The letters and digits right after a place, in small letters."""
+    found = _LETTERS.match(text, begin)
+    return found[0].casefold() if found else ""

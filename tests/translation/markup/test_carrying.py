@@ -1,0 +1,145 @@
+"""Whatever a model makes of a sentence: its literals come back, and nothing else in their place."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.text.normaliser import AS_TYPED
+from allyouneed.translation.markup.carrying import Translate
+from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
+from allyouneed.translation.markup.stand_ins import NAMES, NUMBERS
+from allyouneed.translation.request import TranslationRequest
+from allyouneed.translation.result import Translation
+
+LITERALS = [
+    "{name}",
+    "{0}",
+    "{{ price }}",
+    "${x}",
+    "%s",
+    "%d",
+    "%9$s",
+    "%(user)s",
+    "%KEY%",
+    "%name%",
+    "%1",
+    "`a b`",
+    "``c``",
+    "[X5X]",
+    "@@P@@",
+    "$HOME",
+    "\\n",
+    "&amp;",
+    "#winter",
+    "@you",
+    "http://a.b/c?d=e",
+    "www.a.org",
+    "a@b.org",
+    "/usr/bin",
+    "~/x.md",
+    "10.0.0.1",
+    "{n, plural, one {# day} other {# days}}",
+]
+WORDS = ["hello", "I", "go", "...", "…", "well…", "no...", "so.", "Why?", "猫", "über", "7", "GO"]
+ABROAD = dict(
+    zip(
+        NAMES,
+        ["Томас", "Берлин", "Бостон", "Анька", "Париж", "Лондон", "Пётр", "Мэри", "Мария", "Макс"],
+        strict=True,
+    )
+)
+LEFT = [word.casefold() for word in (*NAMES, *NUMBERS, *ABROAD.values())]
+
+
+@dataclass(frozen=True)
+class Careless:
+    """A translator that writes names as it likes; the same for the same text."""
+
+    seed: int
+
+    def __call__(self, texts: list[str], alignments: bool) -> Sequence[Translation]:
+        return [said(text, self._said(text), n_best=3) for text in texts]
+
+    def _said(self, text: str) -> list[str]:
+        random = Random(f"{self.seed} {text}")
+        return [re.sub(r"\S+", lambda word: self._word(word[0], random), text) for _ in range(3)]
+
+    def _word(self, word: str, random: Random) -> str:
+        abroad = re.sub("|".join(NAMES), lambda name: ABROAD[name[0]], word)
+        ways = [word, word, word.upper(), f"{word}s", f"{word}er", "", abroad]
+        return random.choice([*ways, f"{word} {word}"] if word.strip(".,").isalnum() else ways)
+
+
+def said(source: str, texts: Sequence[str], n_best: int = 1) -> Translation:
+    """A translation, with alternatives if there are several."""
+    count = min(len(source.split()), len(texts[0].split()))
+    made = [
+        Translation(
+            source=source,
+            text=text,
+            alignment=tuple((n, n) for n in range(count)),
+            tokens=("x",),
+            token_log_probabilities=(-1.0,),
+        )
+        for text in texts
+    ]
+    alternatives = tuple(made[:n_best]) if n_best > 1 else ()
+    return Translation(
+        source=source,
+        text=texts[0],
+        alignment=made[0].alignment,
+        alternatives=alternatives,
+        tokens=("x",),
+        token_log_probabilities=(-1.0,),
+    )
+
+
+def repeating(texts: list[str], alignments: bool) -> Sequence[Translation]:
+    """A translator that says what it hears."""
+    return [said(text, [text]) for text in texts]
+
+
+gaps = st.sampled_from([" ", "", "", "  ", "\n", ", "])
+pieces = st.tuples(st.sampled_from([*LITERALS, *WORDS, *WORDS]), gaps).map("".join)
+texts = st.lists(pieces, min_size=1, max_size=12).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@example("x%9$s", 0)
+@example("word`word``# ```", 0)
+@example("a {x}{y} b", 0)
+@example("go%s%d", 1)
+@given(texts, st.integers(0, 20))
+def test_no_stand_in_is_left_and_every_literal_is_back(text: str, seed: int) -> None:
+    lines = text.split("\n")
+    literals = Counter(line[slice(*span)] for line in lines for span in ALWAYS.spans(line))
+    for found in through(text, Careless(seed)):
+        for literal, count in literals.items():  # a text may hold it as a part of words, too
+            assert count <= found.count(literal) <= text.count(literal), found
+        assert not [word for word in LEFT if word in found.casefold()], found
+        assert found.count("\n") == text.count("\n")
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts)
+def test_a_translator_that_changes_nothing_changes_nothing(text: str) -> None:
+    for found in through(text, repeating):
+        assert "".join(found.split()) == "".join(text.split())
+        assert found.count("...") == text.count("...")
+        assert found.count("..") - 2 * found.count("...") == text.count("..") - 2 * text.count(
+            "..."
+        )
+
+
+def through(text: str, translate: Translate) -> list[str]:
+    """The translations of a text, the best and its alternatives."""
+    request = TranslationRequest(BeamOptions(), protection=ALWAYS)
+    sifted = Sifted.of([text], request, AS_TYPED)
+    [found] = sifted.translations(translate(sifted.plain, False), translate)
+    return [found.text, *(one.text for one in found.alternatives)]
