@@ -40,19 +40,35 @@ def test_marks_of_a_direction() -> None:
     assert Languages().direction() == Direction()
 
 
+def test_a_language_is_named_by_its_code_or_in_english() -> None:
+    assert ANY.direction("German", "chinese (traditional)") == ANY.direction("de", "zh-Hant")
+    by_name = Languages.of_pair("English", "German")
+    assert list(by_name.directions()) == [("en", "de")]
+    assert by_name.direction("english", "DE") == by_name.direction() == Direction("en", "de")
+    assert list(Languages.of_pair("Klingon", "").sources) == ["Klingon"]
+
+
 @pytest.mark.parametrize(
     ("languages", "asked", "said"),
     [
         (ANY, ("de", None), r"translates into en, fr, zh-Hant; name one: target='en' \(--to en\)"),
         (ANY, (None, "de"), r"from en, fr, zh-Hant; name one: source='en' \(--from en\)"),
-        (ANY, ("de", "frr"), r"into target='frr'; did you mean 'fr'\? It has: de, en, fr, zh-Hant"),
-        (ANY, ("xx", "fr"), r"from source='xx'.* It has: de, en, fr, zh-Hant"),
+        (
+            ANY,
+            ("de", "frr"),
+            (
+                r"into target='frr'; did you mean 'fr'\? It has: de \(German\), en \(English\), "
+                r"fr \(French\), zh-Hant \(Chinese \(traditional\)\)$"
+            ),
+        ),
+        (ANY, ("de", "Frensh"), r"into target='Frensh'; did you mean 'fr'\? It has: de"),
+        (ANY, ("qqq", "fr"), r"from source='qqq'\. It has: de \(German\), en \(English\), fr "),
         (SMALL, (None, None), "this model translates into de, en, fr, zh-Hant; name one"),
         (HUB, ("fr", "de"), "this model translates from fr into en, not into de"),
         (
             Languages.of_pair("en", "de"),
             ("de", "en"),
-            "not translate from source='de'.* It has: en",
+            r"not translate from source='de'\. It has: en \(English\)$",
         ),
         (Languages(), (None, "de"), "folder names no languages; leave source and target"),
     ],

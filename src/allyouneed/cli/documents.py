@@ -17,7 +17,7 @@ from allyouneed.documents.recent_sentences import TranslateMany
 from allyouneed.documents.translating import Report, translate_document
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.files import write_whole
-from allyouneed.serving.languages import code_of
+from allyouneed.text.language_names import code_of
 from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
 

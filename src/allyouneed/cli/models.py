@@ -71,7 +71,7 @@ def models(json: Json = False, debug: Debug = False) -> None:
 def _row(name: str, path: Path, origin: str) -> dict[str, Any]:
     """The values shown for a model."""
     from allyouneed.model_folder.folder import open_model_folder
-    from allyouneed.serving.languages import code_of, name_of
+    from allyouneed.text.language_names import code_of, name_of
 
     folder = open_model_folder(path)
     directions = [

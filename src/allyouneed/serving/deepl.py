@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
 from allyouneed.serving.desk import Found
-from allyouneed.serving.languages import name_of
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import Refused
+from allyouneed.text.language_names import name_of
 
 MOST_TEXTS = 50  # of a request, as DeepL has it
 VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # clients accept no "EN" as target

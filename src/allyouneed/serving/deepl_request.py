@@ -10,9 +10,9 @@ from allyouneed.serving.desk import AUTO, Desk
 from allyouneed.serving.glossaries import Glossaries
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.keys import Key
-from allyouneed.serving.languages import match
 from allyouneed.serving.reading import FORM
 from allyouneed.serving.refusal import Refused
+from allyouneed.text.language_names import match
 from allyouneed.translation.terms.glossary import Glossary
 
 KINDS = ("application/json", FORM)

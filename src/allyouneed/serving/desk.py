@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.serving.detection import MISSING, Detector, Guess, decided, unsure
-from allyouneed.serving.languages import match, name_of
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Queue
@@ -17,6 +16,7 @@ from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.serving.visit import Visit
+from allyouneed.text.language_names import match, name_of
 from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.carrying import Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted

@@ -12,12 +12,12 @@ from starlette.responses import FileResponse, Response
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
-from allyouneed.serving.languages import name_of
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
+from allyouneed.text.language_names import name_of
 
 JSON = "application/json"
 BYTES = "application/octet-stream"

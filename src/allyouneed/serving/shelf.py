@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
-from allyouneed.serving.languages import code_of
+from allyouneed.text.language_names import code_of
 from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.translator import Translator
 

@@ -15,7 +15,6 @@ from allyouneed.pipeline import processors
 from allyouneed.serving.crew import STOP_SECONDS, Crew
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.detection import Detector
-from allyouneed.serving.languages import name_of
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.queue import Queue
@@ -23,6 +22,7 @@ from allyouneed.serving.refusal import Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf
 from allyouneed.serving.visit import Visit
+from allyouneed.text.language_names import name_of
 
 CALL_SECONDS = 600.0  # that a call may take; a client that gives up cancels its call before
 INSTRUCTIONS = (

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from allyouneed.text.language_names import code_of
+
 # Opening and closing outer quote, opening and closing inner quote. French quotes have no space
 # inside here, so that the number of words, and with it the word alignment, does not change.
 QUOTES = {
@@ -30,26 +32,6 @@ QUOTES = {
     "zh": "“”‘’",
     "ja": "「」『』",
 }
-NAMES = {  # names of languages in recipes and model cards
-    "czech": "cs",
-    "german": "de",
-    "english": "en",
-    "spanish": "es",
-    "french": "fr",
-    "italian": "it",
-    "dutch": "nl",
-    "polish": "pl",
-    "portuguese": "pt",
-    "romanian": "ro",
-    "russian": "ru",
-    "swedish": "sv",
-    "turkish": "tr",
-    "ukrainian": "uk",
-    "vietnamese": "vi",
-    "chinese": "zh",
-    "japanese": "ja",
-}
-
 _TAIL = "\"'.- "  # characters at the end whose form depends on the text that follows
 _MARK = re.compile(r"\"|'|\.\.\.(?!\.)|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
@@ -88,8 +70,8 @@ NO_MARKS = Marks()
 
 @cache
 def _quotes(language: str) -> str:
-    code = language.strip().lower().replace("_", "-").split("-")[0]
-    return QUOTES.get(NAMES.get(code, code), "")
+    code = code_of(language.strip()).lower().replace("_", "-").split("-")[0]
+    return QUOTES.get(code, "")
 
 
 class Dresser:

@@ -17,13 +17,15 @@ nothing to a decoded text. config.json has the marks under the key "languages":
 into every other target language. "also" gives further names of codes, such as {"deu_Latn": "de"}.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from allyouneed.errors import ConfigError, UsageError, nearest
+from allyouneed.text.language_names import code_of, name_of
 
 NOTHING, SOURCE, TARGET = "nothing", "source", "target"
+NAMED = 20  # languages; a list of more shows their codes alone
 KEYS = (
     "sources",
     "targets",
@@ -89,8 +91,10 @@ class Languages:
 
     @classmethod
     def of_pair(cls, source: str, target: str) -> "Languages":
-        """The languages of a model of one direction; "" stands for an unknown language."""
-        return cls(sources=(source,) if source else (), targets=(target,) if target else ())
+        """The languages of a model of one direction, given by codes or English names; "" stands for
+        an unknown language."""
+        sources, targets = ((code_of(one),) if one else () for one in (source, target))
+        return cls(sources=sources, targets=targets)
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -202,16 +206,28 @@ class Languages:
         return tuple(target for target in self.targets if (source, target) in self.only)
 
     def _code(self, name: str, codes: Iterable[str], way: str, argument: str) -> str:
-        """The code that `name` means: a code in any case, with "_" or "-", or a further name."""
-        known = list(codes)
-        lower = {code.lower(): code for code in known}
+        """The code that `name` means: a code in any case, with "_" or "-", a further name, or the
+        language's English name."""
+        known = sorted(codes)
+        lower = {name_of(code).lower(): code for code in known}
         lower |= {one.lower(): code for one, code in self.also.items() if code in known}
-        found = lower.get(str(name).lower().replace("_", "-")) or lower.get(str(name).lower())
+        lower |= {code.lower(): code for code in known}
+        wanted = str(name).lower()
+        found = lower.get(wanted.replace("_", "-")) or lower.get(wanted)
         if found:
             return found
-        guess = nearest(str(name), known)
+        is_a_language = name_of(code_of(wanted)) != wanted  # then it is no slip of the keyboard
+        guess = None if is_a_language else nearest(wanted, lower)
         raise UsageError(
             f"this model does not translate {way} {argument}={name!r}"
-            + (f"; did you mean {guess!r}?" if guess else "")
-            + f" It has: {', '.join(sorted(known)) or 'none'}"
+            + (f"; did you mean {lower[guess]!r}?" if guess else ".")
+            + f" It has: {_listed(known)}"
         )
+
+
+def _listed(codes: Sequence[str]) -> str:
+    """The codes for an error message; with the languages' names, if they are few."""
+    if len(codes) > NAMED:
+        return ", ".join(codes)
+    named = ((code, name_of(code)) for code in codes)
+    return ", ".join(code if name == code else f"{code} ({name})" for code, name in named) or "none"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from allyouneed.model_folder.confidence import Calibration, probability
+from allyouneed.text.language_names import name_of
 
 LITTLE = 0.2
 """A confidence below this is told by a note. Of such translations of everyday sentences, more than
@@ -115,6 +116,6 @@ def doubted(confidence: float | None, source: str = "") -> list[str]:
     """A note where there is little confidence; `source` is the code of the source language."""
     if confidence is None or confidence >= LITTLE:
         return []
-    language = source or "the source language"
+    language = name_of(source) or "the source language"
     told = f"little confidence: {confidence:.2f}; check the translation, and whether the text is in"
     return [f"{told} {language} and of a kind that the model knows"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from allyouneed.errors import DataError
-from allyouneed.text.dressing import NAMES
+from allyouneed.text.language_names import code_of
 from allyouneed.translation.terms.glossary import BETWEEN_FORMS
 
 _ENTRY = {"termEntry", "conceptEntry"}
@@ -84,8 +84,7 @@ def _same(one: str, other: str) -> bool:
 
 def _base(language: str) -> str:
     """The code of a language without its region; models name languages in English, too."""
-    code = NAMES.get(language.lower(), language)
-    return code.replace("_", "-").partition("-")[0].lower()
+    return code_of(language).replace("_", "-").partition("-")[0].lower()
 
 
 class _Reader:
