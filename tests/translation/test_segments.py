@@ -137,3 +137,21 @@ def test_best_combinations_are_the_best_of_all(scores: list[list[int]], count: i
     assert [sum(h.score for h in way) for way in found] == everything[:count]
     assert found[0] == tuple(row[0] for row in lists)
     assert len({tuple(map(id, way)) for way in found}) == len(found)
+
+
+def test_a_part_in_another_language_is_told(small_tokenizer: Tokenizer) -> None:
+    segmenter = Segmenter(small_tokenizer, 200)
+    german = "Zwei Frauen unterhalten sich auf der Straße."
+    english = "Two women are talking to each other in the street."
+
+    def notes(text: str, source: str = "en") -> tuple[str, ...]:
+        return segmenter.cut(text).with_language_checked(source).notes
+
+    assert notes(german) == ("the text reads like German, not English; check the source language",)
+    assert notes(f"{english}\n{german}") == (
+        (
+            "'Zwei Frauen unterhalten sich auf der…' reads like German, not English; "
+            "check the source language"
+        ),
+    )
+    assert notes(english) == notes(german, "de") == notes(german, "") == notes("\n \n") == ()

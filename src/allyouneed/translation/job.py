@@ -40,6 +40,9 @@ class Job:
         prefix, said = clean(request.prefix)
         in_prefix = tuple(f"in the prefix, {one}" for one in said)
         cuts = [segmenter.cut(text) for text in texts]
+        source = request.direction.source
+        if source != request.direction.target:
+            cuts = [cut.with_language_checked(source) for cut in cuts]
         cuts = [replace(cut, notes=cut.notes + in_prefix) for cut in cuts] if said else cuts
         if request.terms:
             cuts = [cut.with_terms(request.terms, segmenter.normaliser) for cut in cuts]

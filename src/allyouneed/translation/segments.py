@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from textwrap import shorten
 
 from allyouneed.decoding.links import Alignment, AnyArray, word_alignment
 from allyouneed.text.clean import clean
 from allyouneed.text.dressing import Dresser
+from allyouneed.text.language_check import misfit
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_fitting, split_long
@@ -107,6 +109,18 @@ class Cut:
             replace(one, terms=terms) for one, terms in zip(self.segments, found, strict=True)
         ]
         return replace(self, segments=tuple(segments))
+
+    def with_language_checked(self, source: str) -> "Cut":
+        """The cut with a note about segments that are hardly in the language `source`."""
+        segments = list(self.with_text())
+        found = [(one, why) for one in segments if (why := misfit(one.seen, source))]
+        if not found:
+            return self
+        first, why = found[0]
+        whole = len(found) == len(segments)
+        which = "the text" if whole else f"{shorten(first.seen, 40, placeholder='…')!r}"
+        note = f"{which} {why}; check the source language"
+        return replace(self, notes=(*self.notes, note))
 
     def with_text(self) -> Iterator[Segment]:
         """The segments that are not blank."""

@@ -1,0 +1,96 @@
+"""Tells whether a text reads like the language that it should be in, by its letters.
+
+`letters.txt` has the 1,500 most frequent letter trigrams of each of fifteen languages with their
+log-probabilities. A text gets the sum over its different trigrams, for each language; a trigram
+that a table lacks has the log-probability `FLOOR`. The text is in another language where that one's
+sum is higher by `SURE` nats or more. On held-out lines of Tatoeba given as English, 97 % of those
+in German, French and Spanish are told. Of 2,779 English lines of Tatoeba, news and Wikipedia one is
+told. `tools/letters.py` makes the file and prints such figures. Names are no text in a language: a
+text of capitalised words alone is not judged.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from importlib import resources
+
+from allyouneed.text.language_names import code_of, name_of
+from allyouneed.text.scripts import foreign_script, letters_by_script
+
+FLOOR = -10.5  # nats; below the rarest trigram of any table
+SURE = 8.0  # nats
+FLUENT = -7.4  # nats a trigram; a text above this is not compared with the other languages
+STRANGE = -9.4  # nats a trigram; below this, a text is in no language of the tables
+ENOUGH = 12  # different trigrams, or Latin letters, that a text needs to be called strange
+SPACE = "_"  # what stands for the space around words in the file
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def misfit(text: str, language: str) -> str | None:
+    """Why a text is hardly in `language` (a code or an English name), as the end of a sentence:
+    "reads like German, not English". None if it may well be, or if the language is not known."""
+    code = code_of(language).replace("_", "-").partition("-")[0].lower()
+    name = name_of(code)
+    script = foreign_script(text, code)
+    if script is not None and not _may_be_a_product(text):
+        return f"is in {script}, not in {name}"
+    own = _table(code)
+    if not own or _may_be_names(text):
+        return None
+    found = trigrams(text)
+    reads = _log_probability(found, own)
+    if reads >= FLUENT * len(found):
+        return None
+    others = {other: _log_probability(found, _table(other)) for other in _lines() if other != code}
+    likeliest = max(others, key=lambda other: others[other])
+    if others[likeliest] - reads >= SURE and others[likeliest] > STRANGE * len(found):
+        return f"reads like {name_of(likeliest)}, not {name}"
+    if len(found) >= ENOUGH and reads < STRANGE * len(found):
+        return f"does not read like {name}"
+    return None
+
+
+def trigrams(text: str) -> set[str]:
+    """The different letter trigrams of a text in small letters, with one space around each word."""
+    words = _WORD.findall(text if text.isascii() else unicodedata.normalize("NFC", text))
+    joined = " ".join(words).lower().replace("’", "'")
+    line = f" {joined} "
+    return {line[place : place + 3] for place in range(len(line) - 2)}
+
+
+def _may_be_a_product(text: str) -> bool:
+    """Whether a text in the wrong script is in Latin letters, and no longer than many a name."""
+    letters = letters_by_script(text)
+    return letters["LATIN"] == letters.total() < ENOUGH
+
+
+def _may_be_names(text: str) -> bool:
+    """Whether every word begins with a capital letter, and not all letters are capitals."""
+    return not text.isupper() and all(word[0].isupper() for word in _WORD.findall(text))
+
+
+def _log_probability(found: set[str], table: dict[str, float]) -> float:
+    return sum(table.get(one, FLOOR) for one in found)
+
+
+@cache
+def _lines() -> dict[str, list[str]]:
+    """The lines of the file, by language; each has a log-probability, a tab, and trigrams."""
+    found: dict[str, list[str]] = {}
+    file = resources.files("allyouneed") / "text" / "letters.txt"
+    for line in file.read_text("utf-8").splitlines():
+        code, _, rest = line.partition("\t")
+        found.setdefault(code, []).append(rest)
+    return found
+
+
+@cache
+def _table(code: str) -> dict[str, float]:
+    """The log-probabilities of a language's trigrams; none if there is no table."""
+    found: dict[str, float] = {}
+    for line in _lines().get(code, ()):
+        level, _, joined = line.partition("\t")
+        joined = joined.replace(SPACE, " ")
+        pieces = (joined[place : place + 3] for place in range(0, len(joined), 3))
+        found |= dict.fromkeys(pieces, float(level))
+    return found
