@@ -151,7 +151,7 @@ def intact(path: Path) -> bool:
     digest = path.with_suffix(".sha256")
     if not path.is_file() or not digest.is_file():
         return False
-    if sys.platform != "win32":  # Windows has no such permissions
+    if hasattr(os, "getuid"):  # Windows has no such permissions
         found = path.stat()
         if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
             return False
