@@ -71,6 +71,8 @@ def test_a_field_that_moved_is_found() -> None:
 small = st.integers(-2, 50)
 any_int = st.one_of(small, st.sampled_from([-(2**31), -1, 0, 1, 46, 47, 2**31 - 1]))
 any_long = st.one_of(small, st.sampled_from([-(2**63), 2**63 - 1, 2**40]))
+words = st.integers(3, 46)
+half, often = st.booleans(), st.sampled_from([*[True] * 9, False])
 any_double = st.floats(allow_nan=True, allow_infinity=True)
 
 
@@ -79,10 +81,15 @@ def address(array: Any, kind: Any) -> Any:
 
 
 @st.composite
-def lists(draw: st.DrawFn, keep: list[Any]) -> bindings.Lists:
+def lists(
+    draw: st.DrawFn,
+    keep: list[Any],
+    good: st.SearchStrategy[int] = words,
+    in_order: st.SearchStrategy[bool] = half,
+) -> bindings.Lists:
     """Lists that may be in order; memory is as large as the sizes beside it say."""
-    ids = draw(st.lists(st.one_of(st.integers(3, 46), any_int), max_size=12))
-    if draw(st.booleans()):
+    ids = draw(st.lists(good if draw(in_order) else st.one_of(good, any_int), max_size=12))
+    if draw(in_order):
         cuts = sorted(draw(st.lists(st.integers(0, len(ids)), max_size=3)))
         offsets = [0, *cuts, len(ids)]
     else:
@@ -90,10 +97,45 @@ def lists(draw: st.DrawFn, keep: list[Any]) -> bindings.Lists:
     ids_, offsets_ = np.array(ids, np.int32), np.array(offsets, np.int64)
     keep += [ids_, offsets_]
     return bindings.Lists(
-        count=draw(st.sampled_from([len(offsets) - 1, len(offsets) - 1, 0, -1])),
+        count=len(offsets) - 1 if draw(in_order) else draw(st.sampled_from([0, -1])),
         size=len(ids),
         ids=address(ids_, bindings.Ints),
         offsets=address(offsets_, bindings.Offsets),
+    )
+
+
+@st.composite
+def terms(draw: st.DrawFn, keep: list[Any], sentences: int) -> bindings.Terms:
+    """Terms that may belong to the sentences of a request."""
+    forms = draw(lists(keep, words, often))
+    sources = draw(lists(keep, st.integers(0, 2), often))
+
+    def numbers(count: int, kind: type[Any], good: st.SearchStrategy[int]) -> Any:
+        size = max(count, 0)
+        other = any_long if kind is np.int64 else any_int
+        number = good if draw(often) else st.one_of(good, other)
+        drawn = draw(st.lists(number, min_size=size, max_size=size))
+        keep.append(np.array(drawn, kind))
+        return keep[-1]
+
+    def shares(count: int) -> Any:
+        """Where each sentence's part of `count` begins."""
+        between = numbers(sentences - 1, np.int64, st.integers(0, max(count, 0)))
+        whole = [0, *(sorted(between) if draw(often) else between), count]
+        keep.append(np.array(whole[: sentences + 1], np.int64))
+        return keep[-1]
+
+    edges = np.array(draw(st.lists(st.integers(0, 3), min_size=47, max_size=47)), np.uint8)
+    keep.append(edges)
+    return bindings.Terms(
+        forms=forms,
+        term_of=address(
+            numbers(forms.count, np.int32, st.sampled_from([0, 0, 0, 1])), bindings.Ints
+        ),
+        forms_of=address(shares(forms.count), bindings.Offsets),
+        sources=sources,
+        terms_of=address(shares(sources.count), bindings.Offsets),
+        edges=address(edges, bindings.Bytes),
     )
 
 
@@ -174,6 +216,47 @@ def test_hostile_requests(data: st.DataObject, workers: list[Worker]) -> None:
                     break
             else:
                 pytest.fail("a stream without an end")
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_hostile_terms(data: st.DataObject, workers: list[Worker]) -> None:
+    """In a request that is in order otherwise."""
+    keep: list[Any] = []
+    beam, room, width = data.draw(st.sampled_from([1, 3])), 8, 4
+    ids, offsets = np.array([5, 6, 2, 9, 8, 7, 2], np.int32), np.array([0, 3, 7], np.int64)
+    limits, heads = np.array([room, 5], np.int32), np.array([1], np.int32)
+    penalties = np.ones(room + 2)
+    wanted = data.draw(terms(keep, 2))
+    request = bindings.Request(
+        sources=bindings.Lists(
+            2, 7, address(ids, bindings.Ints), address(offsets, bindings.Offsets)
+        ),
+        limits=address(limits, bindings.Ints),
+        options=bindings.Options(
+            beam=beam,
+            n_best=beam,
+            penalty_count=len(penalties),
+            penalties=address(penalties, bindings.Doubles),
+        ),
+        attention=bindings.Attention(1, 1, address(heads, bindings.Ints)),
+        terms=ctypes.pointer(wanted),
+    )
+    places = 2 * beam * room
+    arrays = [
+        np.zeros(places, np.int32),
+        np.zeros(places, np.float32),
+        np.zeros(2 * beam, np.int32),
+        np.zeros(2 * beam),
+        np.zeros(places * width, np.float32),
+    ]
+    kinds = [bindings.Ints, bindings.Floats, bindings.Ints, bindings.Doubles, bindings.Floats]
+    found = bindings.Found(room, width, *map(address, arrays, kinds))
+    error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
+    for worker in workers:
+        status = worker.model.library.aya_search(worker.pointer, request, found, error)
+        assert status in ERRORS
+        assert (status == bindings.OK) or error.value
 
 
 @settings(max_examples=100, deadline=None)
