@@ -9,6 +9,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NATIVE = Path(__file__).parent / "src" / "allyouneed" / "engine" / "native"
 INSIDE = "allyouneed/engine/native/compiled"
+AT_ONCE = min(4, os.cpu_count() or 1)  # compilers; each takes up to 0.8 GB of memory
 TARGETS = {  # of $ALLYOUNEED_WHEEL, which is the wheel's tag: zig's target and kind of processor
     "manylinux2014_x86_64": ("x86_64-linux-gnu.2.17", "x86_64"),
     "manylinux2014_aarch64": ("aarch64-linux-gnu.2.17", "arm64"),
@@ -52,12 +54,17 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         target, kind = TARGETS[tag]
         folder = Path(self.root) / "build" / "wheels" / tag
         compiler = [sys.executable, "-m", "ziglang", "c++", "-s", "-target", target]
-        for variant in build.variants(kind):
+
+        def library(variant: str) -> Path:
             path = folder / build.library_name(variant, kind=kind)
-            if not build.intact(path):
-                path = build.compile_variant(variant, folder, compiler=compiler, kind=kind)
-            for one in (path, path.with_suffix(".sha256")):
-                build_data["force_include"][str(one)] = f"{INSIDE}/{one.name}"
+            if build.intact(path):
+                return path
+            return build.compile_variant(variant, folder, compiler=compiler, kind=kind)
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for path in pool.map(library, build.variants(kind)):
+                for one in (path, path.with_suffix(".sha256")):
+                    build_data["force_include"][str(one)] = f"{INSIDE}/{one.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
 
@@ -67,16 +74,21 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         if editable:
             wanted = [build.best_variant(build.features())]
         compiled = NATIVE / "compiled"
+
+        def library(variant: str, sources: Any) -> Path:
+            path = compiled / build.library_name(variant, sources)
+            if build.intact(path):
+                return path
+            return build.compile_variant(variant, compiled, sources)
+
+        kinds = (build.ENGINE, build.KERNELS)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            jobs = [[pool.submit(library, one, sources) for one in wanted] for sources in kinds]
         kept, current = set(), set()
-        for sources in (build.ENGINE, build.KERNELS):
+        for sources, waited in zip(kinds, jobs, strict=True):
             current |= {build.library_name(variant, sources) for variant in build.variants()}
             try:
-                paths = [
-                    path
-                    if build.intact(path := compiled / build.library_name(variant, sources))
-                    else build.compile_variant(variant, compiled, sources)
-                    for variant in wanted
-                ]
+                paths = [job.result() for job in waited]
             except (build.NoCompiler, OSError) as error:
                 self.app.display_warning(
                     f"the native {sources.what} is left out: {error}; without it, "
