@@ -23,7 +23,11 @@ from allyouneed.text.dressing import Dresser
         ("It was late – too late.", "German", "Es war spät - zu spät.", "Es war spät – zu spät."),
         ("the well–known 10–20", "German", "die so-genannten 10-20", "die so-genannten 10–20"),
         ("Wait…", "German", "Warte...", "Warte…"),
-        ("Wait…", "German", "Warte....", "Warte.…"),
+        ("Wait…", "German", "Warte....", "Warte…"),
+        ("Well... so.", "German", "Nun.. Ja.", "Nun... Ja."),
+        ("Well… so.", "German", "Nun..... Ja.", "Nun… Ja."),
+        ("In .. and ...", "German", "In .. und ....", "In .. und ..."),
+        ("In .. and so", "German", "In ..... und", "In ..... und"),
         (
             "He said: “‘Yes’ is a word.”",
             "de",
@@ -48,7 +52,7 @@ def test_what_has_to_begin_a_translation_stays_exact() -> None:
 @given(
     st.text(alphabet="a1'\"-. ", max_size=25),
     st.lists(st.integers(0, 25), max_size=6),
-    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain"]),
+    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain", "so... it"]),
 )
 def test_pieces_joined_are_the_whole(text: str, cuts: list[int], source: str) -> None:
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]

@@ -2,7 +2,8 @@
 
 The model reads and writes the plain marks of a keyboard (see `normaliser.py`). If the source was
 typed with typographic marks, the translation gets those of its own language. If the source has
-plain marks, the translation keeps plain marks.
+plain marks, the translation keeps plain marks. An ellipsis of the source has three dots in the
+translation, however many the model writes.
 """
 
 import re
@@ -33,7 +34,7 @@ QUOTES = {
     "ja": "「」『』",
 }
 _TAIL = "\"'.- "  # characters at the end whose form depends on the text that follows
-_MARK = re.compile(r"\"|'|\.\.\.(?!\.)|(?<= )-(?= )|(?<=\d)-(?=\d)")
+_MARK = re.compile(r"\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
 
 _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
@@ -41,7 +42,10 @@ _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Which typographic marks, absent from a plain keyboard, a source has."""
+    """Which typographic marks, absent from a plain keyboard, a source has.
+
+    `dots` are the lengths of its rows of dots if an ellipsis is among them, "…" or "...".
+    """
 
     quotes: bool = False
     inner_quotes: bool = False
@@ -49,12 +53,14 @@ class Marks:
     dashes: bool = False
     ranges: bool = False
     ellipsis: bool = False
+    dots: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, source: str) -> "Marks":
         """The typographic marks of a text."""
-        if source.isascii() or _TYPOGRAPHIC.isdisjoint(source):
+        if "..." not in source and (source.isascii() or _TYPOGRAPHIC.isdisjoint(source)):
             return NO_MARKS
+        dots = frozenset(len(row) for row in re.findall(r"\.+", source.replace("…", "...")))
         return cls(
             quotes=any(mark in source for mark in "“”„‟«»〝"),
             inner_quotes=any(mark in source for mark in "‘‚‛‹"),
@@ -62,6 +68,7 @@ class Marks:
             dashes=any(mark in source for mark in "–—―"),
             ranges=re.search(r"\d\s?[–‒—]\s?\d", source) is not None,
             ellipsis="…" in source,
+            dots=dots if 3 in dots else frozenset(),
         )
 
 
@@ -135,8 +142,10 @@ class Dresser:
             case "-":
                 spaced = self._text[mark.start() - 1] == " "
                 return "–" if (self.marks.dashes if spaced else self.marks.ranges) else "-"
-            case _:
-                return "…" if self.marks.ellipsis else mark[0]
+            case dots:
+                if len(dots) != 3 and (not self.marks.dots or len(dots) in self.marks.dots):
+                    return dots
+                return "…" if self.marks.ellipsis else "..."
 
     def _quote(self, mark: re.Match[str]) -> str:
         if not (self.marks.quotes and self._quotes):
