@@ -89,6 +89,9 @@ def serve(
         "threads": threads,
         "engine": None if engine == "auto" else engine,
     }
+    from allyouneed.serving.memory import hold_little_memory
+
+    hold_little_memory()
     # pydantic looks for plug-ins in every package that is installed; that takes up to 0.1 s.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:

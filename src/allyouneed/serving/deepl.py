@@ -2,14 +2,14 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
 from allyouneed.serving.desk import Found
 from allyouneed.serving.marked import MarkedTexts
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.text.language_names import name_of
@@ -19,7 +19,7 @@ VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # clients accep
 NO_LIMIT = 1_000_000_000_000  # what /v2/usage names as the limit where there is none
 
 
-class TranslateBody(BaseModel):
+class TranslateBody(Message):
     """What /v2/translate takes. `context` and `model_type` are accepted and not used."""
 
     text: list[str] = Field(min_length=1)
@@ -37,7 +37,7 @@ class TranslateBody(BaseModel):
     model_type: str | None = None
 
 
-class OneTranslation(BaseModel):
+class OneTranslation(Message):
     """A text's translation."""
 
     detected_source_language: str
@@ -46,13 +46,13 @@ class OneTranslation(BaseModel):
     model_type_used: str | None = None
 
 
-class TranslateAnswer(BaseModel):
+class TranslateAnswer(Message):
     """What /v2/translate gives."""
 
     translations: list[OneTranslation]
 
 
-class Language(BaseModel):
+class Language(Message):
     """A language of /v2/languages; `supports_formality` is there for targets."""
 
     language: str
@@ -60,7 +60,7 @@ class Language(BaseModel):
     supports_formality: bool | None = None
 
 
-class UsageAnswer(BaseModel):
+class UsageAnswer(Message):
     """Characters of this month, and how many there may be."""
 
     character_count: int

@@ -1,19 +1,18 @@
 """DeepL's API, version 2: documents."""
 
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
 from allyouneed.serving.documents import DocumentJob, DocumentJobs
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 
 POLL_SECONDS = 5  # after which a client may ask again how far a document is
 
 
-class DocumentBody(BaseModel):
+class DocumentBody(Message):
     """What /v2/document takes beside the file."""
 
     target_lang: str
@@ -22,20 +21,20 @@ class DocumentBody(BaseModel):
     glossary_id: str | None = None
 
 
-class DocumentStarted(BaseModel):
+class DocumentStarted(Message):
     """A document's number, and the key that its result is fetched with."""
 
     document_id: str
     document_key: str
 
 
-class DocumentKey(BaseModel):
+class DocumentKey(Message):
     """The key of a document."""
 
     document_key: str
 
 
-class DocumentStatus(BaseModel):
+class DocumentStatus(Message):
     """How far a document is: queued, translating, done or error. `progress` is the share that is
     translated, from 0 to 1; DeepL's own service has no such value."""
 

@@ -3,19 +3,19 @@
 import asyncio
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, owner_of
 from allyouneed.serving.glossaries import KeptGlossary, as_tsv, read_entries
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 
 TSV = "text/tab-separated-values"
 
 
-class GlossaryBody(BaseModel):
+class GlossaryBody(Message):
     """What /v2/glossaries takes; `entries` are lines of source, tab or comma, target."""
 
     name: str = Field(min_length=1, max_length=1024)
@@ -25,7 +25,7 @@ class GlossaryBody(BaseModel):
     entries_format: Literal["tsv", "csv"]
 
 
-class GlossaryAnswer(BaseModel):
+class GlossaryAnswer(Message):
     """What there is to know about a glossary, but for its entries."""
 
     glossary_id: str

@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
@@ -13,7 +13,7 @@ from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
@@ -24,7 +24,7 @@ BYTES = "application/octet-stream"
 KINDS = (JSON, FORM, MULTIPART)
 
 
-class TranslateBody(BaseModel):
+class TranslateBody(Message):
     """What /translate takes."""
 
     q: str | list[str] = Field(description="The text, or a list of texts.")
@@ -35,14 +35,14 @@ class TranslateBody(BaseModel):
     api_key: str | None = None
 
 
-class Detection(BaseModel):
+class Detection(Message):
     """A language and how sure the detector is of it, in percent."""
 
     confidence: float
     language: str
 
 
-class TranslateAnswer(BaseModel):
+class TranslateAnswer(Message):
     """What /translate gives: lists where `q` was a list."""
 
     translatedText: str | list[str]
@@ -50,14 +50,14 @@ class TranslateAnswer(BaseModel):
     alternatives: list[str] | list[list[str]] | None = None
 
 
-class DetectBody(BaseModel):
+class DetectBody(Message):
     """What /detect takes."""
 
     q: str
     api_key: str | None = None
 
 
-class Language(BaseModel):
+class Language(Message):
     """A language that can be translated from, and what it can be translated into."""
 
     code: str
@@ -65,7 +65,7 @@ class Language(BaseModel):
     targets: list[str]
 
 
-class SuggestBody(BaseModel):
+class SuggestBody(Message):
     """What /suggest takes: a text `q` and its translation `s` as somebody would have it."""
 
     q: str = Field(min_length=1)

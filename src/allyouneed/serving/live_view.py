@@ -11,7 +11,6 @@ from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -20,7 +19,7 @@ from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.serving.crew import step_back
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.guard import Guard
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.page import HEADERS
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import Refused
@@ -64,14 +63,14 @@ class Viewer(Protocol):
         """
 
 
-class Available(BaseModel):
+class Available(Message):
     """Whether views can be opened here. `install` is the command after which they can."""
 
     available: bool
     install: str | None = None
 
 
-class LookBody(BaseModel):
+class LookBody(Message):
     """What a view is to show: a text, and the languages of its translation."""
 
     text: str
@@ -79,7 +78,7 @@ class LookBody(BaseModel):
     target: str
 
 
-class LookAnswer(BaseModel):
+class LookAnswer(Message):
     """Where the view is, relative to the service's page. Whoever knows the path can open it."""
 
     path: str

@@ -1,16 +1,15 @@
 """A GET that OmegaT's plugins for engines of one's own ask: /translate?source=&target=&text=."""
 
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.guard import Guard
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.refusal import Refused
 
 
-class Answer(BaseModel):
+class Answer(Message):
     """What the plugins look for."""
 
     translation: str

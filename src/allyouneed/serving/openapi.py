@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from allyouneed import __version__
-from allyouneed.serving.operation import Operation
+from allyouneed.serving.operation import Message, Operation
 
 REFERENCE = "#/components/schemas/{model}"
 
 
-class Error(BaseModel):
+class Error(Message):
     """Why a request was not served; under /v2/ it is called `message`."""
 
     error: str | None = None

@@ -4,12 +4,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
 Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Message(BaseModel):
+    """What requests bring and answers hold. pydantic compiles a message when it is first used, not
+    when the service starts."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class Operation:
     path: str
     handler: Handler
     summary: str
-    body: type[BaseModel] | None = None
+    body: type[Message] | None = None
     body_kinds: tuple[str, ...] = ("application/json",)
     answer: Any = None
     answer_kind: str = "application/json"

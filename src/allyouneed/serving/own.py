@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -12,7 +12,7 @@ from allyouneed.serving.alternatives import ways_to_go_on
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.glossaries import terms_of
 from allyouneed.serving.guard import Guard
-from allyouneed.serving.operation import Operation, json_answer
+from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.translation.result import Translation
@@ -21,7 +21,7 @@ MOST_TERMS = 10_000  # of a request
 EVENTS = "text/event-stream"
 
 
-class TranslateBody(BaseModel):
+class TranslateBody(Message):
     """What /v1/translate takes."""
 
     model_config = ConfigDict(extra="forbid")
@@ -43,7 +43,7 @@ class TranslateBody(BaseModel):
     stream: bool = Field(False, description="One text, given out as it grows, as events.")
 
 
-class UsedTerm(BaseModel):
+class UsedTerm(Message):
     """What became of a term: `form` is what the translation has for it, null where it has none.
     `source` and `target` are where it stands in the two texts, as numbers of characters."""
 
@@ -53,7 +53,7 @@ class UsedTerm(BaseModel):
     target: tuple[int, int] | None
 
 
-class Alternative(BaseModel):
+class Alternative(Message):
     """One way to translate a text. `score` is the mean log-probability of its tokens."""
 
     text: str
@@ -80,13 +80,13 @@ class OneTranslation(Alternative):
     notes: list[str] | None = None
 
 
-class TranslateAnswer(BaseModel):
+class TranslateAnswer(Message):
     """What /v1/translate gives: a translation for each text, in order."""
 
     translations: list[OneTranslation]
 
 
-class AlternativesBody(BaseModel):
+class AlternativesBody(Message):
     """What /v1/alternatives takes: a text of one line, and how its translation begins."""
 
     model_config = ConfigDict(extra="forbid")
@@ -98,7 +98,7 @@ class AlternativesBody(BaseModel):
     most: int = Field(8, ge=1, le=16)
 
 
-class WayToGoOn(BaseModel):
+class WayToGoOn(Message):
     """A word that may follow the prefix, its probability, and the whole translation with it."""
 
     word: str
@@ -106,7 +106,7 @@ class WayToGoOn(BaseModel):
     text: str
 
 
-class AlternativesAnswer(BaseModel):
+class AlternativesAnswer(Message):
     """What /v1/alternatives gives, the most probable first."""
 
     alternatives: list[WayToGoOn]

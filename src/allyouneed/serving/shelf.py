@@ -1,11 +1,13 @@
 """The shelf: the models of a service, by their languages."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
+from allyouneed.pipeline import processors
 from allyouneed.text.language_names import code_of
 from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.translator import Translator
@@ -53,13 +55,16 @@ class Shelf:
 
 def open_shelf(names: Sequence[str], engine: str = "auto", device: str | None = None) -> Shelf:
     """Loads models by name or folder, each ready for its first text; each search uses one thread.
+    Several models are loaded at the same time.
 
     A folder whose model does not name its languages is given as "en-fr=FOLDER".
 
     Raises:
         ModelFolderError, UsageError: as `load`; or a model whose languages are not known.
     """
-    return Shelf([model for name in names for model in _shelved(name, engine, device)])
+    with ThreadPoolExecutor(min(processors(), len(names))) as pool:
+        found = [pool.submit(_shelved, name, engine, device) for name in names]
+        return Shelf([model for one in found for model in one.result()])
 
 
 def _shelved(name: str, engine: str, device: str | None) -> list[ShelvedModel]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from allyouneed.engine.native.bindings import open_library
 from allyouneed.engine.native.build import (
@@ -21,6 +22,8 @@ from allyouneed.engine.native.build import (
     intact,
     library_name,
 )
+
+_ONE_COMPILER = Lock()
 
 
 class NoLibrary(Exception):
@@ -68,12 +71,13 @@ def cache_folder() -> Path:
 @cache
 def find_library() -> Library:
     """The engine's library for this machine. The first call on a machine may compile it, which
-    takes some seconds.
+    takes some seconds; calls of other threads wait and then find the compiled library.
 
     Raises:
         NoLibrary: there is no library and it cannot be compiled.
     """
-    return found(ENGINE, open_library)
+    with _ONE_COMPILER:
+        return found(ENGINE, open_library)
 
 
 def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
