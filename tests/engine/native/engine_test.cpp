@@ -34,17 +34,33 @@ int64_t size_of(const std::string& name) {
   return 0;
 }
 
-int64_t fetch(const char* name, int64_t size, float* into) {
-  const int64_t real = size_of(name);
-  if (real != size) return real;
+int64_t fetch(const char* name, int64_t first, int64_t count, float* into) {
+  const int64_t size = size_of(name);
+  if (!into) return size;
+  if (first < 0 || count < 0 || first + count > size) return 0;
   uint32_t state = 1;
   for (const char* c = name; *c; ++c) state = state * 31 + uint32_t(*c);
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < first + count; ++i) {
     state = state * 1664525u + 1013904223u;
-    into[i] = (float(state >> 8) / float(1 << 24) - 0.5f) * 0.8f;
+    if (i >= first) into[i - first] = (float(state >> 8) / float(1 << 24) - 0.5f) * 0.8f;
   }
-  return -1;
+  return size;
 }
+
+std::vector<char> stored;
+
+int32_t write_stored(void* bytes, int64_t size) {
+  const char* from = static_cast<const char*>(bytes);
+  stored.insert(stored.end(), from, from + size);
+  return 1;
+}
+
+int32_t read_stored(void* bytes, int64_t size) {
+  std::memcpy(bytes, stored.data(), size_t(size));
+  return 1;
+}
+
+int32_t refuse(void*, int64_t) { return 0; }
 
 aya_config config() {
   aya_config c = {};
@@ -201,6 +217,27 @@ bool refused(void* worker) {
   return wrong == 0;
 }
 
+// A restored model stores the same bytes; bytes of another size, or none, are refused.
+bool restores(const aya_config& c, int int8, void* model) {
+  int wrong = 0;
+  stored.clear();
+  wrong += aya_model_store(model, refuse, error) != AYA_FAILED;
+  wrong += aya_model_store(model, write_stored, error) != AYA_OK;
+  const std::vector<char> first = stored;
+  const int64_t size = int64_t(first.size());
+  void* again = aya_model_restored(&c, int8, fetch, read_stored, size, error);
+  if (!again) return false;
+  stored.clear();
+  wrong += aya_model_store(again, write_stored, error) != AYA_OK || stored != first;
+  aya_model_free(again);
+  for (const int64_t other : {size - 64, int64_t(0), int64_t(-1)})
+    wrong += aya_model_restored(&c, int8, fetch, read_stored, other, error) != nullptr;
+  wrong += aya_model_restored(&c, int8, fetch, refuse, size, error) != nullptr;
+  stored.resize(first.size() + 64);
+  wrong += aya_model_restored(&c, int8, fetch, read_stored, size + 64, error) != nullptr;
+  return wrong == 0;
+}
+
 }  // namespace
 
 int main() {
@@ -216,6 +253,10 @@ int main() {
       if (!model) {
         std::fprintf(stderr, "%s\n", error);
         return 1;
+      }
+      if (!restores(c, int8, model)) {
+        std::fprintf(stderr, "restored, int8=%d kind=%d: %s\n", int8, kind, error);
+        all = false;
       }
       for (const int threads : {1, 3}) {
         void* worker = aya_worker_new(model, threads, error);

@@ -23,7 +23,8 @@ OK, FAILED, MEMORY, NOT_FINITE, STOPPED = range(5)
 
 Floats, Doubles = POINTER(c_float), POINTER(c_double)
 Ints, Offsets, Bytes = POINTER(c_int32), POINTER(c_int64), POINTER(c_uint8)
-Fetch = CFUNCTYPE(c_int64, c_char_p, c_int64, Floats)
+Fetch = CFUNCTYPE(c_int64, c_char_p, c_int64, c_int64, Floats)
+Move = CFUNCTYPE(c_int32, c_void_p, c_int64)
 Interrupted = CFUNCTYPE(c_int32)  # not 0: the search ends
 Fields = list[tuple[str, Any]]
 
@@ -156,6 +157,11 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "aya_features": (c_char_p, []),
     "aya_model_new": (c_void_p, [POINTER(Config), c_int32, Fetch, c_char_p]),
     "aya_model_free": (None, [c_void_p]),
+    "aya_model_store": (c_int32, [c_void_p, Move, c_char_p]),
+    "aya_model_restored": (
+        c_void_p,
+        [POINTER(Config), c_int32, Fetch, Move, c_int64, c_char_p],
+    ),
     "aya_worker_new": (c_void_p, [c_void_p, c_int32, c_char_p]),
     "aya_worker_free": (None, [c_void_p]),
     "aya_worker_threads": (c_int32, [c_void_p]),

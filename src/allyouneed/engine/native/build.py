@@ -149,13 +149,18 @@ def intact(path: Path) -> bool:
     """Whether the library exists and is as it was compiled. It must belong to root or to the user
     of this process, and nobody else may be able to write it."""
     digest = path.with_suffix(".sha256")
-    if not path.is_file() or not digest.is_file():
+    if not path.is_file() or not digest.is_file() or not trusted(path):
         return False
-    if hasattr(os, "getuid"):  # Windows has no such permissions
-        found = path.stat()
-        if found.st_mode & 0o002 or found.st_uid not in (0, os.getuid()):
-            return False
     return hashlib.sha256(path.read_bytes()).hexdigest() == digest.read_text().strip()
+
+
+def trusted(path: Path) -> bool:
+    """Whether the file belongs to root or to the user of this process, and nobody else may write
+    it. Windows has no such permissions."""
+    if not hasattr(os, "getuid"):
+        return True
+    found = path.stat()
+    return not found.st_mode & 0o002 and found.st_uid in (0, os.getuid())
 
 
 def compile_variant(

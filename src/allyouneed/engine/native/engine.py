@@ -25,6 +25,7 @@ from allyouneed.engine.leaving import left_here
 from allyouneed.engine.native.interruption import Interrupted
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
+from allyouneed.engine.native.packed_cache import open_packed
 from allyouneed.engine.native.worker import Worker
 from allyouneed.errors import AllYouNeedError, ShapeError
 from allyouneed.model_folder.folder import ModelFolder
@@ -64,7 +65,7 @@ class NativeEngine:
     def open(
         cls, folder: ModelFolder, precision: Precision = "int8", threads: int | None = None
     ) -> "NativeEngine":
-        """Packs the weights of a model folder.
+        """Packs the weights of a model folder, or reads them from the cache of packed weights.
 
         Raises:
             NoLibrary: the engine is not compiled and cannot be compiled.
@@ -72,9 +73,8 @@ class NativeEngine:
             AllYouNeedError: weights contain NaN or infinity; the message names the tensor.
         """
         library = find_library()
-        arrays = folder.load_arrays()
         try:
-            model = PackedModel(library.functions, folder.config, arrays, precision == "int8")
+            model = open_packed(library, folder, precision == "int8")
         except AllYouNeedError as error:
             raise AllYouNeedError(f"{folder.path}: {error}") from error
         return cls(model, library, precision, threads or processors())

@@ -31,6 +31,7 @@ struct AnyWorker {
 
 struct AnyModel {
   virtual ~AnyModel() = default;
+  virtual void store(aya_move write) const = 0;
   virtual std::unique_ptr<AnyWorker> worker(int32_t threads) const = 0;
 };
 
@@ -119,8 +120,20 @@ struct WorkerOf final : AnyWorker {
 
 template <class P>
 struct ModelOf final : AnyModel {
-  ModelOf(const aya_config& config, const Tensors& tensors) : model(config) {
+  ModelOf(const aya_config& config, const Tensors& tensors, aya_move read, int64_t size)
+      : model(config) {
+    if (read) {
+      if (size < 1) throw std::invalid_argument("there are no packed weights");
+      model.arena.restore(size, [&](void* bytes, int64_t all) {
+        if (!read(bytes, all)) throw std::invalid_argument("the packed weights cannot be read");
+      });
+    }
     Packing<P>(model, tensors).run();
+  }
+  void store(aya_move write) const override {
+    model.arena.store([&](void* bytes, int64_t size) {
+      if (!write(bytes, size)) throw std::invalid_argument("the packed weights cannot be written");
+    });
   }
   std::unique_ptr<AnyWorker> worker(int32_t threads) const override {
     constexpr int32_t kMostThreads = 1024;
@@ -197,13 +210,22 @@ const char* aya_units(void) {
 }
 
 void* aya_model_new(const aya_config* config, int32_t int8, aya_fetch fetch, char* error) {
+  return aya_model_restored(config, int8, fetch, nullptr, 0, error);
+}
+
+void* aya_model_restored(const aya_config* config, int32_t int8, aya_fetch fetch, aya_move read,
+                         int64_t size, char* error) {
   AnyModel* model = nullptr;
   guarded(error, [&] {
     const Tensors tensors(fetch);
-    model = int8 ? static_cast<AnyModel*>(new ModelOf<Int8>(*config, tensors))
-                 : new ModelOf<Float32>(*config, tensors);
+    model = int8 ? static_cast<AnyModel*>(new ModelOf<Int8>(*config, tensors, read, size))
+                 : new ModelOf<Float32>(*config, tensors, read, size);
   });
   return model;
+}
+
+int32_t aya_model_store(void* model, aya_move write, char* error) {
+  return guarded(error, [&] { static_cast<const AnyModel*>(model)->store(write); });
 }
 
 void aya_model_free(void* model) { delete static_cast<AnyModel*>(model); }

@@ -113,9 +113,13 @@ typedef struct {
   float* attention;    /* [sentence][n_best][room][source_room], or null: not reported */
 } aya_found;
 
-/* Writes the `size` numbers of the tensor `name` to `into` and returns -1. Where the tensor has
-   another size, it writes nothing and returns the tensor's size (0: there is no such tensor). */
-typedef int64_t (*aya_fetch)(const char* name, int64_t size, float* into);
+/* Returns the number of numbers of the tensor `name`, or 0 if there is no such tensor or it cannot
+   be read. Where `into` is not null, it also writes `count` numbers there, from number `first` on;
+   they are whole rows of the tensor. */
+typedef int64_t (*aya_fetch)(const char* name, int64_t first, int64_t count, float* into);
+
+/* Reads `size` bytes of packed weights into `bytes`, or writes them. Returns 0 if it fails. */
+typedef int32_t (*aya_move)(void* bytes, int64_t size);
 
 const char* aya_interface(void); /* a digest of this file */
 const char* aya_layout(void);    /* a line for each field: structure, field, offset, size */
@@ -125,6 +129,13 @@ const char* aya_features(void);  /* the processor's features, named as in /proc/
 
 void* aya_model_new(const aya_config*, int32_t int8, aya_fetch, char* error);
 void aya_model_free(void* model);
+
+/* `aya_model_store` hands all packed weights to `write`, one part after the other, so that a later
+   `aya_model_restored` of the same library and model reads them instead of packing them again:
+   `size` bytes by one call of `read`. Tensors that are not packed are fetched as ever. */
+int32_t aya_model_store(void* model, aya_move write, char* error);
+void* aya_model_restored(const aya_config*, int32_t int8, aya_fetch, aya_move read, int64_t size,
+                         char* error);
 
 /* A worker has threads and memory for one batch. It serves one call at a time; several workers may
    share a model. */

@@ -60,6 +60,7 @@ struct Int8 {
       scale_ = arena.take<float>(columns);
       bias_ = arena.take<float>(columns);
       total_ = arena.take<int32_t>(columns);
+      if (arena.restored()) return;
       std::vector<float> row(inputs);
       std::vector<int8_t> q(depth_, 0);
       for (int column = 0; column < columns; ++column) {
@@ -184,6 +185,7 @@ struct Float32 {
    public:
     void pack(Arena& arena, const Matrix& from) {
       take(arena, from.inputs, from.outputs);
+      if (arena.restored()) return;
       std::vector<float> row(inputs);
       for (int column = 0; column < panels_of(outputs) * kPanel; ++column) {
         std::fill(row.begin(), row.end(), 0.0f);
@@ -234,6 +236,7 @@ struct Float32 {
       inputs = from.inputs;
       outputs = from.outputs;
       rows_ = arena.take<float>(size_t(inputs) * outputs);
+      if (arena.restored()) return;
       for (int id = 0; id < outputs; ++id) from.row(id, rows_ + size_t(id) * inputs);
     }
     void row(int id, float* to) const {

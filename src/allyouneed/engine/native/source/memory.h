@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <vector>
 
 #if defined(__linux__)
@@ -67,32 +68,64 @@ class Buffer {
 // Memory for weights, which lie in it back to back in the order of their use. Every decoding step
 // reads all of them. Their order lets the processor prefetch across matrices; huge pages save
 // address translations.
+//
+// The contents can be stored, and restored into another arena. That arena hands out the same parts
+// in the same order, with their contents.
 class Arena {
  public:
   template <class T>
   T* take(size_t count) {
     const size_t bytes = round_up(bytes_of<T>(count), kAlignment);
-    if (used_ + bytes > size_) add_chunk(bytes);
-    void* place = static_cast<char*>(chunks_.back().get()) + used_;
-    used_ += bytes;
+    if (chunks_.empty() || chunks_.back().used + bytes > chunks_.back().size) add_chunk(bytes);
+    Chunk& chunk = chunks_.back();
+    void* place = static_cast<char*>(chunk.memory.get()) + chunk.used;
+    chunk.used += bytes;
     return static_cast<T*>(place);
+  }
+
+  // Whether the parts that `take` returns have their contents already.
+  bool restored() const { return restored_; }
+
+  // Calls write(bytes, size) for all contents, in the order in which they were taken.
+  template <class Write>
+  void store(const Write& write) const {
+    for (const Chunk& chunk : chunks_) write(chunk.memory.get(), chunk.used);
+  }
+
+  // Fills an empty arena with stored contents, which read(bytes, size) provides.
+  template <class Read>
+  void restore(size_t size, const Read& read) {
+    add_chunk(size);
+    chunks_.back().size = size;
+    read(chunks_.back().memory.get(), size);
+    restored_ = true;
+  }
+
+  // Throws std::invalid_argument if not all restored contents have been taken.
+  void check_all_taken() const {
+    if (restored_ && chunks_.back().used != chunks_.back().size) throw_other_model();
   }
 
  private:
   using Memory = Aligned<kHugePage>;
+  struct Chunk {
+    Memory::Pointer<void> memory;
+    size_t size, used = 0;
+  };
 
   void add_chunk(size_t least) {
-    chunks_.reserve(chunks_.size() + 1);
-    size_ = used_ = 0;  // stays so if the allocation throws
+    if (restored_) throw_other_model();
     const size_t size = round_up(least > kChunk ? least : kChunk, kHugePage);
-    chunks_.emplace_back(Memory::allocate(size));
-    size_ = size;
+    chunks_.push_back({Memory::Pointer<void>(Memory::allocate(size)), size});
 #if defined(MADV_HUGEPAGE)
-    madvise(chunks_.back().get(), size_, MADV_HUGEPAGE);
+    madvise(chunks_.back().memory.get(), size, MADV_HUGEPAGE);
 #endif
+  }
+  [[noreturn]] static void throw_other_model() {
+    throw std::invalid_argument("the packed weights are those of another model");
   }
 
   static constexpr size_t kChunk = size_t{16} << 20;  // bytes
-  std::vector<Memory::Pointer<void>> chunks_;
-  size_t size_ = 0, used_ = 0;
+  std::vector<Chunk> chunks_;
+  bool restored_ = false;
 };

@@ -53,17 +53,18 @@ class Packing {
       model_.screen.pack(model_.arena, model_.output);
     embed();
     if (config_.rotary) turn_positions();
+    model_.arena.check_all_taken();
   }
 
  private:
   // The weights of several maps, and their biases where the model has any.
   struct Maps {
-    std::vector<std::vector<float>> weights, biases;
+    std::vector<MatrixRows> weights;
+    std::vector<std::vector<float>> biases;
 
     // Writes row `row`, of `width` numbers, of map `which` to `to` and returns its bias.
-    float copy(int which, int row, int width, float* to) const {
-      const float* from = weights[which].data() + size_t(row) * width;
-      std::copy(from, from + width, to);
+    float copy(int which, int row, int width, float* to) {
+      std::copy_n(weights[which][row], width, to);
       return biases[which].empty() ? 0.0f : biases[which][row];
     }
   };
@@ -71,7 +72,7 @@ class Packing {
   Maps maps(const std::vector<std::string>& names, int outputs, int inputs, bool bias) const {
     Maps maps;
     for (const std::string& name : names) {
-      maps.weights.push_back(tensors_.get(name + "weight", int64_t(outputs) * inputs));
+      maps.weights.emplace_back(tensors_, name + "weight", outputs, inputs);
       maps.biases.push_back(bias ? tensors_.get(name + "bias", outputs) : std::vector<float>());
     }
     return maps;
@@ -120,7 +121,7 @@ class Packing {
     const int inputs = config_.d_model;
     std::vector<std::string> names;
     for (const char kind : kinds) names.push_back(at + "W_" + kind + ".");
-    const Maps from = maps(names, config_.heads * narrow, inputs, config_.bias);
+    Maps from = maps(names, config_.heads * narrow, inputs, config_.bias);
     const float scale = 1.0f / std::sqrt(float(narrow));
     map.pack(model_.arena, {inputs, int(kinds.size()) * width, [&](int output, float* row) {
                               const int which = output / width, inside = output % head;
@@ -135,7 +136,7 @@ class Packing {
 
   void pack_o(Linear& map, const std::string& at) {
     const int heads = config_.heads, narrow = config_.head_width, head = model_.head;
-    const Maps from = maps({at + "W_O."}, config_.d_model, heads * narrow, config_.bias);
+    Maps from = maps({at + "W_O."}, config_.d_model, heads * narrow, config_.bias);
     std::vector<float> whole(size_t(heads) * narrow);
     map.pack(model_.arena, {model_.width(), config_.d_model, [&](int output, float* row) {
                               const float bias = from.copy(0, output, heads * narrow, whole.data());
@@ -167,7 +168,7 @@ class Packing {
   }
 
   template <class Map>
-  void pack_beside(Map& map, const Maps& from, int count, int outputs, int inputs) {
+  void pack_beside(Map& map, Maps from, int count, int outputs, int inputs) {
     map.pack(model_.arena, {inputs, count * outputs, [&](int output, float* row) {
                               return from.copy(output / outputs, output % outputs, inputs, row);
                             }});

@@ -18,6 +18,7 @@ class Screen {
     codes_ = arena.take<uint8_t>(size_t(columns) * depth / 4);
     step_ = arena.take<float>(columns);
     doubt_ = arena.take<float>(columns);
+    if (arena.restored()) return;
     std::memset(codes_, 0, size_t(columns) * depth / 4);
     std::vector<int32_t> weight(depth, 0), code(depth, 0);
     for (int column = 0; column < columns; ++column) {
