@@ -57,6 +57,45 @@ def test_an_unknown_system_is_refused() -> None:
     assert "win95: choose from manylinux2014_x86_64" in done.stderr
 
 
+UNITS = {  # of each variant, what its compiler defines
+    "avx512": "__AVX512VNNI__",
+    "avxvnni": "__AVXVNNI__",
+    "avx2": "__AVX2__",
+    "i8mm": "__ARM_FEATURE_MATMUL_INT8",
+    "dotprod": "__ARM_FEATURE_DOTPROD",
+}
+
+
+def defined_by(compiler: list[str], variant: str, kind: str) -> set[str]:
+    """The macros that tell the processor's units."""
+    done = subprocess.run(
+        [*compiler, *build.flags_of(variant, kind, compiler), "-E", "-dM", "-x", "c++", "-"],
+        input="",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {line.split()[1] for line in done.stdout.splitlines()} & {*UNITS.values(), "__AVX__"}
+
+
+def test_each_variant_has_its_units_on_each_system() -> None:
+    pytest.importorskip("hatchling")
+    pytest.importorskip("ziglang")
+    targets = loaded(ROOT / "hatch_build.py").TARGETS
+    for target, kind in targets.values():
+        for variant in build.variants(kind):
+            found = defined_by([*ZIG, "-target", target], variant, kind)
+            assert UNITS.get(variant) in {*found, None}
+    assert defined_by([*ZIG, "-target", targets["win_amd64"][0]], "any", "x86_64") == set()
+
+
+def test_a_compiler_from_pypi_compiles_for_every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ziglang")
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert "__AVX__" not in defined_by(build.find_compiler(), "any", build.processor())
+
+
 @pytest.mark.slow
 def test_the_linux_library_needs_no_newer_system(tmp_path: Path) -> None:
     """manylinux2014 is glibc 2.17; the portable variant stands for all."""

@@ -145,6 +145,14 @@ def library_name(variant: str, sources: Sources = ENGINE, kind: str | None = Non
     return f"{sources.prefix}{variant}-{digest.hexdigest()[:16]}.so"
 
 
+def flags_of(variant: str, kind: str, compiler: Sequence[str]) -> list[str]:
+    """The flags of a variant in the compiler's words: zig knows no -march for Arm."""
+    flags = variants(kind)[variant]
+    if "ziglang" not in compiler:
+        return [*flags]
+    return [flag.replace("-march=armv8.2-a", "-mcpu=generic+v8_2a") for flag in flags]
+
+
 def intact(path: Path) -> bool:
     """Whether the library exists and is as it was compiled. It must belong to root or to the user
     of this process, and nobody else may be able to write it."""
@@ -187,7 +195,7 @@ def compile_variant(
     handle, partial = tempfile.mkstemp(prefix=f".{variant}-", suffix=".so", dir=folder)
     os.close(handle)
     names = (f'-DVARIANT="{variant}"', f'-DINTERFACE="{sources.interface()}"')
-    flags = (*FLAGS, *sources.flags, *variants(kind)[variant], *names)
+    flags = (*FLAGS, *sources.flags, *flags_of(variant, kind, command), *names)
     try:
         for static in (STATIC, ()):  # a system may lack the static libraries
             done = subprocess.run(
@@ -218,5 +226,6 @@ def find_compiler() -> list[str]:
         if name and shutil.which(name):
             return [name]
     if importlib.util.find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "c++"]
+        # Without "baseline", zig uses all units of this processor in every variant.
+        return [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
     raise NoCompiler("there is no C++ compiler (c++, g++ or clang++, or: pip install ziglang)")
