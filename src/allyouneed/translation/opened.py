@@ -255,8 +255,10 @@ class OpenedModel:
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
     def _wanted(self, job: Job) -> WantedTerms | None:
-        """The terms that the search of a job has to use."""
+        """The terms that the search of a job has to use; None if there are none."""
         terms = [segment.terms for segment in job.segments]
+        if not any(terms):
+            return None
         spans: list[list[tuple[int, int]]] = [[] for _ in terms]
         told = len(job.request.direction.source_mark)
         for n, (segment, ids) in enumerate(zip(job.segments, job.ids, strict=True)):

@@ -118,26 +118,30 @@ class Sifted:
             return list(plain)
         if self.request.prefix.strip():
             return [_with_missing_told(one, protection) for one in plain]
-        carrier = Carrier(translate, protection)
         every = [one for some in self.lines for one in some]
-        literal = self._carried(carrier, [one.text for one in every if one.literal])
+        literal = self._carried(translate, protection, [one.text for one in every if one.literal])
         waiting, ready = iter(literal), iter(plain)
         found = [next(waiting if one.literal else ready) for one in every]
         lost = [n for n, one in enumerate(found) if _lost(one.source, one)]
-        carrier = Carrier(translate, Protection(protection.patterns, numbers="all"))
-        again = self._carried(carrier, [found[n].source for n in lost])
-        for n, one in zip(lost, again, strict=True):
-            if _lost(one.source, one) < _lost(one.source, found[n]):
-                found[n] = one
+        if lost:
+            stricter = Protection(protection.patterns, numbers="all")
+            again = self._carried(translate, stricter, [found[n].source for n in lost])
+            for n, one in zip(lost, again, strict=True):
+                if _lost(one.source, one) < _lost(one.source, found[n]):
+                    found[n] = one
         parts = iter(found)
         return [
             self._joined(text, lines, [next(parts) for _ in lines], notes)
             for text, lines, notes in zip(self.texts, self.lines, self.notes, strict=True)
         ]
 
-    def _carried(self, carrier: Carrier, lines: Sequence[str]) -> list[Translation]:
+    def _carried(
+        self, translate: Translate, protection: Protection, lines: Sequence[str]
+    ) -> list[Translation]:
         """The translations of lines, each around what is protected in it."""
-        found = carrier.carry([[line] for line in lines]) if lines else []
+        if not lines:
+            return []
+        found = Carrier(translate, protection).carry([[line] for line in lines])
         results = []
         for line, best in zip(lines, found, strict=True):
             first, *others = (

@@ -28,11 +28,9 @@ class TermSpeller:
         sentences: Sequence[Sequence[FoundTerm]],
         sources: Sequence[Sequence[Span]],
         heads: AlignmentHeads,
-    ) -> WantedTerms | None:
-        """What a search has to use for these sentences; None where they have no terms. `sources`
-        are where each of their source tokens stands in the text that the terms were found in."""
-        if not any(sentences):
-            return None
+    ) -> WantedTerms:
+        """The terms that a search has to use for these sentences. `sources` are where each of their
+        source tokens stands in the text that the terms were found in."""
         both = zip(sentences, sources, strict=True)
         wanted = [[self._term(one, spans) for one in terms[:MOST_TERMS]] for terms, spans in both]
         return WantedTerms(wanted, self.edges, heads)
