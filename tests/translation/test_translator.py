@@ -401,6 +401,7 @@ def test_translation_as_json(copier: Translator) -> None:
         "tokens",
         "token_log_probabilities",
         "confidence",
+        "sentence_confidences",
         "word_confidences",
         "alignment",
         "notes",

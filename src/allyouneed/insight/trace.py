@@ -23,8 +23,10 @@ from allyouneed.insight.lens import logit_lens
 from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of, tokens_of_text
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.assembly import CUT_OFF
+from allyouneed.translation.assembly import CUT_OFF, Found
+from allyouneed.translation.confidence import SentenceConfidence, doubts
 from allyouneed.translation.job import ids_of_prefix
+from allyouneed.translation.repetition import told
 from allyouneed.translation.segments import Segment
 from allyouneed.translation.translator import Translator
 
@@ -153,7 +155,12 @@ def trace(
     if not best.finished:
         notes.append(CUT_OFF)
     written = tokenizer.target.decode(best.ids).strip()
-    if translator.segmenter.dresser(text, prefix.lstrip()).whole(written) != written:
+    dressed = translator.segmenter.dresser(text, prefix.lstrip()).whole(written)
+    notes += told(text, dressed)
+    found = Found([best], source_tokens=len(ids), calibration=translator.rules.calibration)
+    if (sure := found.sureness(best, tokenizer, 0, segment.seen, dressed)) is not None:
+        notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids))])
+    if dressed != written:
         notes.append("shows the quotes and dashes that the model writes; translate restores others")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
     return Trace(

@@ -10,7 +10,13 @@ from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.confidence import Sureness, doubted, mean_of, sureness, words_of
+from allyouneed.translation.confidence import (
+    SentenceConfidence,
+    confidence_of,
+    doubts,
+    sureness,
+    words_of,
+)
 from allyouneed.translation.repetition import told
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
@@ -45,9 +51,9 @@ class Found:
 
     def sureness(
         self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int, source: str, target: str
-    ) -> Sureness | None:
-        """How sure one of the hypotheses is as the translation `target` of `source`; None without a
-        calibration."""
+    ) -> tuple[float, tuple[float, ...]] | None:
+        """The confidence in one of the hypotheses as the translation `target` of `source`, and in
+        each of its words; None without a calibration."""
         ids = hypothesis.ids[given:]
         if self.calibration is None or not ids:
             return None
@@ -104,14 +110,18 @@ def _one_way(
     terms: list[TermUse] = []
     unused: list[str] = []
     begin, length = 0, 0  # of the segment in the source, and of the translation so far
-    sure: list[Sureness] = []
+    sentences: list[SentenceConfidence] = []
+    words: list[Sequence[float]] = []
     for segment in cut.segments:
         text = ""
         if segment.text:
             one, hypothesis = next(waiting)
             text = dresser.whole(one.text(hypothesis, tokenizer, given))
-            own = one.sureness(hypothesis, tokenizer, given, segment.seen, text)
-            sure += [] if own is None else [own]
+            sure = one.sureness(hypothesis, tokenizer, given, segment.seen, text)
+            if sure is not None:
+                count = len(hypothesis.ids) - given
+                sentences.append(SentenceConfidence(segment.text, text, sure[0], count))
+                words.append(sure[1])
         texts += (segment.before, text, segment.after)
         for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
             if not use.used:
@@ -121,8 +131,6 @@ def _one_way(
         length += len(segment.before) + len(text) + len(segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     text = "".join(texts)
-    confidence = mean_of((one.text, one.tokens) for one in sure)
-    doubts = doubted(confidence, request.direction.source)
     return Translation(
         source=source,
         text=text,
@@ -132,9 +140,10 @@ def _one_way(
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
-        notes=(*notes, *cut_off, *told(source, text), *doubts, *dict.fromkeys(unused)),
-        confidence=confidence,
-        word_confidences=words_of((one.words for one in sure), text),
+        notes=(*notes, *cut_off, *told(source, text), *doubts(sentences), *dict.fromkeys(unused)),
+        confidence=confidence_of(sentences),
+        sentence_confidences=tuple(sentences),
+        word_confidences=words_of(words, text),
         terms=tuple(terms),
     )
 

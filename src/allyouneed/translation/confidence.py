@@ -4,25 +4,31 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from textwrap import shorten
+from typing import Any
 
 from allyouneed.model_folder.confidence import Calibration, probability
-from allyouneed.text.language_names import name_of
 
 LITTLE = 0.2
 """A confidence below this is told by a note. Of such translations of everyday sentences, more than
 four in five are not acceptable."""
+NAMED = 3  # sentences of little confidence that a note names
+SHOWN = 40  # characters of such a sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Sureness:
-    """The confidence of a text, 0 to 1, and of each of its words (none where they are not known).
+class SentenceConfidence:
+    """The confidence, 0 to 1, in the translation `text` of the sentence `source`, which has so many
+    tokens."""
 
-    `tokens` is how much it counts beside that of other parts of a text.
-    """
-
-    text: float
-    words: tuple[float, ...]
+    source: str
+    text: str
+    confidence: float
     tokens: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sentence, its translation and its confidence, for JSON."""
+        return {"source": self.source, "text": self.text, "confidence": self.confidence}
 
 
 def text_signals(
@@ -72,9 +78,12 @@ def sureness(
     target: str,
     *,
     finished: bool,
-) -> Sureness:
-    """How sure the translation `target` is; `pieces` are its tokens as text, the last of them the
-    end if it is `finished`."""
+) -> tuple[float, tuple[float, ...]]:
+    """The confidence in the translation `target` and in each of its words, 0 to 1.
+
+    `pieces` are the tokens of the translation as text; the last one is the end if the translation
+    is `finished`.
+    """
     signals = text_signals(log_probabilities, source_tokens, source, target)
     odds = calibration.text_odds(signals)
     count = len(pieces) - finished
@@ -82,15 +91,14 @@ def sureness(
     words = tuple(probability(calibration.word_odds(one)) for one in found)
     if len(words) != len(target.split()):
         words = (probability(odds),) * len(target.split())
-    return Sureness(probability(odds), words, len(log_probabilities))
+    return probability(odds), words
 
 
-def mean_of(parts: Iterable[tuple[float | None, int]]) -> float | None:
-    """The confidence of a text of several parts, each given with its number of tokens: the mean by
-    token; None where no part has one."""
-    known = [(one, count) for one, count in parts if one is not None]
-    total = sum(count for _, count in known)
-    return math.fsum(one * count for one, count in known) / total if total else None
+def confidence_of(sentences: Sequence[SentenceConfidence]) -> float | None:
+    """The confidence of a text: the mean of its sentences, weighted by their numbers of tokens.
+    None for a text without sentences."""
+    total = sum(one.tokens for one in sentences)
+    return math.fsum(one.confidence * one.tokens for one in sentences) / total if total else None
 
 
 def words_of(parts: Iterable[Sequence[float]], target: str) -> tuple[float, ...]:
@@ -112,10 +120,29 @@ def moved(words: Sequence[float], before: str, after: str) -> tuple[float, ...]:
     return tuple(found)
 
 
-def doubted(confidence: float | None, source: str = "") -> list[str]:
-    """A note where there is little confidence; `source` is the code of the source language."""
-    if confidence is None or confidence >= LITTLE:
+def doubts(sentences: Sequence[SentenceConfidence]) -> list[str]:
+    """A note where there is little confidence in a text, or in some of its sentences."""
+    confidence = confidence_of(sentences)
+    if confidence is None:
         return []
-    language = name_of(source) or "the source language"
-    told = f"little confidence: {confidence:.2f}; check the translation, and whether the text is in"
-    return [f"{told} {language} and of a kind that the model knows"]
+    if confidence < LITTLE:
+        told = (
+            f"little confidence: {confidence:.2f}; check the translation, and whether the text is"
+        )
+        return [f"{told} in the source language and of a kind that the model knows"]
+    doubtful = [one for one in sentences if one.confidence < LITTLE]
+    if not doubtful:
+        return []
+    named = [
+        f"{shorten(one.source, SHOWN, placeholder='…')!r} ({one.confidence:.2f})"
+        for one in doubtful[:NAMED]
+    ]
+    more = [f"{len(doubtful) - NAMED} more"] if len(doubtful) > NAMED else []
+    count = f"{len(doubtful)} of {len(sentences)} sentences"
+    return [f"little confidence in {count}: {', '.join([*named, *more])}; check them"]
+
+
+def without_doubts(notes: Iterable[str], sentences: Sequence[SentenceConfidence]) -> list[str]:
+    """The notes of a part of a text without those of `doubts`, which the whole text has anew."""
+    own = doubts(sentences)
+    return [note for note in notes if note not in own]

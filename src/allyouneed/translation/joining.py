@@ -1,9 +1,15 @@
 """The translations of the lines of a text, joined to the translation of the text."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from allyouneed.decoding.links import Alignment
-from allyouneed.translation.confidence import mean_of, words_of
+from allyouneed.translation.confidence import (
+    confidence_of,
+    doubts,
+    without_doubts,
+    words_of,
+)
 from allyouneed.translation.result import Translation
 from allyouneed.translation.terms.use import TermUse
 from allyouneed.translation.words import WordCounter
@@ -15,8 +21,8 @@ def joined(
     """The translation of `source` from the translations of its parts, in order.
 
     `ends` holds what follows each part, in the source and in the translation alike. `notes` come
-    before the notes of the parts. The result has an alignment if every part has one, and no
-    alternatives.
+    before the notes of the parts; sentences of little confidence are told of the whole. The result
+    has an alignment if every part has one, and no alternatives.
     """
     whole = "".join(part.text + end for part, end in zip(parts, ends, strict=True))
     terms: list[TermUse] = []
@@ -25,6 +31,8 @@ def joined(
         terms += (use.moved(begin, length) for use in part.terms)
         begin += len(part.source) + len(end)
         length += len(part.text) + len(end)
+    sentences = tuple(one for part in parts for one in part.sentence_confidences)
+    own = [without_doubts(part.notes, part.sentence_confidences) for part in parts]
     return Translation(
         source=source,
         text=whole,
@@ -33,9 +41,10 @@ def joined(
             log_p for part in parts for log_p in part.token_log_probabilities
         ),
         alignment=_joined_alignment(parts, ends),
-        notes=tuple(dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])),
+        notes=(*dict.fromkeys(chain(notes, *own)), *doubts(sentences)),
         terms=tuple(terms),
-        confidence=mean_of((part.confidence, len(part.tokens)) for part in parts),
+        confidence=confidence_of(sentences),
+        sentence_confidences=sentences,
         word_confidences=words_of((part.word_confidences for part in parts), whole),
     )
 

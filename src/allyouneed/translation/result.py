@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from allyouneed.decoding.links import Alignment, pharaoh
+from allyouneed.translation.confidence import SentenceConfidence
 from allyouneed.translation.terms.use import TermUse
 
 
@@ -56,7 +57,8 @@ class Translation(Score):
     `confidence`, 0 to 1, is the probability that a reader accepts the translation, and
     `word_confidences` the probability that each word of `text` (what white space separates) is
     right; they are None and empty where the model's folder has no calibration (`allyouneed
-    calibrate`). Of a text in several parts, `confidence` is their mean by token.
+    calibrate`). `sentence_confidences` has the confidence of each sentence, or other part, that the
+    model translated by itself; `confidence` is their mean by token.
     In a text with an address or other protected span, a name or a number stood in its place for the
     model: `tokens` and all scores are of that, and its words have the confidence 1. `alignment`
     counts the words of `source` and `text` there, too.
@@ -71,6 +73,7 @@ class Translation(Score):
     notes: tuple[str, ...] = ()
     terms: tuple[TermUse, ...] = ()
     confidence: float | None = None
+    sentence_confidences: tuple[SentenceConfidence, ...] = ()
     word_confidences: tuple[float, ...] = ()
 
     def __str__(self) -> str:
@@ -83,6 +86,7 @@ class Translation(Score):
             "text": self.text,
             **Score.to_dict(self),
             "confidence": self.confidence,
+            "sentence_confidences": [one.to_dict() for one in self.sentence_confidences],
             "word_confidences": list(self.word_confidences),
             "alignment": None if self.alignment is None else pharaoh(self.alignment),
             "notes": list(self.notes),

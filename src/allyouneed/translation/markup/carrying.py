@@ -1,11 +1,12 @@
 """Passages through a translator: their sentences, translated, with literals in place."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from allyouneed.text.sentences import split_sentences
+from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.joining import joined
 from allyouneed.translation.markup import stand_ins
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
@@ -54,6 +55,20 @@ class Carried:
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...]
     alternatives: "tuple[Carried, ...]" = ()
+
+    @property
+    def sentences(self) -> tuple[SentenceConfidence, ...]:
+        """The confidence of each sentence that the model translated."""
+        return sentences_of(self.pairs)
+
+
+def sentences_of(pairs: Iterable[Pair]) -> tuple[SentenceConfidence, ...]:
+    """The confidence of each sentence of some pairs that the model translated."""
+    return tuple(
+        SentenceConfidence(one.source, one.target, made.confidence, len(made.tokens))
+        for one in pairs
+        if (made := one.translation) is not None and made.confidence is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,12 +324,14 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
         begin = whole.new_span(one.begin, one.begin + len(one.text))[0]
         links += (link.moved(one.begin, begin) for link in said.links)
         places |= {node: (b + begin, e + begin) for node, (b, e) in said.places.items()}
-        notes |= dict.fromkeys(said.translation.notes if said.translation else ())
+        if made := said.translation:
+            notes |= dict.fromkeys(without_doubts(made.notes, made.sentence_confidences))
         notes |= dict.fromkeys(map(_lacking, one.missing(said)))
         notes |= dict.fromkeys(_around(literal) for literal, _ in one.literals if said.apart)
     pairs = tuple(
         Pair(one.text, said.text, said.recalled, said.translation) for one, said in chosen
     )
+    notes |= dict.fromkeys(doubts(sentences_of(pairs)))
     return Carried(nodes, Transfer(whole.text, tuple(links), places), pairs, tuple(notes))
 
 

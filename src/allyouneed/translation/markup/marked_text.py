@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Literal, get_args
 
 from allyouneed.errors import UsageError
-from allyouneed.translation.confidence import mean_of
-from allyouneed.translation.markup.carrying import Carrier, Translate
+from allyouneed.translation.confidence import confidence_of, doubts, without_doubts
+from allyouneed.translation.markup.carrying import Carrier, Translate, sentences_of
 from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nodes import joined
 from allyouneed.translation.markup.passage import passages
@@ -57,6 +58,8 @@ def translate_marked(
         passage.take(one)
     results = []
     for text, parts, some in zip(texts, read, found, strict=True):
+        sentences = tuple(sure for one in some for sure in sentences_of(one.pairs))
+        notes = [without_doubts(one.notes, sentences_of(one.pairs)) for one in some]
         made = [pair.translation for one in some for pair in one.pairs if pair.translation]
         results.append(
             Translation(
@@ -69,8 +72,9 @@ def translate_marked(
                 terms=tuple(
                     replace(use, source=None, target=None) for one in made for use in one.terms
                 ),
-                confidence=mean_of((one.confidence, len(one.tokens)) for one in made),
-                notes=tuple(dict.fromkeys(note for one in some for note in one.notes)),
+                confidence=confidence_of(sentences),
+                sentence_confidences=sentences,
+                notes=(*dict.fromkeys(chain(*notes)), *doubts(sentences)),
             )
         )
     return results

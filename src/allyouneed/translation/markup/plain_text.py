@@ -14,7 +14,7 @@ from allyouneed.decoding.links import Alignment
 from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
 from allyouneed.text.normaliser import Normaliser
-from allyouneed.translation.confidence import mean_of, moved, words_of
+from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
 from allyouneed.translation.markup.nodes import leaves, plain
@@ -222,7 +222,7 @@ def _translation(source: str, carried: Carried) -> Translation:
     """A line that was carried, as a translation of it."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
     text = plain(placed(carried.nodes, carried.transfer))
-    confidence = mean_of((one.confidence, len(one.tokens)) for one in made)
+    confidence = confidence_of(carried.sentences)
     words = (
         moved(
             pair.translation.word_confidences if pair.translation else (),
@@ -240,6 +240,7 @@ def _translation(source: str, carried: Carried) -> Translation:
         ),
         notes=carried.notes,
         confidence=confidence,
+        sentence_confidences=carried.sentences,
         word_confidences=() if confidence is None else words_of(words, text),
     )
 
