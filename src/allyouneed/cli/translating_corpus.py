@@ -31,7 +31,7 @@ def translate_corpus(
             texts.append(translation.text.replace("\n", " "))
             kinds = {re.sub(r"\d+", "N", text): text for text in translation.notes}
             first = kinds | first
-            notes.update(kinds)
+            notes.update(kinds.keys())
             show("translating", len(texts), len(sources))
     for kind, count in notes.items():
         note(f"{count:,} of {len(texts):,} sentences: {first[kind]}")
