@@ -89,6 +89,7 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
         (["no.html", "--to", "x.html"], 2, "'no.html' is not a file"),
         (["page.html", "--to", "page.html"], 2, "the translation would overwrite"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
+        (["page.html", "--to", "x.html", "--keys", "a"], 2, "--keys is for JSON and JSON lines"),
         (["page.html", "--to", "x.html", "--json"], 2, "are for text"),
         (["page.html", "--to", "x.html", "--format", "docs"], 2, "did you mean docx?"),
         (["page.html", "--to", "x.html", "--bilingual", "x.pdf"], 2, "must end in"),

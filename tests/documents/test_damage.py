@@ -45,6 +45,7 @@ TEXTS = {
     "po": '#, fuzzy\nmsgid "a"\nmsgstr "b"\n\nmsgid "one %s"\nmsgid_plural "two"\nmsgstr[0] ""\n',
     "xliff": "<xliff><trans-unit><source>one <g>two</g></source></trans-unit></xliff>",
     "json": '{"a": ["one {x}", "tw\\u00f6", {"b": 1.5e3}], "c": null}',
+    "jsonl": '{"id": "a1", "text": "one {x}"}\n{"text": {"a": ["tw\\u00f6"]}}\n\n"three"\n',
     "yaml": "en:  # c\n  a: &x one %{n}\n  b: |\n    two\n  c: ['d e', *x, 3]\n",
     "tmx": "<tmx><tu><tuv xml:lang='en'><seg>a</seg></tuv><tuv xml:lang='de'/></tu></tmx>",
     "arb": '{"@@locale": "en", "a": "one", "@a": {"description": "no"}}',

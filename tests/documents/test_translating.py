@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from allyouneed.documents import translating
+from allyouneed.documents import recent_sentences, translating
 from allyouneed.documents.recent_sentences import RecentSentences
 from allyouneed.documents.text import read_text
 from allyouneed.documents.translating import DocumentTranslator, translate_document
@@ -65,8 +65,11 @@ def test_sentences_of_like_length_are_asked_together(counting: Counting) -> None
     assert counting.asked == sorted(counting.asked, key=len)
 
 
-def test_only_the_latest_sentences_are_remembered(counting: Counting) -> None:
-    recent = RecentSentences(counting, most=2)
+def test_only_the_latest_sentences_are_remembered(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent_sentences, "MOST", 2)
+    recent = RecentSentences(counting)
     for text in ("one", "two", "one", "three", "one", "two"):
         assert [one.text for one in recent([text], False)] == [text.upper()]
     assert counting.asked == ["one", "two", "three", "two"]

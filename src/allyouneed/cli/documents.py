@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,12 @@ from allyouneed.cli.document_place import matching
 from allyouneed.cli.output import note
 from allyouneed.cli.translate_options import Documents
 from allyouneed.documents.bilingual import pairs_of, writer_for
-from allyouneed.documents.formats import BY_ENDING, format_of, read_document
+from allyouneed.documents.formats import BY_ENDING, documents_of, format_of
 from allyouneed.documents.memory import Memory, read_tmx, update_tmx
 from allyouneed.documents.recent_sentences import TranslateMany
-from allyouneed.documents.translating import Report, translate_document
+from allyouneed.documents.translating import DocumentTranslator, Report
 from allyouneed.errors import AllYouNeedError, UsageError
-from allyouneed.files import write_whole
+from allyouneed.files import whole_file, write_whole
 from allyouneed.text.language_names import code_of
 from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
@@ -59,6 +60,8 @@ def translate_documents(
     _check(options, protect)
     jobs = list(_jobs(given, target, options.format))
     several = len(jobs) > 1
+    if options.keys and not any(format_of(path, options.format).has_keys for path, _ in jobs):
+        raise UsageError(f"--keys is for JSON and JSON lines; {jobs[0][0]} has no keys")
     translator = opening()
     if (terms := how.get("terms")) is not None:
         how = {**how, "terms": translator.glossary(terms, how.get("source"), how.get("target"))}
@@ -107,21 +110,25 @@ def _check(options: Documents, protect: Sequence[str]) -> None:
 
 
 def _one(run: _Run, source: Path, target: Path) -> None:
-    document = read_document(source, run.options.format)
-    with bar(source.name) as show:
-        report = translate_document(
-            document,
-            run.translate,
-            protect=run.protect,
-            recall=run.memory,
-            progress=lambda done, total: show(source.name, done, total),
-        )
-    data = document.written()
+    format = format_of(source, run.options.format).with_keys(run.options.named_keys)
+    parts = documents_of(source, format)
+    first = list(islice(parts, 1))  # read before anything is written
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, data)
-    if run.options.bilingual is not None or run.memory is not None:
-        run.passages += document.passages
-    _tell(source, target, report)
+    translator = DocumentTranslator(run.translate, protect=run.protect, recall=run.memory)
+    with bar(source.name) as show, whole_file(target) as place, place.open("wb") as file:
+        begin = 0.0
+        for document, end in chain(first, parts):
+
+            def progress(done: int, total: int, begin: float = begin, end: float = end) -> None:
+                share = begin + (end - begin) * done / max(total, 1)
+                show(source.name, round(100 * share), 100)
+
+            translator.translate(document, progress)
+            file.write(document.written())
+            begin = end
+            if run.options.bilingual is not None or run.memory is not None:
+                run.passages += document.passages
+    _tell(source, target, translator.report)
 
 
 def _tell(source: Path, target: Path, report: Report) -> None:
@@ -129,8 +136,9 @@ def _tell(source: Path, target: Path, report: Report) -> None:
     note(f"{source} → {target}: {report.sentences:,} sentences{known}")
     for text in report.notes[:SHOWN]:
         note(f"{source}, {text}")
-    if len(report.notes) > SHOWN:
-        note(f"{source}: {len(report.notes) - SHOWN} more places like these")
+    more = len(report.notes) - SHOWN + report.untold
+    if more > 0:
+        note(f"{source}: {more:,} more places like these")
 
 
 def _tell_similar(run: _Run, memory: Memory) -> None:

@@ -209,6 +209,15 @@ class Documents:
             rich_help_panel=DOCUMENTS,
         ),
     ] = None
+    keys: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY,KEY",
+            help="The keys of JSON whose texts are translated, such as title,message.text. Without "
+            "it: all keys of .json; text, title, body and similar keys of .jsonl.",
+            rich_help_panel=DOCUMENTS,
+        ),
+    ] = None
     memory: Annotated[
         Path | None,
         typer.Option(
@@ -241,6 +250,11 @@ class Documents:
             rich_help_panel=DOCUMENTS,
         ),
     ] = False
+
+    @property
+    def named_keys(self) -> list[str]:
+        """The keys that --keys names."""
+        return [key.strip() for key in (self.keys or "").split(",") if key.strip()]
 
     @property
     def typed(self) -> dict[str, Any]:

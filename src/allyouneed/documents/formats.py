@@ -1,12 +1,15 @@
 """The formats that can be read, by the ending of a file's name."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
 from allyouneed.documents.html import read_html
+from allyouneed.documents.json_lines import read_json_lines, stream_json_lines
 from allyouneed.documents.json_strings import read_arb, read_json
 from allyouneed.documents.key_values import read_fluent, read_properties, read_strings
 from allyouneed.documents.markdown import read_markdown
@@ -14,7 +17,7 @@ from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
 from allyouneed.documents.open_document import read_open_document
 from allyouneed.documents.po import read_po
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
-from allyouneed.documents.text import read_text
+from allyouneed.documents.text import read_text, stream_text
 from allyouneed.documents.xml_strings import read_android, read_resx, read_tmx, read_ts, read_xliff
 from allyouneed.documents.yaml_strings import read_yaml
 from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
@@ -22,15 +25,39 @@ from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: the endings of its files, and what reads them."""
+    """A format: the endings of its files, and what reads them.
+
+    `read` reads a whole file. `stream` reads a file of any size as documents that are the file when
+    they are joined. `has_keys` says whether both take the `keys` whose texts are translated.
+    """
 
     name: str
     endings: tuple[str, ...]
-    read: Callable[[bytes], Document]
+    read: Callable[..., Document]
+    stream: Callable[..., Iterator[Document]] | None = None
+    has_keys: bool = False
+
+    def with_keys(self, keys: Collection[str]) -> "Format":
+        """The format with these keys to translate; without keys, or if it has none, itself."""
+        if not keys or not self.has_keys:
+            return self
+        stream = self.stream and partial(self.stream, keys=keys)
+        return replace(self, read=partial(self.read, keys=keys), stream=stream)
+
+    def documents(self, file: BinaryIO) -> Iterator[Document]:
+        """The documents of a file, which are the file when they are joined.
+
+        Raises:
+            DataError: the file cannot be read as this format.
+        """
+        if self.stream is not None:
+            yield from self.stream(file)
+        else:
+            yield self.read(file.read())
 
 
 FORMATS = (
-    Format("text", ("txt", "text"), read_text),
+    Format("text", ("txt", "text"), read_text, stream_text),
     Format("markdown", ("md", "markdown", "mkd"), read_markdown),
     Format("html", ("html", "htm", "xhtml"), read_html),
     Format("srt", ("srt",), read_srt),
@@ -44,7 +71,8 @@ FORMATS = (
     Format("po", ("po", "pot"), read_po),
     Format("xliff", ("xlf", "xliff"), read_xliff),
     Format("tmx", ("tmx",), read_tmx),
-    Format("json", ("json",), read_json),
+    Format("json", ("json",), read_json, has_keys=True),
+    Format("jsonl", ("jsonl", "ndjson"), read_json_lines, stream_json_lines, has_keys=True),
     Format("yaml", ("yaml", "yml"), read_yaml),
     Format("arb", ("arb",), read_arb),
     Format("properties", ("properties",), read_properties),
@@ -80,19 +108,20 @@ def format_of(path: Path, name: str | None = None) -> Format:
     return known
 
 
-def read_document(path: Path, name: str | None = None) -> Document:
-    """The document in a file, of the format that `name` or its ending says.
+def documents_of(path: Path, format: Format) -> Iterator[tuple[Document, float]]:
+    """The documents of a file, which are the file when they are joined, each with the share of the
+    file (0 to 1) that has been read with it.
 
     Raises:
-        UsageError: a format that is not known.
-        DataError: a file that cannot be read as this format, by its name.
+        DataError: the file cannot be read as this format; the message names it.
         OSError: no such file.
     """
-    found = format_of(path, name)
-    data = path.read_bytes()
-    try:
-        return found.read(data)
-    except AllYouNeedError as error:
-        raise type(error)(f"{path}: {error}") from error
-    except RecursionError as error:
-        raise DataError(f"{path}: it nests too deep") from error
+    size = max(path.stat().st_size, 1)
+    with path.open("rb") as file:
+        try:
+            for document in format.documents(file):
+                yield document, min(file.tell() / size, 1.0)
+        except AllYouNeedError as error:
+            raise type(error)(f"{path}: {error}") from error
+        except RecursionError as error:
+            raise DataError(f"{path}: its elements are nested too deep") from error

@@ -2,63 +2,95 @@
 
 import json
 import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 
 from allyouneed.documents.document import Document, decoded, spliced
-from allyouneed.documents.messages import Encode, message
+from allyouneed.documents.messages import message
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
-from allyouneed.translation.markup.passage import has_words
+from allyouneed.translation.markup.passage import Passage, has_words
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]')
 
 
-def read_json(data: bytes) -> Document:
-    """The document of a JSON file: all values that are strings; keys stay.
+@dataclass(frozen=True, slots=True)
+class JsonString:
+    """A string with words that is a value: its characters begin … end in the JSON, with quotes.
+
+    `keys` are the keys that lead to it, the outermost first. A string of an array has the keys of
+    the array.
+    """
+
+    text: str
+    begin: int
+    end: int
+    keys: tuple[str, ...]
+
+    def has_key(self, wanted: Collection[str]) -> bool:
+        """Whether its last key, or all of its keys with stops between them, are wanted."""
+        return bool(self.keys) and (self.keys[-1] in wanted or ".".join(self.keys) in wanted)
+
+    def passage(self, json_text: str, where: str) -> Passage:
+        """The string as a passage. It is written in ASCII if the JSON has escapes (\\u)."""
+        in_ascii = "\\u" in json_text
+        raw = json_text[self.begin : self.end]
+        return message(self.text, raw, lambda new: json.dumps(new, ensure_ascii=in_ascii), where)
+
+
+def strings_of(text: str) -> Iterator[JsonString]:
+    """The strings with words among the values of a JSON text, in order.
 
     Raises:
-        DataError: it is no JSON.
+        DataError: the text is not JSON.
     """
-    return _read(data, with_metadata=False)
-
-
-def read_arb(data: bytes) -> Document:
-    """The document of an ARB file: messages; what is about them (keys with @) stays.
-
-    Raises:
-        DataError: it is no JSON.
-    """
-    return _read(data, with_metadata=True)
-
-
-def _read(data: bytes, with_metadata: bool) -> Document:
-    encoded = decoded(data)
-    text = encoded.text
     try:
         json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"it is no JSON: {error}") from error
-    encode = _encoder("\\u" in text)
-    places: list[tuple[int, int, Part]] = []
-    path: list[str] = []
+        raise DataError(f"the text is not JSON: {error}") from error
+    outer: list[str] = []
     key = ""
     matches = list(_TOKEN.finditer(text))
     for number, match in enumerate(matches):
         sign = match[0]
         if sign in "{[":
-            path.append(key)
+            outer.append(key)
+            key = ""
         elif sign in "}]":
-            key = path.pop()
+            key = outer.pop()
         elif sign.startswith('"'):
             if number + 1 < len(matches) and matches[number + 1][0] == ":":
                 key = json.loads(sign)
                 continue
             value = json.loads(sign, strict=False)
-            hidden = with_metadata and any(one.startswith("@") for one in (*path, key))
-            if has_words(value) and not hidden:
-                where = ".".join([*filter(None, path), key])
-                places.append((*match.span(), message(value, sign, encode, where)))
-    return encoded.document(spliced(text, places))
+            if has_words(value):
+                keys = tuple(filter(None, (*outer, key)))
+                yield JsonString(value, *match.span(), keys)
 
 
-def _encoder(in_ascii: bool) -> Encode:
-    return lambda text: json.dumps(text, ensure_ascii=in_ascii)
+def read_json(data: bytes, keys: Collection[str] = ()) -> Document:
+    """The document of a JSON file: the values that are strings, or only those of `keys`.
+
+    Raises:
+        DataError: the file is not JSON.
+    """
+    return _read(data, lambda one: not keys or one.has_key(keys))
+
+
+def read_arb(data: bytes) -> Document:
+    """The document of an ARB file: messages. Keys with @, which hold metadata, are left out.
+
+    Raises:
+        DataError: the file is not JSON.
+    """
+    return _read(data, lambda one: not any(key.startswith("@") for key in one.keys))
+
+
+def _read(data: bytes, is_wanted: Callable[[JsonString], bool]) -> Document:
+    encoded = decoded(data)
+    places: list[tuple[int, int, Part]] = [
+        (one.begin, one.end, one.passage(encoded.text, ".".join(one.keys)))
+        for one in strings_of(encoded.text)
+        if is_wanted(one)
+    ]
+    return encoded.document(spliced(encoded.text, places))

@@ -11,17 +11,16 @@ TranslateMany = Callable[[list[str], bool], Iterable[Translation]]
 
 
 class RecentSentences:
-    """Calls a translator, and remembers the translations of the latest `most` sentences.
+    """Calls a translator, and remembers the translations of the latest `MOST` sentences.
 
     The translator gets each new sentence once, the shortest first, so that its batches hold
     sentences of like length. `arrived` is told the number of characters of each asked sentence as
     soon as its translation is known.
     """
 
-    def __init__(self, translate: TranslateMany, most: int = MOST) -> None:
+    def __init__(self, translate: TranslateMany) -> None:
         self.arrived: Callable[[int], None] = lambda characters: None
         self._translate = translate
-        self._most = most
         self._known: dict[tuple[str, bool], Translation] = {}  # the latest last
 
     def __call__(self, texts: list[str], alignments: bool) -> list[Translation]:
@@ -37,7 +36,7 @@ class RecentSentences:
                 self._known[text, alignments] = translation
                 self.arrived(len(text))
         found = [self._known[text, alignments] for text in texts]
-        for key in list(self._known)[: -self._most]:
+        for key in list(self._known)[:-MOST]:
             del self._known[key]
         return found
 

@@ -1,9 +1,12 @@
 """Plain text: paragraphs, whose lines were broken at a width or stand for themselves."""
 
+import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
-from allyouneed.documents.document import Document, decoded
+from allyouneed.documents.document import Document, Encoded, decoded
+from allyouneed.documents.parts import numbered_parts
 from allyouneed.documents.wrapping import BREAK, width_of, wrapped
 from allyouneed.translation.markup.nodes import Part, plain
 from allyouneed.translation.markup.passage import Passage, has_words
@@ -16,14 +19,50 @@ _ENDS = "\r\n"
 def read_text(data: bytes) -> Document:
     """The document of a text file.
 
-    Lines that were broken at a width are translated as one and broken again at it; marks of lists
-    and quotes, and indents, stay.
+    Lines that were broken at a width are joined, translated, and broken again at this width. Marks
+    of lists and quotes stay, and so do indents.
     """
     encoded = decoded(data)
+    return encoded.document(_parts(encoded.text, 1))
+
+
+def stream_text(file: BinaryIO) -> Iterator[Document]:
+    """The documents of a text file's paragraphs, a few hundred kilobytes at a time; joined, they
+    are the file. A file that is not UTF-8 is one document.
+
+    Raises:
+        DataError: a line is too long.
+    """
+    is_utf_8 = _is_utf_8(file)
+    file.seek(0)
+    if not is_utf_8:
+        yield read_text(file.read())
+        return
+    number = 1
+    for _, lines in numbered_parts(file, lambda line: not line.strip()):
+        encoded = Encoded(b"".join(lines).decode(), "utf-8")
+        yield encoded.document(_parts(encoded.text, number))
+        number += sum(1 for _ in _LINE.finditer(encoded.text)) - 1  # the last one is empty
+
+
+def _is_utf_8(file: BinaryIO) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while data := file.read(1 << 20):
+            decoder.decode(data)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _parts(text: str, number: int) -> list[Part]:
+    """The paragraphs of a text, with what stands between them; `number` is that of its first line,
+    counted from 1."""
     parts: list[Part] = []
     paragraph: list[str] = []
-    number = 0
-    for line in _LINE.findall(encoded.text):
+    number -= 1
+    for line in _LINE.findall(text):
         number += 1
         begins_item = bool(_LEAD.match(line.strip(_ENDS))[0].strip())  # type: ignore[index]
         if paragraph and (begins_item or not line.strip()):
@@ -35,7 +74,7 @@ def read_text(data: bytes) -> Document:
             parts.append(line)
     if paragraph:
         parts += _paragraph(paragraph, number - len(paragraph))
-    return encoded.document(parts)
+    return parts
 
 
 def _paragraph(lines: list[str], number: int) -> list[Part]:

@@ -10,6 +10,7 @@ from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
 
 WINDOW = 200_000  # characters carried together: some 80 pages, so that batches are full
+MOST_NOTES = 1000  # of a report, whose document may be larger than memory
 Progress = Callable[[int, int], None]
 """progress(done, total): how many passages of a document are done."""
 
@@ -22,6 +23,15 @@ class Report:
     sentences: int = 0
     recalled: int = 0
     notes: list[str] = field(default_factory=list)
+    untold: int = 0
+
+    def add(self, notes: Iterable[str]) -> None:
+        """Adds notes. Those beyond the first `MOST_NOTES` are counted as `untold`."""
+        for note in notes:
+            if len(self.notes) < MOST_NOTES:
+                self.notes.append(note)
+            else:
+                self.untold += 1
 
 
 class DocumentTranslator:
@@ -60,11 +70,11 @@ class DocumentTranslator:
                 passage.take(one)
                 self.report.sentences += len(one.pairs)
                 self.report.recalled += sum(pair.recalled for pair in one.pairs)
-                self.report.notes += (_placed(passage, note) for note in one.notes)
+                self.report.add(_placed(passage, note) for note in one.notes)
             done += len(window)
             progress(done, total)
         self.report.passages += total
-        self.report.notes += document.notes
+        self.report.add(document.notes)
 
 
 def translate_document(
