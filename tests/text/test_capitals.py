@@ -42,6 +42,14 @@ def test_the_vocabulary_knows_names_and_nouns() -> None:
     assert with_known_capitals("", tokenizer) == ""
 
 
+def test_german_words_get_their_eszett_back() -> None:
+    tokenizer = open_model_folder("de-en").tokenizer
+    for text in ("Ich weiß, dass die Straße nass ist.", "Er wusste von dem großen Fluss."):
+        small = in_small_letters(text.upper())
+        assert with_known_capitals(small, tokenizer, eszett=True) == text, small
+        assert "ß" not in with_known_capitals(small, tokenizer)
+
+
 @given(st.text())
 def test_every_character_stays_in_its_place(text: str) -> None:
     assert len(in_small_letters(text)) == len(text)

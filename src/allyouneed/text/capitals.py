@@ -28,26 +28,29 @@ def in_small_letters(text: str) -> str:
     return _SENTENCE_BEGIN.sub(lambda found: found[1] + _capital(found[2]), small)
 
 
-def with_known_capitals(text: str, tokenizer: AnyTokenizer) -> str:
+def with_known_capitals(text: str, tokenizer: AnyTokenizer, *, eszett: bool = False) -> str:
     """The line with a capital on each word that the vocabulary knows with a capital, such as "Tom".
 
-    The vocabulary has whole words in the case that is most frequent in training text. A word gets a
-    capital if it then needs fewer pieces, or equally many pieces that were learnt earlier.
+    The vocabulary has whole words in the case that is most frequent in training text. A word is
+    written with a capital if it then needs fewer pieces, or equally many pieces that were learnt
+    earlier. With `eszett`, "ss" becomes "ß" by the same rule: capitals have no "ß". The line is
+    then shorter.
     """
     words = sorted({found[0] for found in _WORD.finditer(text) if found[0].islower()})
-    small = tokenizer.encode_ids(words)
-    capital = tokenizer.encode_ids([_capital(word[0]) + word[1:] for word in words])
-    known = {
-        word
-        for word, one, other in zip(words, small, capital, strict=True)
-        if (len(other), max(other)) < (len(one), max(one))
+    forms = {word: _forms(word, eszett=eszett) for word in words}
+    every = [form for word in words for form in forms[word]]
+    pieces = dict(zip(every, tokenizer.encode_ids(every), strict=True))
+    best = {
+        word: min(forms[word], key=lambda form: (len(pieces[form]), max(pieces[form])))
+        for word in words
     }
+    return _WORD.sub(lambda found: best.get(found[0], found[0]), text)
 
-    def written(found: re.Match[str]) -> str:
-        word = found[0]
-        return _capital(word[0]) + word[1:] if word in known else word
 
-    return _WORD.sub(written, text)
+def _forms(word: str, *, eszett: bool) -> list[str]:
+    """The ways to write a word in small letters, the word itself first."""
+    bare = [word, word.replace("ss", "ß")] if eszett and "ss" in word else [word]
+    return [form for one in bare for form in (one, _capital(one[0]) + one[1:])]
 
 
 def _capital(letter: str) -> str:

@@ -73,7 +73,10 @@ class Job:
         if not numbers:
             return self, []
         segments = [self.segments[n].in_small_letters() for n in numbers]
-        small = [with_known_capitals(one.small or "", tokenizer) for one in segments]
+        small = [  # the places of terms count every letter
+            with_known_capitals(one.small or "", tokenizer, eszett=not one.terms)
+            for one in segments
+        ]
         codes = [one.code for one in segments]
         ids = tokenizer.encode_ids(list(map(str.__add__, codes, small)))
         both = replace(
