@@ -278,4 +278,12 @@ def test_literals_stay_unless_told_otherwise(call) -> None:
     assert "Big Apple" in own
     done = call("translate", "--no-protect", "--protect", "x+", text)
     assert done.code == 2
-    assert "--no-protect is for text" in done.err
+    assert "--protect and --no-protect contradict each other; leave one out" in done.err
+
+
+def test_placeholders_of_documents_always_stay(call, tmp_path: Path) -> None:
+    document = tmp_path / "a.txt"
+    document.write_text("Hello.\n")
+    done = call("translate", "--no-protect", document, "--to", tmp_path / "b.txt")
+    assert (done.code, done.out) == (2, "")
+    assert "--no-protect is for text; placeholders of documents are always copied" in done.err

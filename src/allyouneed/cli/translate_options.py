@@ -288,8 +288,10 @@ class Protection:
 
     def check(self, with_documents: bool) -> None:
         """Raises UsageError if --no-protect is given with --protect or with documents."""
-        if self.no_protect and (self.protect or with_documents):
+        if self.no_protect and with_documents:
             raise UsageError(
-                "--no-protect is for text, without --protect; in documents, placeholders always "
-                "stay"
+                "--no-protect is for text; placeholders of documents are always copied, so leave "
+                "it out"
             )
+        if self.no_protect and self.protect:
+            raise UsageError("--protect and --no-protect contradict each other; leave one out")

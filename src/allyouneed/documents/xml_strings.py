@@ -68,11 +68,11 @@ class ResourceText(XmlText):
     """.NET's resources."""
 
     def is_paragraph(self, element: Element) -> bool:
-        """The value of a text."""
+        """Whether the element holds the text of an entry."""
         return element.local == "value"
 
     def is_left(self, element: Element) -> bool:
-        """What is no text: headers, pictures, properties of windows."""
+        """Whether nothing in the element is translated: headers, pictures, settings of windows."""
         if element.local in ("resheader", "metadata", "assembly", "schema", "comment"):
             return True
         name = self.tree.attribute(element, "name")

@@ -42,7 +42,7 @@ class Crew:
             thread.start()
 
     def stop(self, seconds: float | None = None) -> None:
-        """Works off what waits, and ends; not waited for longer than so many seconds."""
+        """Translates what is waiting, then ends. Returns after `seconds` at the latest."""
         self.queue.close()
         until = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:

@@ -47,7 +47,7 @@ class OneTranslation(Message):
 
 
 class TranslateAnswer(Message):
-    """What /v2/translate gives."""
+    """The answer of /v2/translate: a translation for each text."""
 
     translations: list[OneTranslation]
 

@@ -74,7 +74,7 @@ class Desk:
         )
 
     def source(self, code: str) -> str:
-        """The source language that a client's code means, AUTO among them.
+        """The source language that a client's code means; AUTO if it is to be detected.
 
         Raises:
             Refused: there is no model for it.
@@ -363,7 +363,7 @@ class Desk:
         return order, answer
 
     def _check_queue(self, tokens: int, visit: Visit) -> None:
-        """Raises Refused at once for what could not be done in time."""
+        """Raises Refused if the queue is full, or too long for the request's deadline."""
         wait = self.queue.expected_wait(visit.client, tokens)
         if wait > visit.seconds_left:
             reason, after = "deadline", wait - visit.seconds_left

@@ -132,7 +132,7 @@ class Door:
         return found
 
     def _bounded(self, receive: Receive, scope: Scope) -> Receive:
-        """`receive` that refuses a body which is too large or takes too long to come."""
+        """A `receive` that refuses a body which is too large or takes too long to arrive."""
         until = time.monotonic() + BODY_SECONDS
         size, complete = 0, False
 

@@ -114,7 +114,7 @@ class Order:
         return "".join(texts)
 
     def end(self) -> None:
-        """Puts the translations together; every sentence has been found."""
+        """Puts the translations of the sentences together, which must all have been found."""
         try:
             found = [self._found[number] for number in range(len(self.lengths))]
             self.translations = self.job.translations(found, self.translator.segmenter)

@@ -1,4 +1,4 @@
-"""What a request is answered that gets no translation: a status and a sentence, nothing else."""
+"""The answer to a request that gets no translation: a status and a sentence."""
 
 
 class Refused(Exception):

@@ -88,8 +88,9 @@ class Dresser:
     """
 
     def __init__(self, source: str, language: str, exact: str = "") -> None:
-        """`language` is the translation's, as a code or an English name. In an unknown language
-        quotes stay plain. The beginning `exact` of the first text is not changed."""
+        """`language` is the language of the translation, as a code or an English name; in an
+        unknown language, quotes stay plain. `exact` is the beginning of the first text; this
+        beginning is not changed."""
         self.marks = Marks.of(source)
         self._nothing_to_do = self.marks is NO_MARKS
         self._quotes = _quotes(language)

@@ -93,7 +93,7 @@ class MarianTokenizer(SentencePieceTokenizer):
 
     @property
     def target_vocabulary(self) -> Mapping[str, int] | None:
-        """The ids of the target side; None if both sides have the same."""
+        """The ids of the target side; None if both sides share their ids."""
         found: Mapping[str, int] | None = self._contents["target_vocabulary"]
         return found
 

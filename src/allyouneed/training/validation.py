@@ -55,7 +55,7 @@ class Validation(Measured):
     bleu_by_direction: Mapping[str, float] | None = None
 
     def record(self) -> dict[str, Any]:
-        """The values for the log, without the directions of a model that has one."""
+        """The values for the log; BLEU by direction only for a model of several directions."""
         values = asdict(self)
         if self.bleu_by_direction is None:
             del values["bleu_by_direction"]

@@ -102,8 +102,11 @@ def search_options(
     if misplaced := sorted(given.keys() & (SEARCHING if sample else DRAWING)):
         raise UsageError(
             f"{', '.join(misplaced)}: not an option of "
-            + ("sampling; leave it out, or sample" if sample else "beam search; leave sample=False")
-            + " out"
+            + (
+                "sampling; leave it out, or leave out the options of sampling"
+                if sample
+                else "beam search; leave it out, or leave out sample=False"
+            )
         )
     if not sample:
         if isinstance(penalty := given.get("length_penalty"), int | float):

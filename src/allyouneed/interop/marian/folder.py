@@ -119,7 +119,7 @@ def _model(folder: Path, files: list[Path], decoder: Mapping[str, Any]) -> Path:
 
 
 def _sides(folder: Path, files: list[Path], marks: tuple[str, ...], what: str) -> tuple[Path, Path]:
-    """The files of source and target; a single file serves both."""
+    """The files of the source and of the target language; a single file is both."""
     source = [file for file in files if file.name.startswith(marks[:2])]
     target = [file for file in files if file.name.startswith(marks[2:])]
     if len(source) == len(target) == 1:

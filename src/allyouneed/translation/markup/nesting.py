@@ -29,8 +29,9 @@ DEEPEST = 60  # elements within each other, and tags without partner; further on
 def nested(tokens: Iterable[Token]) -> tuple[Node, ...]:
     """The tokens as nodes.
 
-    A tag without its partner, in broken markup or where the partner is outside the passage, holds
-    all that is before it, or after it: so tags never cross each other in the end.
+    The partner of a tag may be missing, because the markup is broken or the partner is outside the
+    passage. Such an opening tag holds everything after it, and such a closing tag everything before
+    it. Tags therefore never cross each other.
     """
     levels: list[tuple[Opening | None, list[Node]]] = [(None, [])]
     alone = 0

@@ -246,8 +246,8 @@ def _translation(source: str, carried: Carried) -> Translation:
 
 
 def _alignment(source: str, carried: Carried, target: str) -> Alignment:
-    """Which word of a line each word of its translation comes from: what is literal from itself,
-    all else as the model saw it."""
+    """The word links of a line and its translation. A copied word is linked to itself, and the
+    other words as in the model's own alignment."""
     transfer = carried.transfer
     words = [match.span() for match in _WORD.finditer(source)]
     said = [match.span() for match in _WORD.finditer(transfer.text)]
