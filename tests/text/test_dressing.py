@@ -22,6 +22,12 @@ from allyouneed.text.dressing import Dresser
         ("He called it ‘art’.", "German", "Er nannte es 'Kunst'.", "Er nannte es ‚Kunst‘."),
         ("It was late – too late.", "German", "Es war spät - zu spät.", "Es war spät – zu spät."),
         ("the well–known 10–20", "German", "die so-genannten 10-20", "die so-genannten 10–20"),
+        ("“Hello,” she said.", "German", '"Hallo," sagte sie.', "„Hallo“, sagte sie."),
+        ('"Hello," she said.', "de-AT", '"Hallo," sagte sie.', '"Hallo", sagte sie.'),
+        ('"Hello," she said.', "nl", '"Hallo," "x",', '"Hallo", "x",'),
+        ("„Hallo,“ sagte sie.", "en", '"Hello," she said.', "“Hello,” she said."),
+        ("“Hello”, she said.", "de", '"Hallo," sagte sie.', "„Hallo,“ sagte sie."),
+        ('"Yes," he said.', "de", '"Ja,", sagte er.', '"Ja", sagte er.'),
         ("Wait…", "German", "Warte...", "Warte…"),
         ("Wait…", "German", "Warte....", "Warte…"),
         ("Well... so.", "German", "Nun.. Ja.", "Nun... Ja."),
@@ -50,9 +56,9 @@ def test_what_has_to_begin_a_translation_stays_exact() -> None:
 
 
 @given(
-    st.text(alphabet="a1'\"-. ", max_size=25),
+    st.text(alphabet="a1'\"-., ", max_size=25),
     st.lists(st.integers(0, 25), max_size=6),
-    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain", "so... it"]),
+    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain", "so... it", "“x,” y"]),
 )
 def test_pieces_joined_are_the_whole(text: str, cuts: list[int], source: str) -> None:
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]

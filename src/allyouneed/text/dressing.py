@@ -3,7 +3,8 @@
 The model reads and writes the plain marks of a keyboard (see `normaliser.py`). If the source was
 typed with typographic marks, the translation gets those of its own language. If the source has
 plain marks, the translation keeps plain marks. An ellipsis of the source has three dots in the
-translation, however many the model writes.
+translation, however many the model writes. A comma that the source has inside a quote stands
+outside of the quote in languages that write it so.
 """
 
 import re
@@ -33,8 +34,10 @@ QUOTES = {
     "zh": "“”‘’",
     "ja": "「」『』",
 }
-_TAIL = "\"'.- "  # characters at the end whose form depends on the text that follows
-_MARK = re.compile(r"\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
+# A comma follows the closing quote here: „Ja“, sagte sie. In English it stands before the quote.
+COMMA_OUTSIDE = ("cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ro", "ru", "sv", "uk")
+_TAIL = "\"'.,- "  # characters at the end whose form depends on the text that follows
+_MARK = re.compile(r",\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
 
 _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
@@ -54,11 +57,14 @@ class Marks:
     ranges: bool = False
     ellipsis: bool = False
     dots: frozenset[int] = frozenset()
+    comma_inside: bool = False
 
     @classmethod
     def of(cls, source: str) -> "Marks":
         """The typographic marks of a text."""
-        if "..." not in source and (source.isascii() or _TYPOGRAPHIC.isdisjoint(source)):
+        comma_inside = any(end in source for end in (',"', ",”", ",»", ",“"))
+        plain = "..." not in source and not comma_inside
+        if plain and (source.isascii() or _TYPOGRAPHIC.isdisjoint(source)):
             return NO_MARKS
         dots = frozenset(len(row) for row in re.findall(r"\.+", source.replace("…", "...")))
         return cls(
@@ -69,6 +75,7 @@ class Marks:
             ranges=re.search(r"\d\s?[–‒—]\s?\d", source) is not None,
             ellipsis="…" in source,
             dots=dots if 3 in dots else frozenset(),
+            comma_inside=comma_inside,
         )
 
 
@@ -76,9 +83,9 @@ NO_MARKS = Marks()
 
 
 @cache
-def _quotes(language: str) -> str:
-    code = code_of(language.strip()).lower().replace("_", "-").split("-")[0]
-    return QUOTES.get(code, "")
+def _code(language: str) -> str:
+    """The code of a language, without its region."""
+    return code_of(language.strip()).lower().replace("_", "-").split("-")[0]
 
 
 class Dresser:
@@ -93,7 +100,8 @@ class Dresser:
         beginning is not changed."""
         self.marks = Marks.of(source)
         self._nothing_to_do = self.marks is NO_MARKS
-        self._quotes = _quotes(language)
+        self._quotes = QUOTES.get(_code(language), "")
+        self._comma_outside = self.marks.comma_inside and _code(language) in COMMA_OUTSIDE
         self._exact = len(exact)
         self._text = ""
         self._done = 0  # number of characters of `_text` that have been returned
@@ -136,6 +144,10 @@ class Dresser:
 
     def _dressed(self, mark: re.Match[str]) -> str:
         match mark[0]:
+            case ',"' | ',",':
+                self._open = False
+                closing = self._quotes[1] if self.marks.quotes and self._quotes else '"'
+                return f"{closing}," if self._comma_outside else f",{closing}{mark[0][2:]}"
             case '"':
                 return self._quote(mark)
             case "'":
