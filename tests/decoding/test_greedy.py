@@ -56,6 +56,22 @@ def test_the_default_limit_is_the_source_length_plus_50(kit, batch) -> None:
     assert model.cache.max_length == 53
 
 
+@pytest.mark.parametrize(
+    ("options", "tokens"),
+    [
+        ({"max_length_factor": 1.5}, 6),  # of "5 5 5 end"
+        ({"max_length_factor": 1.3}, 6),  # 5.2: the first length that is not below it, as in Marian
+        ({"max_length_factor": 2, "max_length": 5}, 5),
+        ({"max_length_factor": 100}, 53),
+        ({"max_length_factor": 0.5, "min_length": 6}, 7),
+        ({"max_length_factor": 1.5, "given": 1, "min_length": 2}, 7),
+    ],
+)
+def test_a_factor_of_the_source_length_limits(kit, options, tokens: int) -> None:
+    config = kit.model(kit.table(6, {(): {3: 1.0}}), max_positions=60).config
+    assert SearchOptions(**options).limit(3, config) == tokens
+
+
 def test_positions_of_the_model_limit_too(kit, batch) -> None:
     model = kit.model(kit.table(6, {(): {3: 1.0}}), max_positions=9)
     [[found]] = greedy_search(model, batch([[5, 5, 5, 2]]), SearchOptions(loop_guard=False))
@@ -88,6 +104,9 @@ def test_a_model_in_training_mode_is_refused(transformer, batch) -> None:
     [
         ({"min_length": -1}, "min_length=-1 must be at least 0"),
         ({"extra_length": 0}, "extra_length=0 must be at least 1"),
+        ({"max_length_factor": 0}, "max_length_factor=0 must be above 0"),
+        ({"max_length_factor": float("nan")}, "max_length_factor=nan must be above 0"),
+        ({"max_length_factor": "2"}, "max_length_factor='2' must be a number"),
         ({"no_repeat_ngram": -1}, "no_repeat_ngram=-1 must be at least 0"),
         ({"max_length": 5, "min_length": 5}, "max_length=5 leaves no room for min_length=5"),
     ],

@@ -26,7 +26,10 @@ def test_settings_come_from_their_own_file_or_else_from_the_config() -> None:
         ({"length_penalty": 0.0}, None),
         ({"bad_words_ids": [[PAD]]}, None),
         ({"do_sample": False}, None),
-        ({"length_penalty": 2.0}, "length_penalty=2.0"),
+        ({"length_penalty": 2.0}, None),
+        ({"length_penalty": -1.0}, "length_penalty=-1.0"),
+        ({"max_new_tokens": 60}, None),
+        ({"encoder_no_repeat_ngram_size": 3}, "encoder_no_repeat_ngram_size=3"),
         ({"bad_words_ids": [[PAD], [4]]}, "bad_words_ids=[[9], [4]]"),
         ({"do_sample": True}, "do_sample=True"),
         ({"early_stopping": True}, None),
@@ -56,3 +59,22 @@ def test_the_card_has_the_options_that_mean_the_same() -> None:
     assert "BeamOptions(beam=5, length_penalty=NoPenalty(), no_repeat_ngram=2, " in card
     assert 'stop="first", loop_guard=False)' in card
     assert "import NoPenalty\n" in card
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({"length_penalty": 0.6}, "beam=1, length_penalty=lambda length: length**0.6, loop"),
+        ({"max_length": 80}, "beam=1, length_penalty=Average(), max_length=79, loop"),
+        ({"max_new_tokens": 60, "max_length": 80}, "max_length=60, loop"),
+        ({"max_length": "long", "length_penalty": -1}, "beam=1, length_penalty=Average(), loop"),
+    ],
+    ids=str,
+)
+def test_options_of_the_card_run(settings: dict[str, object], options: str) -> None:
+    card = Generation({}, settings, "generation_config.json").card()
+    assert options in card
+    code = card.split("```python\n")[1].split("translator(")[0]
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert "options" in names

@@ -21,7 +21,8 @@ class SearchOptions:
     `min_length` is the smallest number of tokens before the end; 1 forbids an empty translation.
     `max_length` is the largest number of tokens, including the end. None means the number of source
     tokens without the end, plus `extra_length` (50, as in section 6.1). The model's `max_positions`
-    is always a limit too.
+    is always a limit too. `max_length_factor`, Marian's max-length-factor, is one more limit: so
+    many times the number of source tokens, both with their ends.
     With `no_repeat_ngram=n` no sequence of n tokens may occur twice in a hypothesis; 0 means no
     such limit. `loop_guard` ends endless repetition (see `constraints.LoopGuard`).
     `given` is the number of tokens at the start of a prefix that are marks of languages. They have
@@ -34,6 +35,7 @@ class SearchOptions:
     min_length: int = 1
     max_length: int | None = None
     extra_length: int = 50
+    max_length_factor: float | None = None
     no_repeat_ngram: int = 0
     loop_guard: bool = True
     given: int = 0
@@ -45,6 +47,12 @@ class SearchOptions:
         at_least("given", self.given, 0)
         if self.max_length is not None:
             at_least("max_length", self.max_length, 1)
+        if self.max_length_factor is not None:
+            check_number("max_length_factor", self.max_length_factor)
+            if not 0.0 < self.max_length_factor < math.inf:
+                raise UsageError(
+                    f"max_length_factor={self.max_length_factor} must be above 0, such as 2"
+                )
         if self.max_length is not None and self.max_length <= self.min_length:
             raise UsageError(
                 f"max_length={self.max_length} leaves no room for min_length={self.min_length} "
@@ -62,6 +70,9 @@ class SearchOptions:
         """The largest number of tokens of a hypothesis, including its end. `source_tokens` is the
         number of tokens of the source without its end."""
         wanted = self.max_length or source_tokens + self.extra_length
+        if self.max_length_factor is not None:
+            of_source = math.ceil(self.max_length_factor * (source_tokens + 1))
+            wanted = min(wanted, self.given + max(of_source, self.min_length - self.given + 1))
         return min(wanted, config.max_positions)
 
 

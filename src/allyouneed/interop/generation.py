@@ -17,9 +17,19 @@ DEFAULTS: dict[str, Any] = {  # the settings of `generate`, with its default val
     "forced_bos_token_id": None,
     "suppress_tokens": None,
     "min_length": 0,
+    "min_new_tokens": None,
+    "max_new_tokens": None,
+    "encoder_no_repeat_ngram_size": 0,
+    "encoder_repetition_penalty": 1.0,
+    "diversity_penalty": 0.0,
+    "exponential_decay_length_penalty": None,
+    "force_words_ids": None,
+    "begin_suppress_tokens": None,
+    "sequence_bias": None,
 }
 STOPS = {True: "first", "never": "exact"}  # for early_stopping; other values mean our default
 PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # by the power of the length that divides scores
+POWERS = 100.0  # no power above this one, or below 0, is offered as a length penalty
 
 GENERATION = """
 ## Search settings
@@ -32,8 +42,7 @@ They are not applied: every model here is searched with the paper's beam search 
 nearest to the folder's settings is
 
 ```python
-from allyouneed.decoding.length_penalty import {penalty}
-from allyouneed.decoding.options import BeamOptions
+{imports}
 options = BeamOptions({options}, loop_guard=False)
 translator(text, options=options)
 ```
@@ -41,6 +50,21 @@ translator(text, options=options)
 No search produces pad. A translation that reaches the largest length is cut off there with a note;
 `generate` would write the end token instead.
 """
+
+
+def is_power(value: object) -> bool:
+    """Whether the value is a power of the length that scores can be divided by."""
+    return type(value) in (int, float) and 0 <= value <= POWERS  # type: ignore[operator]
+
+
+def penalty_code(power: float) -> tuple[str, str]:
+    """The lines that import a length penalty and `BeamOptions`, and the length penalty's code. The
+    penalty is that power of the length."""
+    options = "from allyouneed.decoding.options import BeamOptions"
+    if power not in PENALTIES:
+        return options, f"lambda length: length**{power}"
+    name = PENALTIES[power]
+    return f"from allyouneed.decoding.length_penalty import {name}\n{options}", f"{name}()"
 
 
 class Generation:
@@ -56,9 +80,9 @@ class Generation:
     def not_followed(self, pad: int) -> list[str]:
         """Notes about the settings that no search here can follow."""
         differing = {n: value for n, value in self.said.items() if value != DEFAULTS[n]}
-        for name in ("num_beams", "max_length", "no_repeat_ngram_size"):
+        for name in ("num_beams", "max_length", "max_new_tokens", "no_repeat_ngram_size"):
             differing.pop(name, None)
-        if self._penalty in PENALTIES:
+        if is_power(self._penalty):
             differing.pop("length_penalty", None)
         if differing.get("early_stopping") in STOPS:
             del differing["early_stopping"]
@@ -74,13 +98,22 @@ class Generation:
         if not self.said:
             return ""
         settings = ", ".join(f"{name}={value!r}" for name, value in self.said.items())
-        penalty = PENALTIES.get(self._penalty, "Average")
-        options = [f"beam={self.said.get('num_beams', 1)}", f"length_penalty={penalty}()"]
+        imports, penalty = penalty_code(self._penalty if is_power(self._penalty) else 1.0)
+        options = [f"beam={self.said.get('num_beams', 1)}", f"length_penalty={penalty}"]
+        if (longest := self._longest) is not None:
+            options.append(f"max_length={longest}")
         if ngram := self.said.get("no_repeat_ngram_size"):
             options.append(f"no_repeat_ngram={ngram}")
         if self.said.get("early_stopping") in STOPS:
             options.append(f'stop="{STOPS[self.said["early_stopping"]]}"')
-        return GENERATION.format(settings=settings, options=", ".join(options), penalty=penalty)
+        return GENERATION.format(settings=settings, options=", ".join(options), imports=imports)
+
+    @property
+    def _longest(self) -> int | None:
+        """The largest number of tokens with their end. max_length counts the start too."""
+        new, whole = self.said.get("max_new_tokens"), self.said.get("max_length")
+        longest = new if type(new) is int else whole - 1 if type(whole) is int else 0
+        return longest if longest > 1 else None
 
     @property
     def _penalty(self) -> Any:

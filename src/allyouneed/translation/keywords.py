@@ -18,6 +18,7 @@ class SearchKeywords(TypedDict, total=False):
     min_length: int
     max_length: int | None
     extra_length: int
+    max_length_factor: float | None
     no_repeat_ngram: int
     loop_guard: bool
     length_penalty: LengthPenalty | float

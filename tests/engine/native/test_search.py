@@ -35,6 +35,8 @@ LENGTHS = [9, 1, 23, 14, 2, 9, 40, 3]
         {"max_length": 4},
         {"max_length": 2, "min_length": 1},
         {"extra_length": 1},
+        {"max_length_factor": 1.2},
+        {"length_penalty": lambda length: length**2.0},
         {"no_repeat_ngram": 1},
         {"no_repeat_ngram": 2},
         {"no_repeat_ngram": 3, "loop_guard": False},

@@ -165,7 +165,7 @@ def test_a_folder_of_opus_mt(toys: Any, folder: Make, imported: Import) -> None:
     assert any("word-penalty=0.2" in note for note in notes)
     assert any("preprocess.sh" in note for note in notes)
     card = (ours.path / "README.md").read_text("utf-8")
-    assert "beam=6, length_penalty=Average()" in card
+    assert "beam=6, length_penalty=Average(), max_length_factor=3.0, " in card
     training = json.loads((ours.path / "training.json").read_text("utf-8"))
     assert training["generation"]["beam-size"] == 6
 

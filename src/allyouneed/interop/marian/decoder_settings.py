@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from allyouneed.interop.generation import is_power, penalty_code
+
 # The settings with Marian's default values.
 DEFAULTS: dict[str, Any] = {
     "beam-size": 12,
@@ -16,7 +18,7 @@ DEFAULTS: dict[str, Any] = {
     "output-sampling": [],
     "right-left": False,
 }
-PENALTIES = {0.0: "NoPenalty", 1.0: "Average"}  # by the power of the length that divides scores
+NO_OTHER_LIMIT = 1000  # tokens more than the source; the factor and the positions are the limits
 NEEDS_NO_NOTE = ("beam-size", "normalize", "allow-unk", "max-length-factor", "n-best")
 
 GENERATION = """\
@@ -27,14 +29,10 @@ The nearest settings here are
 
 ```python
 from allyouneed import load
-from allyouneed.decoding.length_penalty import {penalty}
-from allyouneed.decoding.options import BeamOptions
+{imports}
 translator = load("{{this folder}}"{selection})
 translator(text, options=BeamOptions({options}))
 ```
-
-Marian ends a translation at {factor} times the length of its source; here it may have 50 tokens
-more than the source, or `max_length`.
 """
 
 
@@ -58,10 +56,10 @@ class DecoderSettings:
             for key, default in DEFAULTS.items()
             if key not in NEEDS_NO_NOTE and self._settings[key] not in (default, None)
         ]
-        if self._power not in PENALTIES:
+        if not is_power(self._settings["normalize"]):
             found.append(
-                f"decoder.yml asks for normalize={self._power}: no length penalty here is that "
-                "power of the length; the mean log-probability is the nearest"
+                f"decoder.yml asks for normalize={self._settings['normalize']!r}, which no search "
+                "here follows"
             )
         if selected:
             found.append("its shortlist is used with --vocabulary-selection")
@@ -76,21 +74,32 @@ class DecoderSettings:
         whose = (
             "Its decoder.yml says" if self.told else "It has no decoder.yml; Firefox searches by"
         )
-        penalty = PENALTIES.get(self._power, "Average")
+        imports, penalty = penalty_code(self._power)
         return GENERATION.format(
             said=f"{whose} {said}.\n",
-            penalty=penalty,
+            imports=imports,
             selection=", vocabulary_selection=True" if selected else "",
-            options=f"beam={self._beam}, length_penalty={penalty}()",
-            factor=self._settings["max-length-factor"],
+            options=", ".join(
+                (
+                    f"beam={self._beam}",
+                    f"length_penalty={penalty}",
+                    f"max_length_factor={self._factor}",
+                    f"extra_length={NO_OTHER_LIMIT}",
+                    "loop_guard=False",
+                )
+            ),
         )
 
     @property
     def _power(self) -> float:
-        try:
-            return float(self._settings["normalize"])
-        except (TypeError, ValueError):
-            return 1.0
+        power = self._settings["normalize"]
+        return float(power) if is_power(power) else 1.0
+
+    @property
+    def _factor(self) -> float:
+        factor = self._settings["max-length-factor"]
+        usable = type(factor) in (int, float) and 0 < factor < 1000
+        return factor if usable else DEFAULTS["max-length-factor"]
 
     @property
     def _beam(self) -> int:
