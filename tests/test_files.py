@@ -39,6 +39,13 @@ def test_a_broken_off_file_leaves_the_earlier_one(error: BaseException, tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "notes.txt"
+    with pytest.raises(FileNotFoundError) as ended:
+        write_whole(path, "lost")
+    assert ended.value.filename == str(path)
+
+
 def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
     (tmp_path / "link").symlink_to("file")

@@ -33,7 +33,11 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         return
     beside = _beside(path)
     try:
-        beside.touch()
+        try:
+            beside.touch()
+        except OSError as error:
+            error.filename = str(path)  # the name that the user knows
+            raise
         permissions = beside.stat().st_mode
         yield beside
         beside.chmod(permissions)  # safetensors makes files that only the owner can read

@@ -98,7 +98,13 @@ def test_a_file_of_results_is_whole_or_as_it_was(call, copier_folder: Path, tmp_
     assert list(tmp_path.iterdir()) == [file]
     nowhere = tmp_path / "no" / "out.txt"
     done = call("translate", "--model", copier_folder, "--output", nowhere, stdin=b"a\n")
-    assert (done.code, "out.txt" in done.err) == (1, True)
+    assert (done.code, done.out) == (2, "")
+    assert f"--output {nowhere}: there is no folder {nowhere.parent}" in done.err
+    done = call("translate", "--model", copier_folder, "--output", tmp_path, stdin=b"a\n")
+    assert (done.code, done.out) == (2, "")
+    assert f"--output {tmp_path} is a folder; name a file" in done.err
+    done = call("translate", "--output", nowhere, "Hello.")
+    assert (done.code, list(tmp_path.iterdir())) == (2, [file])
 
 
 def at_a_terminal(tmp_path: Path, *arguments: str) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from allyouneed.cli.lines import numbered_chunks
 from allyouneed.cli.options import EncoderFolder, Json, RunningOnCore
-from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.output import as_json, check_output, note, result
 from allyouneed.errors import UsageError
 from allyouneed.files import whole_file
 
@@ -50,8 +50,8 @@ def encode(
             f"--output {output}{' --json' if json else ''}: vectors are written either to one .npy "
             "file or, without --output, as lines of JSON"
         )
-    if output is not None and not output.parent.is_dir():
-        raise UsageError(f"--output {output}: there is no folder {output.parent}")
+    if output is not None:
+        check_output(output)
     encoder = running.encoder(model, "masked-lm")
     rows: list[NDArray[np.float32]] = []
     for chunk, places in numbered_chunks(texts, note):

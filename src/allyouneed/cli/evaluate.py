@@ -15,7 +15,7 @@ from allyouneed.cli.options import (
     LengthPenalty,
     Running,
 )
-from allyouneed.cli.output import as_json, note, result
+from allyouneed.cli.output import as_json, check_output, note, result
 from allyouneed.cli.pairs import file_lines, file_pairs
 from allyouneed.cli.search import beam_options
 from allyouneed.cli.tables import comparison_table, evaluation_table, print_result
@@ -131,7 +131,7 @@ def evaluate(
     the same resampled test sets (Koehn 2004).
     """
     if output:
-        _check_output(output)
+        check_output(output)
     if not systems.translate:
         _refuse_idle({"beam": beam, "length-penalty": length_penalty}, running)
     from allyouneed.evaluation.metrics import check_line_counts
@@ -182,14 +182,6 @@ def _measure(
         result(as_json(outcome.to_dict()))
     else:
         print_result(table, scores)
-
-
-def _check_output(output: Path) -> None:
-    """Raises UsageError if the file cannot be written. It is checked before the long work."""
-    if not output.parent.is_dir():
-        raise UsageError(f"--output {output}: there is no folder {output.parent}")
-    if output.is_dir():
-        raise UsageError(f"--output {output} is a folder; name a file")
 
 
 def _refuse_idle(searching: Mapping[str, object], running: Running) -> None:

@@ -7,11 +7,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from allyouneed.errors import UsageError
+
 
 def result(line: str) -> None:
     """Writes one line of results and flushes it, so that a reader of the pipe gets it at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+def check_output(file: Path) -> None:
+    """Raises UsageError if the file of --output cannot be written. Verbs call it before long
+    work."""
+    if file.is_dir():
+        raise UsageError(f"--output {file} is a folder; name a file")
+    if not file.parent.is_dir():
+        raise UsageError(f"--output {file}: there is no folder {file.parent}")
 
 
 @contextmanager

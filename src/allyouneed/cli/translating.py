@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.loading import DEFAULT_MODEL, opened
-from allyouneed.cli.output import note, results
+from allyouneed.cli.output import check_output, note, results
 from allyouneed.cli.reading_progress import reading_progress
 from allyouneed.cli.repeated_notes import RepeatedNotes
 from allyouneed.cli.translation_lines import Form
@@ -32,9 +32,12 @@ def translate_all(
 
     Raises:
         ModelFolderError, UsageError: as `allyouneed.load` and as the translator.
+        UsageError: the file `output` has no folder, or is one.
         OSError: the file cannot be written.
     """
     form = form or Form(one_line=not texts)
+    if output is not None:
+        check_output(output)
     chunks = given_or_arriving(texts, note)
     opened_one = translator() if translator else opened(DEFAULT_MODEL, "auto", None, None, False)
     keywords = {**(how or {}), "alignments": form.alignments}
