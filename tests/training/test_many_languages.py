@@ -175,8 +175,11 @@ def test_the_model_is_told_its_direction_by_every_door(place: Path) -> None:
     assert translator("a b c d", source="aa", target="cc").text == "d c b a"
     with pytest.raises(UsageError, match="name one: target="):
         translator("a b c")
-    with pytest.raises(UsageError, match="from bb into aa, not into cc"):
-        translator("aa bb", source="bb", target="cc")
+    through = translator(["aa bb cc dd", "cc aa bb"], source="bb", target="cc")
+    assert [one.text for one in through] == ["d c b a", "b a c"]
+    assert through[0].notes == ("translated through aa, because no direct way is known",)
+    with pytest.raises(UsageError, match=r"from source='cc'\. It has: aa, bb"):
+        translator("aa bb", source="cc", target="aa")
     facts = json.loads((result.model / "training.json").read_text("utf-8"))
     scores = facts["validation_bleu_by_direction"]
     assert set(scores) == {"aa-bb", "bb-aa", "aa-cc"}

@@ -153,6 +153,23 @@ class Languages:
             from_, into, begins[self.source_begins_with], begins[self.translation_begins_with]
         )
 
+    def between(self, source: str | None, target: str | None) -> str | None:
+        """The language that leads from `source` into `target` where the model has no such
+        direction: English if it can, else the first that can. None where there is a direction, no
+        way, or a language that is not named.
+
+        Raises:
+            UsageError: the model lacks a language.
+        """
+        if self.only is None or not source or not target:
+            return None
+        from_ = self._code(source, self.sources, "from", "source")
+        into = self._code(target, self.targets, "into", "target")
+        if from_ == into or (from_, into) in self.only:
+            return None
+        ways = [one for one in self.codes if {(from_, one), (one, into)} <= self.only]
+        return min(ways, key=lambda code: code.partition("-")[0] != "en", default=None)
+
     def to_dict(self) -> dict[str, Any]:
         """The value of the key "languages" of config.json."""
         found: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -15,6 +16,7 @@ from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import SearchKeywords, search_options
 from allyouneed.translation.markup.plain_text import Sifted, protection_of
 from allyouneed.translation.opened import OpenedModel
+from allyouneed.translation.pivot import refuse_terms, translate_through, way
 from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.stream import Stream
@@ -114,6 +116,10 @@ class Translator(OpenedModel):
         tag comes back around the words that come from its words. What elements named in
         `ignore_tags` hold is carried over as it is, as are amounts such as "5 kg".
 
+        Where the model has directions from `source` into a third language and from there into
+        `target`, but none from `source` into `target`, the text goes through the third language
+        (`translate_through`). A note says so.
+
         `terms` prescribe translations of words, such as {"bike": "Rad|Räder"}: a mapping, a
         `Glossary`, or the path of a .tsv, .csv or .tbx file. A translation's `terms` say where each
         was used.
@@ -123,6 +129,8 @@ class Translator(OpenedModel):
             DataError: a file of terms that cannot be read.
             AllYouNeedError: memory too short for a single sentence.
         """
+        if via := self.speaks.between(source, target):
+            refuse_terms(terms, str(source), via, str(target))
         if markup not in (None, "text") or ignore_tags:
             check_tags(markup, ignore_tags, protect, bool(alignments or prefix or n_best > 1))
             from allyouneed.translation.markup.marked_text import translate_marked
@@ -138,8 +146,15 @@ class Translator(OpenedModel):
                 protect=() if isinstance(protect, bool) else protect,
             )
             return marked[0] if isinstance(text, str) else marked
+        options = search_options(beam, n_best, options, search)
+        if via:
+            how = {"options": options, "prefix": prefix, "alignments": alignments}
+            found = self._through(
+                via, texts_of(text, prefix), str(source), str(target), protect=protect, **how
+            )
+            return found[0] if isinstance(text, str) else found
         request = TranslationRequest(
-            search_options(beam, n_best, options, search),
+            options,
             prefix,
             alignments,
             self.speaks.direction(source, target),
@@ -148,6 +163,14 @@ class Translator(OpenedModel):
         )
         found = self._translated(texts_of(text, prefix), request)
         return found[0] if isinstance(text, str) else found
+
+    def _through(
+        self, via: str, texts: Sequence[str], source: str, target: str, **how: Any
+    ) -> list[Translation]:
+        """The translations of texts from `source` into `target` by way of the language `via`."""
+        first = partial(self, source=source, target=via)
+        second = partial(self, source=via, target=target)
+        return translate_through(first, second, texts, via=via, **how)
 
     def _translated(self, texts: Sequence[str], request: TranslationRequest) -> list[Translation]:
         """The translations of texts that are together in memory."""
@@ -226,6 +249,14 @@ class Translator(OpenedModel):
         Raises:
             UsageError: as `translate_lines`.
         """
+        if via := self.speaks.between(source, target):
+            refuse_terms(terms, str(source), via, str(target))
+            how = {"prefix": prefix, "alignments": alignments, "protect": protect}
+            how["options"] = options or BeamOptions()
+            return (
+                self._through(via, texts_of(chunk, prefix), str(source), str(target), **how)
+                for chunk in chunks
+            )
         request = TranslationRequest(
             options or BeamOptions(),
             prefix,
@@ -282,6 +313,12 @@ class Translator(OpenedModel):
         Raises:
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
+        if via := self.speaks.between(source, target):
+            first = self(text, source=source, target=via, protect=protect)
+            second: dict[str, Any] = {"source": via, "target": target, "protect": protect}
+            found = self.stream(first.text, options, beam=beam, prefix=prefix, **second, **search)
+            found.notes = (way(via), *first.notes, *found.notes)
+            return found
         request = TranslationRequest(
             search_options(beam, 1, options, search, usual_beam=1),
             prefix,

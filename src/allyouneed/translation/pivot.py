@@ -1,0 +1,126 @@
+"""Translation in two steps, through a third language, where no model knows the direct way."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.errors import UsageError
+from allyouneed.text.language_names import name_of
+from allyouneed.translation.confidence import (
+    SentenceConfidence,
+    confidence_of,
+    doubts,
+    without_doubts,
+)
+from allyouneed.translation.request import Options
+from allyouneed.translation.result import Translation
+
+Step = Callable[..., Any]
+"""A translator, perhaps with its languages: takes a list of texts and the keywords of a call, and
+gives a list of `Translation`."""
+
+
+def translate_through(
+    first: Step,
+    second: Step,
+    texts: Sequence[str],
+    *,
+    via: str,
+    options: Options = BeamOptions(),  # noqa: B008 - it is frozen
+    prefix: str = "",
+    alignments: bool = False,
+    protect: bool | Sequence[str] = True,
+) -> list[Translation]:
+    """The translations by `second` of the best translations by `first`, in order; each step takes
+    all texts together. The steps may be two translators, such as `load("de-en")` and one from
+    English into French.
+
+    `via` is the code of the language between. `prefix`, n-best and
+    sampling are of the second step. Tokens and scores are those of the second step, and the
+    confidence is the product of both steps' confidences (None where one has none). Alignments lead
+    through the words between. A note tells the way.
+    """
+    begun: list[Translation] = first(
+        list(texts), options=_options_of_the_first(options), alignments=alignments, protect=protect
+    )
+    between = [one.text for one in begun]
+    ended: list[Translation] = second(
+        between, options=options, prefix=prefix, alignments=alignments, protect=protect
+    )
+    return [_joined(a, b, via) for a, b in zip(begun, ended, strict=True)]
+
+
+def refuse_terms(terms: object, source: str, via: str, target: str) -> None:
+    """Raises UsageError if terms are given."""
+    if terms is not None:
+        raise UsageError(
+            f"terms cannot be used from {source} into {target}, because the text goes through "
+            f"{via}; translate from {source} into {via} and from {via} into {target}, each with "
+            "terms of its own, or leave terms out"
+        )
+
+
+def way(via: str) -> str:
+    """The note about a translation through a third language."""
+    return f"translated through {name_of(via)}, because no direct way is known"
+
+
+def _options_of_the_first(options: Options) -> Options:
+    """The best translation alone, of any length; never a sample, so that samples of the second step
+    are translations of the same text."""
+    if not isinstance(options, BeamOptions):
+        return BeamOptions()
+    return replace(options, n_best=1, min_length=1, max_length=None)
+
+
+def _joined(first: Translation, second: Translation, via: str) -> Translation:
+    """Both steps as one translation of the first text."""
+    sentences = _sentences(first, second)
+    name = name_of(via)
+    into = without_doubts(first.notes, first.sentence_confidences)
+    from_ = without_doubts(second.notes, second.sentence_confidences)
+    notes = [way(via)] if second.text.strip() else []
+    notes += [f"into {name}: {note}" for note in into]
+    notes += [f"from {name}: {note}" for note in from_]
+    known = first.confidence if sentences else None
+    return replace(
+        second,
+        source=first.source,
+        alternatives=tuple(_joined(first, one, via) for one in second.alternatives),
+        alignment=_through(first.alignment, second.alignment),
+        notes=(*notes, *doubts(sentences)),
+        confidence=confidence_of(sentences),
+        sentence_confidences=sentences,
+        word_confidences=() if known is None else _times(known, second.word_confidences),
+    )
+
+
+def _sentences(first: Translation, second: Translation) -> tuple[SentenceConfidence, ...]:
+    """The product of both steps' confidences for each sentence; for the whole text if the steps cut
+    it in different places; none where a step has no confidence."""
+    if first.confidence is None or second.confidence is None:
+        return ()
+    begun, ended = first.sentence_confidences, second.sentence_confidences
+    if len(begun) == len(ended) > 0:
+        return tuple(
+            SentenceConfidence(a.source, b.text, a.confidence * b.confidence, b.tokens)
+            for a, b in zip(begun, ended, strict=True)
+        )
+    whole = first.confidence * second.confidence
+    return (SentenceConfidence(first.source, second.text, whole, len(second.tokens)),)
+
+
+def _times(factor: float, words: Sequence[float]) -> tuple[float, ...]:
+    return tuple(factor * word for word in words)
+
+
+def _through(first: Alignment | None, second: Alignment | None) -> Alignment | None:
+    """Links between words that are linked with the same word between."""
+    if first is None or second is None:
+        return None
+    after: dict[int, list[int]] = {}
+    for between, target in second:
+        after.setdefault(between, []).append(target)
+    return tuple(sorted({(i, k) for i, j in first for k in after.get(j, ())}))
