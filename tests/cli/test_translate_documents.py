@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from allyouneed.cli.document_place import ENDINGS
+from allyouneed.documents import pdf
 from allyouneed.documents.formats import BY_ENDING
 from allyouneed.documents.memory import read_tmx
 
@@ -106,3 +107,35 @@ def test_calls_that_are_wrong(
     assert said in done.err
     assert not Path("x.html").exists()
     assert Path("page.html").read_text() == PAGE
+
+
+def test_json_lines_and_their_keys(call, copier_folder: Path, folder: Path) -> None:
+    Path("a.jsonl").write_text('{"id": "x y", "said": "The dog sleeps."}\n' * 3)
+    arguments = ["translate", "--model", copier_folder, "a.jsonl", "--to", "b.jsonl"]
+    refused = call(*arguments)
+    assert refused.code == 1
+    assert "name the keys to translate with --keys, such as --keys id,said" in refused.err
+    assert not Path("b.jsonl").exists()
+    done = call(*arguments, "--keys", "said")
+    assert done.code == 0
+    assert Path("b.jsonl").read_text() == Path("a.jsonl").read_text()
+    assert "3 sentences" in done.err
+    assert "strings of these keys stay as they are: id" in done.err
+
+
+def test_a_pdf_becomes_markdown(
+    call, copier_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pdf, "_pages", lambda data: iter([["The dog sleeps."]]))
+    Path("docs").mkdir()
+    Path("docs/a.pdf").write_bytes(b"%PDF-")
+    arguments = ["translate", "--model", copier_folder, "docs/a.pdf", "--to"]
+    refused = call(*arguments, "b.pdf")
+    assert refused.code == 2
+    assert "is written as md; name b.md" in refused.err
+    assert call(*arguments, "b.md").code == 0
+    assert Path("b.md").read_text() == "The dog sleeps.\n\n"
+    done = call("translate", "--model", copier_folder, "docs", "--to", "out/")
+    assert done.code == 0
+    assert Path("out/a.md").read_text() == "The dog sleeps.\n\n"
+    assert "its layout and pictures are lost" in done.err

@@ -88,11 +88,15 @@ def damaged(data: bytes, random: Random) -> bytes:
 
 
 def test_all_formats_are_here() -> None:
-    assert {*PARTS, *TEXTS} == set(BY_NAME)
+    assert {*PARTS, *TEXTS, "pdf"} == set(BY_NAME)  # test_pdf.py damages PDFs
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(FORMATS), st.integers(0, 1 << 40), st.booleans())
+@given(
+    st.sampled_from([one for one in FORMATS if one.name != "pdf"]),
+    st.integers(0, 1 << 40),
+    st.booleans(),
+)
 def test_a_damaged_file_is_a_document_or_an_error(
     aloud: Through, form: object, seed: int, outside: bool
 ) -> None:

@@ -13,8 +13,8 @@ from allyouneed.errors import UsageError
 
 _NAMES = (
     "txt text md markdown mkd html htm xhtml srt vtt ass ssa docx dotx pptx potx ppsx xlsx xltx "
-    "odt odp ods odg ott epub po pot xlf xliff tmx json jsonl ndjson yaml yml "
-    "arb properties strings ftl xml resx ts"
+    "odt odp ods odg ott epub pdf po pot xlf xliff tmx json jsonl ndjson yaml "
+    "yml arb properties strings ftl xml resx ts"
 )
 ENDINGS = frozenset(_NAMES.split())  # a test compares these with the formats
 DOCUMENTS_ALONE = "--n-best, --prefix, --stream, --scores, --alignments and --json are for text"

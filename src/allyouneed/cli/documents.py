@@ -186,7 +186,15 @@ def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tu
     if into_folder and target.is_file():
         raise UsageError(f"{target} is a file; name a folder for several files")
     for path, inside in found:
+        writes = format_of(path, format).writes
         place = target / inside if into_folder else target
+        if writes and into_folder:
+            place = place.with_suffix(f".{writes}")
+        elif writes and place.suffix.lower() == path.suffix.lower():
+            raise UsageError(
+                f"the translation of {path} is written as {writes}; name "
+                f"{place.with_suffix('.' + writes)}"
+            )
         if place.resolve() == path.resolve():
             raise UsageError(f"the translation would overwrite {path}; name another file")
         yield path, place

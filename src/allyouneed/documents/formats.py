@@ -15,6 +15,7 @@ from allyouneed.documents.key_values import read_fluent, read_properties, read_s
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
 from allyouneed.documents.open_document import read_open_document
+from allyouneed.documents.pdf import read_pdf
 from allyouneed.documents.po import read_po
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
@@ -29,6 +30,7 @@ class Format:
 
     `read` reads a whole file. `stream` reads a file of any size as documents that are the file when
     they are joined. `has_keys` says whether both take the `keys` whose texts are translated.
+    `writes` is the ending of a translation that is of another format than the file.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Format:
     read: Callable[..., Document]
     stream: Callable[..., Iterator[Document]] | None = None
     has_keys: bool = False
+    writes: str | None = None
 
     def with_keys(self, keys: Collection[str]) -> "Format":
         """The format with these keys to translate; without keys, or if it has none, itself."""
@@ -68,6 +71,7 @@ FORMATS = (
     Format("xlsx", ("xlsx", "xltx"), read_xlsx),
     Format("opendocument", ("odt", "odp", "ods", "odg", "ott"), read_open_document),
     Format("epub", ("epub",), read_epub),
+    Format("pdf", ("pdf",), read_pdf, writes="md"),
     Format("po", ("po", "pot"), read_po),
     Format("xliff", ("xlf", "xliff"), read_xliff),
     Format("tmx", ("tmx",), read_tmx),

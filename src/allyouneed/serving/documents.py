@@ -173,6 +173,7 @@ class DocumentJobs:
             self._folder = Path(tempfile.mkdtemp(prefix="allyouneed-documents-"))
         path = self._folder / job.id
         path.write_bytes(document.written())
+        job.ending = self.formats[job.ending].writes or job.ending
         return path
 
 
