@@ -153,5 +153,7 @@ def test_a_document_goes_there_and_back(served: Running, translator: Any) -> Non
     assert found == b"<html><p>The <b>dog</b> sleeps.</p></html>"
     wrong = served.post(f"/v2/document/{begun.document_id}", json={"document_key": "x"})
     assert wrong.status_code == 404
+    no_ascii = served.post(f"/v2/document/{begun.document_id}", json={"document_key": "Schlüssel"})
+    assert no_ascii.status_code == 404
     missing = served.post("/v2/document/0", json={"document_key": "x"})
     assert missing.status_code == 404

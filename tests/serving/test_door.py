@@ -330,6 +330,10 @@ def test_every_operation_is_described(served: Running) -> None:
     for operation in served.service.operations:
         assert operation.method.lower() in document["paths"][operation.path]
     assert served.get("/spec").json() == document
+    for path in ("/translate_file", "/v2/document"):
+        [form] = document["paths"][path]["post"]["requestBody"]["content"].values()
+        name = form["schema"]["$ref"].rpartition("/")[2]
+        assert "file" in document["components"]["schemas"][name]["required"]
     text = json.dumps(document)
     for reference in set(text.split('"$ref": "#/components/schemas/')[1:]):
         assert reference.split('"')[0] in document["components"]["schemas"]

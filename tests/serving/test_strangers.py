@@ -145,7 +145,8 @@ def test_schemathesis_finds_no_error_of_ours(start: Any, tmp_path: Path) -> None
             [
                 *(sys.executable, "-m", "schemathesis.cli", "run", f"{one.address}/openapi.json"),
                 *("--checks", "not_a_server_error,response_schema_conformance"),
-                *("--phases", "examples,fuzzing", "--max-examples", "8", "--seed", "1"),
+                *("--checks", "status_code_conformance,content_type_conformance"),
+                *("--phases", "examples,coverage,fuzzing", "--max-examples", "8", "--seed", "1"),
                 *("--suppress-health-check", "all", "--workers", "1"),
             ],
             cwd=tmp_path,

@@ -22,9 +22,9 @@ NO_LIMIT = 1_000_000_000_000  # what /v2/usage names as the limit where there is
 class TranslateBody(Message):
     """What /v2/translate takes. `context` and `model_type` are accepted and not used."""
 
-    text: list[str] = Field(min_length=1)
-    target_lang: str
-    source_lang: str | None = None
+    text: list[str] = Field(min_length=1, examples=[["Good morning."]])
+    target_lang: str = Field(examples=["DE"])
+    source_lang: str | None = Field(None, examples=["EN"])
     split_sentences: Literal["0", "1", "nonewlines"] = "1"
     preserve_formatting: Any = None
     formality: str = "default"

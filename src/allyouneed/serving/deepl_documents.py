@@ -1,12 +1,13 @@
 """DeepL's API, version 2: documents."""
 
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
 from allyouneed.serving.documents import DocumentJob, DocumentJobs
 from allyouneed.serving.operation import Message, Operation, json_answer
-from allyouneed.serving.reading import MULTIPART, Uploaded, checked, read_values
+from allyouneed.serving.reading import MULTIPART, File, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 
 POLL_SECONDS = 5  # after which a client may ask again how far a document is
@@ -15,10 +16,16 @@ POLL_SECONDS = 5  # after which a client may ask again how far a document is
 class DocumentBody(Message):
     """What /v2/document takes beside the file."""
 
-    target_lang: str
-    source_lang: str | None = None
+    target_lang: str = Field(examples=["DE"])
+    source_lang: str | None = Field(None, examples=["EN"])
     filename: str | None = None
     glossary_id: str | None = None
+
+
+class DocumentForm(DocumentBody):
+    """The whole form of /v2/document."""
+
+    file: File
 
 
 class DocumentStarted(Message):
@@ -60,6 +67,7 @@ class DeepLDocuments:
                 "/v2/document",
                 self.begin,
                 "Begin to translate a document",
+                body=DocumentForm,
                 body_kinds=(MULTIPART,),
                 answer=DocumentStarted,
             ),

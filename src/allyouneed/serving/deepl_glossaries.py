@@ -18,11 +18,11 @@ TSV = "text/tab-separated-values"
 class GlossaryBody(Message):
     """What /v2/glossaries takes; `entries` are lines of source, tab or comma, target."""
 
-    name: str = Field(min_length=1, max_length=1024)
-    source_lang: str
-    target_lang: str
-    entries: str
-    entries_format: Literal["tsv", "csv"]
+    name: str = Field(min_length=1, max_length=1024, examples=["animals"])
+    source_lang: str = Field(examples=["en"])
+    target_lang: str = Field(examples=["de"])
+    entries: str = Field(examples=["dog\tHund\nbike\tRad"])
+    entries_format: Literal["tsv", "csv"] = Field(examples=["tsv"])
 
 
 class GlossaryAnswer(Message):

@@ -14,7 +14,7 @@ from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
-from allyouneed.serving.reading import FORM, MULTIPART, Uploaded, checked, read_values
+from allyouneed.serving.reading import FORM, MULTIPART, File, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
 from allyouneed.text.language_names import name_of
@@ -27,9 +27,11 @@ KINDS = (JSON, FORM, MULTIPART)
 class TranslateBody(Message):
     """What /translate takes."""
 
-    q: str | list[str] = Field(description="The text, or a list of texts.")
-    source: str = Field(description='A language code, or "auto".')
-    target: str = Field(description="A language code.")
+    q: str | list[str] = Field(
+        description="The text, or a list of texts.", examples=["Good morning.", ["Hello.", "Bye."]]
+    )
+    source: str = Field(description='A language code, or "auto".', examples=["en"])
+    target: str = Field(description="A language code.", examples=["de"])
     format: str = "text"
     alternatives: int = Field(0, description="How many other translations are wanted.")
     api_key: str | None = None
@@ -53,7 +55,7 @@ class TranslateAnswer(Message):
 class DetectBody(Message):
     """What /detect takes."""
 
-    q: str
+    q: str = Field(examples=["Good morning."])
     api_key: str | None = None
 
 
@@ -72,6 +74,15 @@ class SuggestBody(Message):
     s: str = Field(min_length=1)
     source: str
     target: str
+    api_key: str | None = None
+
+
+class FileForm(Message):
+    """The form of /translate_file."""
+
+    file: File
+    source: str = Field(description='A language code, or "auto".', examples=["en"])
+    target: str = Field(description="A language code.", examples=["de"])
     api_key: str | None = None
 
 
@@ -129,6 +140,7 @@ class LibreTranslate:
                 "/translate_file",
                 self.translate_file,
                 "Translate a file; the answer says where the result is",
+                body=FileForm,
                 body_kinds=(MULTIPART,),
                 answer=dict[str, str],
             ),

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -73,9 +74,9 @@ class Available(Message):
 class LookBody(Message):
     """What a view is to show: a text, and the languages of its translation."""
 
-    text: str
-    source: str
-    target: str
+    text: str = Field(examples=["Good morning."])
+    source: str = Field(examples=["en"])
+    target: str = Field(examples=["de"])
 
 
 class LookAnswer(Message):

@@ -9,6 +9,14 @@ from allyouneed import __version__
 from allyouneed.serving.operation import Message, Operation
 
 REFERENCE = "#/components/schemas/{model}"
+EVENT = {  # one of a stream; `data` is JSON
+    "type": "object",
+    "properties": {
+        "event": {"enum": ["piece", "done", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["event", "data"],
+}
 
 
 class Error(Message):
@@ -16,6 +24,14 @@ class Error(Message):
 
     error: str | None = None
     message: str | None = None
+
+
+def _contents(one: Operation, answer: Any) -> dict[str, Any]:
+    """The bodies of an operation's answer, by their media types."""
+    contents = {one.answer_kind: {"schema": answer}} if one.answer_kind else {}
+    if one.stream_kind:
+        contents[one.stream_kind] = {"schema": EVENT}
+    return contents
 
 
 def description(operations: Sequence[Operation]) -> dict[str, Any]:
@@ -40,7 +56,7 @@ def description(operations: Sequence[Operation]) -> dict[str, Any]:
             "responses": {
                 str(one.status): {
                     "description": "Done",
-                    "content": {one.answer_kind: {"schema": answer}} if one.answer_kind else {},
+                    "content": _contents(one, answer),
                 },
                 "default": {
                     "description": "Not served",

@@ -22,8 +22,8 @@ class Message(BaseModel):
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`body` and `answer` are the models of what comes in and goes out; None: something else than
-    JSON, which `answer_kind` then names ("" is an answer without a body). `query` are the
-    parameters of a GET."""
+    JSON, which `answer_kind` then names ("" is an answer without a body). `stream_kind` is the
+    media type of an answer that is given out as it grows. `query` are the parameters of a GET."""
 
     method: str
     path: str
@@ -33,6 +33,7 @@ class Operation:
     body_kinds: tuple[str, ...] = ("application/json",)
     answer: Any = None
     answer_kind: str = "application/json"
+    stream_kind: str = ""
     status: int = 200
     query: tuple[str, ...] = ()
     in_path: tuple[str, ...] = ()

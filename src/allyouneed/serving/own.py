@@ -26,9 +26,9 @@ class TranslateBody(Message):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str | list[str]
-    target: str
-    source: str = AUTO
+    text: str | list[str] = Field(examples=["Good morning."])
+    target: str = Field(examples=["de"])
+    source: str = Field(AUTO, examples=["en"])
     n_best: int = Field(1, ge=1, le=32, description="How many translations of each text.")
     beam: int | None = Field(None, ge=1, le=32, description="Hypotheses kept at each step.")
     prefix: str = Field("", description="What each translation has to begin with.")
@@ -91,9 +91,9 @@ class AlternativesBody(Message):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str
-    source: str
-    target: str
+    text: str = Field(examples=["Good morning."])
+    source: str = Field(examples=["en"])
+    target: str = Field(examples=["de"])
     prefix: str = ""
     most: int = Field(8, ge=1, le=16)
 
@@ -128,6 +128,7 @@ class Own:
                 "Translate, with all that is known about each translation",
                 body=TranslateBody,
                 answer=TranslateAnswer,
+                stream_kind=EVENTS,
             ),
             Operation(
                 "POST",

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, WithJsonSchema
 from pydantic_core import from_json
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -26,6 +26,10 @@ class Uploaded:
 
     name: str
     content: bytes
+
+
+File = Annotated[Uploaded, WithJsonSchema({"type": "string", "format": "binary"})]
+"""A file of a form, as a description of the form shows it."""
 
 
 async def read_values(request: Request) -> dict[str, Any]:
