@@ -3,6 +3,7 @@ that installs it. torch is refused here to fresh interpreters, as if it were not
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from allyouneed.cli.app import VERBS
 from allyouneed.engine.native.library import NoLibrary, find_library
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +40,14 @@ WITHOUT = {
     "help": (["--help"], "translate"),
     "version": (["--version"], "allyouneed"),
 }
+PAIRS = ["--source", "s", "--target", "r"]
+OTHERS = {  # they say more than the result, on standard error
+    "align": (["align", *PAIRS], "\n"),
+    "calibrate": (["calibrate", "--model", "copy", "--pairs", "p.tsv", "--evaluate"], "AUROC"),
+    "select-vocabulary": (["select-vocabulary", "--model", "copy", *PAIRS], "covered"),
+    "models": (["models"], "en-de"),
+    "keys": (["keys", "list", "--keys", "keys.sqlite"], ""),
+}
 DOORS = {
     "train": ["train", "reverse", "--dry-run"],
     "score": ["score", "--source", "s", "--target", "r"],
@@ -46,7 +56,12 @@ DOORS = {
     "the core engine": ["translate", "Hello.", "--engine", "core"],
     "a GPU": ["translate", "Hello.", "--device", "cuda"],
     "predict": ["predict", "Hello.", "--model", "m"],
+    "fill": ["fill", "Hello [MASK].", "--model", "m"],
+    "encode": ["encode", "Hello.", "--model", "m"],
+    "export": ["export", "--to", "marian", "exported"],
 }
+# These need a model of another kind, a network, or another extra. Their own tests run them.
+ELSEWHERE = {"chat", "fetch", "import", "mcp", "serve"}
 NAMES = ["train", "look", "capture", "intervene", "trace", "Transformer", "EncoderModel"]
 
 
@@ -91,6 +106,23 @@ def test_what_needs_no_torch(deed: str, folder: Path, library: None) -> None:
     done = run(folder, ["-m", "allyouneed", *arguments])
     assert (done.returncode, done.stderr) == (0, "")
     assert wanted in done.stdout
+
+
+@pytest.mark.parametrize("deed", OTHERS)
+def test_others_that_need_no_torch(deed: str, folder: Path, library: None) -> None:
+    shutil.copytree(ROOT / "src" / "allyouneed" / "models" / "en-de", folder / "copy")
+    (folder / "p.tsv").write_text("Good morning!\tGuten Morgen!\nA dog.\tEin Hund.\n")
+    arguments, wanted = OTHERS[deed]
+    done = run(folder, ["-m", "allyouneed", *arguments])
+    assert done.returncode == 0, done.stderr
+    assert COMMAND not in done.stderr
+    assert wanted in done.stdout
+
+
+def test_every_verb_is_tried() -> None:
+    tried = [*(arguments for arguments, _ in {**WITHOUT, **OTHERS}.values()), *DOORS.values()]
+    assert {arguments[0] for arguments in tried} >= {*VERBS} - ELSEWHERE
+    assert {*VERBS} > ELSEWHERE
 
 
 @pytest.mark.parametrize("deed", DOORS)
