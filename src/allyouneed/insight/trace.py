@@ -152,14 +152,9 @@ def trace(
         [ids], options, [prefix_ids] if prefix_ids else None, watch=watch
     )
     search_seconds = perf_counter() - began
-    if not best.finished:
-        notes.append(CUT_OFF)
     written = tokenizer.target.decode(best.ids).strip()
     dressed = translator.segmenter.dresser(text, prefix.lstrip()).whole(written)
-    notes += told(text, dressed)
-    found = Found([best], source_tokens=len(ids), calibration=translator.rules.calibration)
-    if (sure := found.sureness(best, tokenizer, 0, segment.seen, dressed)) is not None:
-        notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids))])
+    notes += _about(translator, segment, len(ids), best, dressed)
     if dressed != written:
         notes.append("shows the quotes and dashes that the model writes; translate restores others")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
@@ -178,6 +173,19 @@ def trace(
         search_seconds=search_seconds,
         notes=tuple(notes),
     )
+
+
+def _about(
+    translator: Translator, segment: Segment, length: int, best: Hypothesis, dressed: str
+) -> list[str]:
+    """The notes on a translation: whether it was cut off, repeats itself, or is doubtful. `length`
+    is the number of source tokens."""
+    notes = [] if best.finished else [CUT_OFF]
+    notes += told(segment.text, dressed)
+    found = Found([best], source_tokens=length, calibration=translator.rules.calibration)
+    if (sure := found.sureness(best, translator.tokenizer, 0, segment.seen, dressed)) is not None:
+        notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids))])
+    return notes
 
 
 def _ids(translator: Translator, text: str) -> list[int]:

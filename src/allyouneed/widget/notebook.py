@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from allyouneed.errors import AllYouNeedError
-from allyouneed.widget.packing import half
+from allyouneed.widget.packing import Answer, half
 from allyouneed.widget.page import Start, static
 from allyouneed.widget.pictures import pictures
 from allyouneed.widget.session import Session
@@ -80,16 +80,39 @@ def _as_html(words: str, png: str) -> str:
     return f'<img alt="{escape(words)}" src="data:image/png;base64,{png}" style="{style}">'
 
 
-@cache
-def _widget_class() -> Callable[[Session, Start], Any]:
+def _as_bundle(pictures: list[tuple[str, str]]) -> dict[str, str]:
+    """Pictures (words, bytes in base64) as a cell shows them; the first one also as an image."""
+    if not pictures:
+        return {}
+    html = {"text/html": "".join(_as_html(*one) for one in pictures)}
+    first = pictures[0][1]
+    return {**html, "image/png": first} if first else html
+
+
+def _as_message(number: int, answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer to question `number`, and the buffers with its arrays."""
+    arrays = [{"name": name, "shape": list(array.shape)} for name, array in answer.arrays.items()]
+    message = {"id": number, "json": answer.json, "arrays": arrays}
+    return message, [half(array).tobytes() for array in answer.arrays.values()]
+
+
+def _check_anywidget() -> None:
+    """Raises AllYouNeedError if anywidget is not installed."""
     try:
-        import anywidget
-        import traitlets
+        import anywidget  # noqa: F401
     except ImportError as error:
         raise AllYouNeedError(
             "the view in a notebook needs anywidget; run pip install 'allyouneed[notebook]', or "
             'open the view from the command line with allyouneed look "…"'
         ) from error
+
+
+@cache
+def _widget_class() -> Callable[[Session, Start], Any]:
+    """The class of the widget. It is made when it is needed, because anywidget is an extra."""
+    _check_anywidget()
+    import anywidget
+    import traitlets
 
     class View(anywidget.AnyWidget):
         """One view in a notebook."""
@@ -119,11 +142,10 @@ def _widget_class() -> Callable[[Session, Start], Any]:
             drawn = pictures(self.session, self._states)
             encoded = [(one.words, b64encode(one.png).decode()) for one in drawn]
             self.pictures = [{"words": words, "png": png} for words, png in encoded]
-            html = {"text/html": "".join(_as_html(*one) for one in encoded)} if encoded else {}
-            image = {"image/png": encoded[0][1]} if encoded and encoded[0][1] else {}
-            if html and self._shown is None:
-                self._shown = _display(html)
-            return {**html, **image, **data}, metadata
+            shown = _as_bundle(encoded)
+            if shown and self._shown is None:
+                self._shown = _display({"text/html": shown["text/html"]})
+            return {**shown, **data}, metadata
 
         def _hear(self, _: Any, asked: Any, buffers: Any) -> None:
             """Answers a question after the kernel has heard all waiting questions. A newer question
@@ -138,13 +160,7 @@ def _widget_class() -> Callable[[Session, Start], Any]:
             answer = self.session.hear(str(asked.get("kind")), asked.get("payload"), page)
 
             def reply() -> None:
-                found = answer()
-                arrays = [
-                    {"name": name, "shape": list(array.shape)}
-                    for name, array in found.arrays.items()
-                ]
-                message = {"id": number, "json": found.json, "arrays": arrays}
-                self.send(message, [half(array).tobytes() for array in found.arrays.values()])
+                self.send(*_as_message(number, answer()))
 
             try:
                 asyncio.get_running_loop().call_soon(reply)
