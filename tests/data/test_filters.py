@@ -47,3 +47,35 @@ def test_empty_sides():
 def test_limits_that_make_no_sense(wrong):
     with pytest.raises(UsageError, match=f"{next(iter(wrong))}="):
         Filters(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages", "found"),
+    [
+        ("Where?", "Где?", ("en", "ru"), None),
+        (
+            "Где?",
+            "Wo?",
+            ("en", "de"),
+            ("source not in the script of en", "Cyrillic letters: 'Где?'"),
+        ),
+        (
+            "Where?",
+            "Where?",
+            ("en", "ru"),
+            ("target not in the script of ru", "Latin letters: 'Whe"),
+        ),
+        ("Нажмите Enter", "12:30", ("ru", "ja"), None),
+        ("Где?", "Где?", ("", "tlh"), None),
+    ],
+)
+def test_texts_in_another_script(source, target, languages, found):
+    for filters, named in ((Filters(languages=languages), None), (Filters(), languages)):
+        told = filters.other_script(Pair(source, target, 1), named)
+        assert (told is None) == (found is None)
+        if told:
+            assert told[0] == found[0]
+            assert told[1].startswith(found[1])
+        assert filters.judge_text(Pair(source, target, 1), named) is None
+    dropping = Filters(drop_other_scripts=True)
+    assert dropping.judge_text(Pair(source, target, 1), languages) == told

@@ -379,3 +379,19 @@ def test_real_text(tmp_path, tokenizer):
     assert len(store) == 1014
     assert store.report.left_out == {}
     assert tokenizer.decode(store.pair(0)[0]).startswith("A group of men are loading cotton")
+
+
+def test_lines_in_another_script_are_counted_or_left_out(tmp_path, tokenizer):
+    path = write(tmp_path / "a.tsv", "Where?\tWo?\nГде?\tWo?\n12\t12\n")
+    corpus = Corpus(path)
+    filters = Filters(languages=("en", "de"))
+    kept = build_store([corpus], tokenizer, filters, tmp_path / "cache")
+    assert len(kept) == 3
+    [[what, tally]] = kept.report.notes.items()
+    assert (what, tally.count) == ("source not in the script of en", 1)
+    assert tally.examples == [(0, 2, "Cyrillic letters: 'Где?'")]
+    dropping = Filters(languages=("en", "de"), drop_other_scripts=True)
+    clean = build_store([corpus], tokenizer, dropping, tmp_path / "cache")
+    assert len(clean) == 2
+    assert clean.report.left_out["source not in the script of en"].count == 1
+    assert not clean.report.notes

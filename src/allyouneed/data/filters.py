@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from allyouneed.data.corpus import Pair
 from allyouneed.errors import UsageError
+from allyouneed.text.scripts import foreign_script
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,9 @@ class Filters:
     `max_ratio` compares the longer side with the shorter one. A pair is left out if
     longer > max_ratio * shorter + ratio_slack; the slack lets short sentences differ freely.
     A duplicate is a pair whose two texts both equal those of an earlier pair of any corpus.
-    A text is empty if it has nothing but white space.
+    A text is empty if it has nothing but white space. A text is in another script if most of its
+    letters are of scripts that its language is not written in, such as Cyrillic letters in English.
+    `languages` are those of corpora that name none; "" is not checked.
     """
 
     min_tokens: int = 1
@@ -22,6 +25,8 @@ class Filters:
     ratio_slack: int = 10
     drop_duplicates: bool = True
     drop_empty: bool = True
+    drop_other_scripts: bool = False
+    languages: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_tokens <= self.max_tokens:
@@ -35,13 +40,26 @@ class Filters:
                 f"ratio_slack={self.ratio_slack} at least 0"
             )
 
-    def judge_text(self, pair: Pair) -> tuple[str, str] | None:
-        """(reason, detail) if the pair is left out because of its texts; otherwise None."""
+    def judge_text(
+        self, pair: Pair, languages: tuple[str, str] | None = None
+    ) -> tuple[str, str] | None:
+        """(reason, detail) if the pair is left out because of its texts; otherwise None.
+        `languages` are those of its corpus."""
         if self.drop_empty:
             if not pair.source.strip():
                 return "empty source", f"target: {_short(pair.target)}"
             if not pair.target.strip():
                 return "empty target", f"source: {_short(pair.source)}"
+        return self.other_script(pair, languages) if self.drop_other_scripts else None
+
+    def other_script(
+        self, pair: Pair, languages: tuple[str, str] | None = None
+    ) -> tuple[str, str] | None:
+        """(what, detail) if a text of the pair is in another script than its language."""
+        codes = languages or self.languages
+        for side, text, code in zip(Pair._fields, pair, codes, strict=False):
+            if script := foreign_script(str(text), code):
+                return f"{side} not in the script of {code}", f"{script}: {_short(str(text))}"
         return None
 
     def judge_lengths(self, source: int, target: int) -> tuple[str, str] | None:

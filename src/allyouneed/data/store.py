@@ -23,7 +23,7 @@ from allyouneed.errors import DataError
 from allyouneed.files import whole_folder
 
 # Part of every key. Raise it with every change of layout, filters or made corpora.
-VERSION = 1
+VERSION = 2
 
 Ids = NDArray[np.unsignedinteger[Any]]
 

@@ -111,7 +111,7 @@ def _read(
             if len(repeated) < len(chunk):
                 raise DataError(f"{corpus.name}: grew while it was read; start again")
             done += len(chunk)
-            wanted = _wanted(chunk, repeated, filters, report, index)
+            wanted = _wanted(chunk, repeated, filters, report, index, corpus.languages)
             if noise is not None:
 
                 def tell(kind: str, pair: Pair, index: int = index) -> None:
@@ -140,16 +140,19 @@ def _wanted(
     filters: Filters,
     report: DataReport,
     index: int,
+    languages: tuple[str, str] | None,
 ) -> list[Pair]:
     wanted = []
     for pair, repeats in zip(chunk, repeated.tolist(), strict=True):
-        verdict = filters.judge_text(pair)
+        verdict = filters.judge_text(pair, languages)
         if verdict is None and repeats and filters.drop_duplicates:
             verdict = "duplicate", ""
-        if verdict is None:
-            wanted.append(pair)
-        else:
+        if verdict is not None:
             report.leave_out(verdict[0], index, pair.line, verdict[1])
+            continue
+        wanted.append(pair)
+        if odd := filters.other_script(pair, languages):
+            report.note(odd[0], index, pair.line, odd[1])
     return wanted
 
 

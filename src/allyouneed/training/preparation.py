@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,12 +30,14 @@ from allyouneed.model_folder.weights.model import fill_weights, read_weights
 from allyouneed.text.languages import TARGET, Languages
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.piece_rate import tokens_per_character, told
 from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.recipe.sections import CorpusSection
 from allyouneed.training.vocabulary import balanced, kept_vocabulary
 
 Note = Callable[[str], None]
 
+SAMPLED = 500  # pairs of a corpus by which tokens per character are counted
 AT_ONCE = 1 << 16  # pairs whose lengths are read together
 
 
@@ -110,11 +113,14 @@ def prepare(
     if first_start:
         inspect_corpora([*train, *held_out], note)
     tokenizer = _tokenizer(recipe, cache, init, train, note)
+    if first_start and recipe.directions:
+        for line in told(tokens_per_character(tokenizer, _texts_by_language(train, SAMPLED))):
+            note(line)
     multilingual = multilingual_of(recipe, tokenizer)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
         note(f"training starts from the weights and vocabulary ({len(tokenizer):,}) of {init.path}")
-    filters = that_fit(recipe.data.filters.filters(), config)
+    filters = filters_of(recipe, config)
     noise = recipe.noise.noise(recipe.seed)
     train_store = build_store(train, tokenizer, filters, cache, progress, noise)
     note(f"train: {train_store.report}")
@@ -331,11 +337,14 @@ def _texts(corpora: list[Corpus]) -> Iterator[str]:
             yield pair.target
 
 
-def _texts_by_language(corpora: list[Corpus]) -> Iterator[tuple[str, str]]:
-    """(language, text) of all pairs; of those that are used both ways once."""
+def _texts_by_language(
+    corpora: list[Corpus], first: int | None = None
+) -> Iterator[tuple[str, str]]:
+    """(language, text) of all pairs, or of the `first` of each corpus; of those that are used both
+    ways once."""
     for corpus in corpora:
         if corpus.languages and not corpus.swapped:
-            for pair in read_pairs(corpus, DataReport([corpus.name])):
+            for pair in islice(read_pairs(corpus, DataReport([corpus.name])), first):
                 yield corpus.languages[0], pair.source
                 yield corpus.languages[1], pair.target
 
@@ -363,6 +372,11 @@ def all_that_fit(config: TransformerConfig) -> Filters:
     return Filters(max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False)
 
 
-def that_fit(filters: Filters, config: TransformerConfig) -> Filters:
-    """The filters, with max_tokens lowered to the number of the model's positions."""
-    return replace(filters, max_tokens=min(filters.max_tokens, config.max_positions))
+def filters_of(recipe: PairsRecipe, config: TransformerConfig) -> Filters:
+    """The recipe's filters and languages, with max_tokens lowered to the model's positions."""
+    filters = recipe.data.filters.filters()
+    return replace(
+        filters,
+        max_tokens=min(filters.max_tokens, config.max_positions),
+        languages=(recipe.source_language, recipe.target_language),
+    )

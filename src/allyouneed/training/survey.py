@@ -172,7 +172,8 @@ def _kept(
     rows = []
     for pair, *ids in zip(pairs, sources, targets, strict=True):
         lengths = len(ids[0]), len(ids[1])
-        amiss = filters.judge_text(pair) or filters.judge_lengths(*lengths)
+        languages = one.corpus.languages
+        amiss = filters.judge_text(pair, languages) or filters.judge_lengths(*lengths)
         if amiss is None:
             rows.append((*lengths, pair.line))
         else:

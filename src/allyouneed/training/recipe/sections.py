@@ -230,6 +230,11 @@ class FiltersSection(Section):
     drop_empty: bool = Field(
         default=Filters.drop_empty, description="leave out pairs with an empty side"
     )
+    drop_other_scripts: bool = Field(
+        default=Filters.drop_other_scripts,
+        description="leave out pairs with a side whose letters are not those of its language, such "
+        "as Cyrillic letters in English; without it, the report counts them",
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> "FiltersSection":

@@ -33,6 +33,7 @@ from allyouneed.training.preparation import (
     alignment_heads_of,
     all_that_fit,
     corpora_of,
+    filters_of,
     languages_into,
     languages_of,
     multilingual_of,
@@ -40,7 +41,6 @@ from allyouneed.training.preparation import (
     prepare,
     start_from,
     tables_of,
-    that_fit,
     tokenizer_of,
 )
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -107,7 +107,7 @@ class Translate(Task[PairsRecipe]):
         )
         tokenizer, config = _vocabulary_and_shape(recipe, init, samples)
         lengths_of(held_out, tokenizer, all_that_fit(config))
-        filters = that_fit(recipe.data.filters.filters(), config)
+        filters = filters_of(recipe, config)
         progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
         epoch = survey(recipe, samples, tokenizer, filters)
         model = Transformer(config)
