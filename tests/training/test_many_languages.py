@@ -270,3 +270,10 @@ def test_a_vocabulary_is_learnt_from_so_much_text_and_no_more(
     assert found.count("small text") == pytest.approx(whole.count("small text") / 10, abs=1)
     numbers = [int(text[5:]) for text in found if text != "small text"]
     assert max(b - a for a, b in pairwise([0, *numbers, 1000])) < 15  # from everywhere
+
+
+def test_the_preparation_tells_tokens_per_character(place: Path, tmp_path: Path) -> None:
+    notes: list[str] = []
+    prepare(recipe(place), tmp_path / "prepared", notes.append)
+    [rates] = [note for note in notes if note.startswith("tokens per character: ")]
+    assert [one.split()[0] for one in rates.partition(": ")[2].split(", ")] == ["aa", "bb", "cc"]
