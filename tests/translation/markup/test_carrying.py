@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.text.normaliser import AS_TYPED
 from allyouneed.translation.markup.carrying import Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
-from allyouneed.translation.markup.stand_ins import NAMES, NUMBERS
+from allyouneed.translation.markup.stand_ins import NAMES, NUMBERS, without
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
@@ -73,7 +74,9 @@ class Careless:
     def _word(self, word: str, random: Random) -> str:
         abroad = re.sub("|".join(NAMES), lambda name: ABROAD[name[0]], word)
         ways = [word, word, word.upper(), f"{word}s", f"{word}er", "", abroad]
-        return random.choice([*ways, f"{word} {word}"] if word.strip(".,").isalnum() else ways)
+        return random.choice(
+            [*ways, f"{word} {word}", f"{word} {word}er"] if word.strip(".,").isalnum() else ways
+        )
 
 
 def said(source: str, texts: Sequence[str], n_best: int = 1) -> Translation:
@@ -135,6 +138,20 @@ def test_a_translator_that_changes_nothing_changes_nothing(text: str) -> None:
         assert found.count("..") - 2 * found.count("...") == text.count("..") - 2 * text.count(
             "..."
         )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "bare"),
+    [
+        ("See {a} {b} now.", "See now."),
+        ("{a} is  late, {b}", "is late,"),
+        ("see{a}now", "see now"),
+        ("Hello {a}{b}!", "Hello!"),
+        ("say `x`: yes", "say: yes"),
+    ],
+)
+def test_a_sentence_without_its_literals(sentence: str, bare: str) -> None:
+    assert without(sentence, [*ALWAYS.spans(sentence)]).text == bare
 
 
 def through(text: str, translate: Translate) -> list[str]:

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from allyouneed.text.sentences import split_sentences
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
-from allyouneed.translation.joining import joined
 from allyouneed.translation.markup import stand_ins
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
 from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, leaves, plain
@@ -23,8 +22,6 @@ Recall = Callable[[str], str | None]
 """recall(sentence): a translation that is known already, or None."""
 
 SHOWN = 40  # characters of a literal in a note
-_END_MARKS = ".!?…。！？"
-_PIECE = re.compile(rf"\w(?:.*\w)?[{_END_MARKS}]*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +72,7 @@ def sentences_of(pairs: Iterable[Pair]) -> tuple[SentenceConfidence, ...]:
 class _Rendering:
     """One translation of a sentence with its literals in it.
 
-    `places` lacks the literals that a translation from memory does not contain. `apart` says that
-    the text between the literals was translated piece by piece.
+    `places` lacks the literals that the text does not contain: they are put in by alignment.
     """
 
     text: str
@@ -84,7 +80,6 @@ class _Rendering:
     places: Mapping[Literal, Range] = field(default_factory=dict)
     translation: Translation | None = None
     recalled: bool = False
-    apart: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -117,13 +112,6 @@ class _Sentence:
             found[literal] = (begin - old[0] + new[0], end - old[0] + new[0])
         return found
 
-    def pieces(self) -> list[Range]:
-        """The places of the words between the literals, with the end mark of a sentence."""
-        edges = [0, *(edge for run in self.runs() for edge in run), len(self.text)]
-        gaps = zip(edges[::2], edges[1::2], strict=True)
-        found = (_PIECE.search(self.text, *gap) for gap in gaps)
-        return [piece.span() for piece in found if piece and any(map(str.isalpha, piece[0]))]
-
     def missing(self, rendering: _Rendering) -> list[Literal]:
         """The literals that are not in a translation."""
         return [literal for literal, _ in self.literals if literal not in rendering.places]
@@ -134,7 +122,7 @@ class Carrier:
 
     The model sees another word in the place of a literal. A translation is taken only if each of
     these words stands in it once and nothing else is left of them. Where no try gives such a
-    translation, the pieces of the sentence between its literals are translated apart.
+    translation, the sentence is translated without its literals, and they are put in by alignment.
     """
 
     def __init__(
@@ -156,7 +144,7 @@ class Carrier:
             self._without_model(sentence)
         for number in range(stand_ins.TRIES):
             self._try(number, [one for one in sentences if not one.renderings])
-        self._translate_apart([one for one in sentences if not one.renderings])
+        self._try_without([one for one in sentences if not one.renderings])
         return [_carried(nodes, some) for nodes, some in zip(kept, cut, strict=True)]
 
     def _without_model(self, sentence: _Sentence) -> None:
@@ -193,19 +181,19 @@ class Carrier:
             ways = (_rendering(sentence, ask, way) for way in (best, *best.alternatives[1:]))
             sentence.renderings = [way for way in ways if way is not None]
 
-    def _translate_apart(self, sentences: Sequence[_Sentence]) -> None:
-        """Translates the pieces of sentences between their literals."""
-        pieces = [one.pieces() for one in sentences]
-        found = self._translations(
-            [
-                (one.text[slice(*span)], one.linked)
-                for one, spans in zip(sentences, pieces, strict=True)
-                for span in spans
-            ]
-        )
-        for one, spans in zip(sentences, pieces, strict=True):
-            said = [found[one.text[slice(*span)], one.linked] for span in spans]
-            one.renderings = [_rendering_apart(one, spans, said)]
+    def _try_without(self, sentences: Sequence[_Sentence]) -> None:
+        """Translates sentences without their literals, which are put in by alignment later."""
+        asked = [stand_ins.without(one.text, one.runs()) for one in sentences]
+        wanted = [(ask.text, one.linked) for ask, one in zip(asked, sentences, strict=True)]
+        found = self._translations(wanted)
+        for ask, sentence in zip(asked, sentences, strict=True):
+            best = found[ask.text, sentence.linked]
+            for way in (best, *best.alternatives[1:]):
+                links = tuple(
+                    Link(ask.old_span(*link.source), link.target)
+                    for link in links_of_words(ask.text, way.text, way.alignment or ())
+                )
+                sentence.renderings.append(_Rendering(way.text, links, {}, way))
 
     def _translations(
         self, wanted: Sequence[tuple[str, bool]]
@@ -237,26 +225,6 @@ def _rendering(
     )
     places = sentence.places([restored.new_span(*place) for place in found])
     return _Rendering(restored.text, links, places, translation)
-
-
-def _rendering_apart(
-    sentence: _Sentence, pieces: Sequence[Range], said: Sequence[Translation]
-) -> _Rendering:
-    """The sentence with the translations of its pieces, all else being as it was."""
-    changes = [
-        (*span, one.text if one.source[-1:] in _END_MARKS else one.text.rstrip(_END_MARKS))
-        for span, one in zip(pieces, said, strict=True)
-    ]
-    restored = Rewriting(sentence.text, changes)
-    links = [
-        link.moved(span[0], restored.new_span(*span)[0])
-        for span, one in zip(pieces, said, strict=True)
-        for link in links_of_words(one.source, one.text, one.alignment or ())
-    ]
-    places = {literal: restored.new_span(*span) for literal, span in sentence.literals}
-    ends = [" "] * (len(said) - 1) + [""]
-    made = joined(" ".join(one.source for one in said), said, ends)
-    return _Rendering(restored.text, tuple(links), places, made, apart=True)
 
 
 def _sentences(nodes: Nodes) -> list[_Sentence]:
@@ -326,8 +294,7 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
         places |= {node: (b + begin, e + begin) for node, (b, e) in said.places.items()}
         if made := said.translation:
             notes |= dict.fromkeys(without_doubts(made.notes, made.sentence_confidences))
-        notes |= dict.fromkeys(map(_lacking, one.missing(said)))
-        notes |= dict.fromkeys(_around(literal) for literal, _ in one.literals if said.apart)
+        notes |= dict.fromkeys(map(_told, one.missing(said)))
     pairs = tuple(
         Pair(one.text, said.text, said.recalled, said.translation) for one, said in chosen
     )
@@ -335,20 +302,7 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
     return Carried(nodes, Transfer(whole.text, tuple(links), places), pairs, tuple(notes))
 
 
-def _lacking(literal: Literal) -> str:
-    return (
-        f"the known translation lacks {_shown(literal)}: it was put in by alignment; "
-        "check its place"
-    )
-
-
-def _around(literal: Literal) -> str:
-    return (
-        f"the model did not carry {_shown(literal)} over: the words before and after it were "
-        "translated apart; check the sentence"
-    )
-
-
-def _shown(literal: Literal) -> str:
+def _told(literal: Literal) -> str:
     text = literal.text if isinstance(literal, Kept) else literal.seen
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+    shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return f"the model did not carry {shown!r} over: it was put in by alignment; check its place"

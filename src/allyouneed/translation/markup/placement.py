@@ -18,6 +18,7 @@ Range = tuple[int, int]
 ALIGNED = 0.6  # how much alignment decides about a tag's words, beside their places
 NEAR = 1.5  # words away from its place at which a word belongs to a tag e times less
 LIKELY = 0.2  # how much the first and the last word of a tag have to belong to it
+CLOSING = ".,;:!?…)]}»”"  # signs that no space is put before
 COMPARED = 60  # candidates for each end of a tag, at most; of more, only the outermost are tried
 
 
@@ -150,7 +151,7 @@ class _Placement:
         if (before and not left.isspace() and left) or self._runs_together(item, 0, left):
             yield " "
         yield item.node
-        if (after and not right.isspace() and right) or self._runs_together(item, 1, right):
+        if (after and right and not right.isspace() and right not in CLOSING) or self._runs_together(item, 1, right):
             yield " "
 
     def _runs_together(self, item: _Item, side: int, sign: str) -> bool:

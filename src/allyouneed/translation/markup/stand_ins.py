@@ -107,11 +107,7 @@ def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]
     """
     around = Rewriting(sentence, [(*span, "\n") for span in literals]).text
     loud, folded = in_capitals(around), sentence.casefold()
-    changes = [
-        (*span, " ")
-        for span in (match.span() for match in re.finditer(r"\s+", sentence))
-        if sentence[slice(*span)] != " " and not any(b <= span[0] < e for b, e in literals)
-    ]
+    changes = _single_spaces(sentence, literals)
     used: set[str] = set()
     standing = []
     for (begin, end), pool in zip(literals, pools, strict=True):
@@ -123,6 +119,34 @@ def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]
         changes.append((begin, end, " " * bool(before) + word + " " * bool(after)))
         standing.append(_StandIn(word, bool(name), before, after))
     return Asked(Rewriting(sentence, sorted(changes)), tuple(standing), around)
+
+
+def without(sentence: str, literals: Sequence[Span]) -> Rewriting:
+    """The sentence without its literals, and its white space as single spaces."""
+    gaps: list[Span] = []
+    for begin, end in literals:
+        last = gaps[-1][1] if gaps else 0
+        while begin > last and sentence[begin - 1].isspace():
+            begin -= 1
+        if gaps and begin == last:
+            begin = gaps.pop()[0]
+        while begin == 0 and sentence[end : end + 1].isspace():
+            end += 1
+        gaps.append((begin, end))
+    changes = _single_spaces(sentence, gaps)
+    for begin, end in gaps:
+        touch = begin > 0 and _LETTERS.fullmatch(sentence[begin - 1]) and sentence[end : end + 1]
+        changes.append((begin, end, " " if touch and _LETTERS.fullmatch(touch) else ""))
+    return Rewriting(sentence, sorted(changes))
+
+
+def _single_spaces(sentence: str, apart: Sequence[Span]) -> list[tuple[int, int, str]]:
+    """Changes that make each row of white space one space, but for those that begin in `apart`."""
+    return [
+        (*span, " ")
+        for span in (match.span() for match in re.finditer(r"\s+", sentence))
+        if sentence[slice(*span)] != " " and not any(b <= span[0] < e for b, e in apart)
+    ]
 
 
 def places_of(literals: Sequence[str], text: str) -> list[Span | None]:
