@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from allyouneed.serving.alternatives import ways_to_go_on
 from allyouneed.serving.desk import AUTO, Desk, Found
 from allyouneed.serving.glossaries import terms_of
+from allyouneed.serving.growing import grow
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
@@ -199,7 +200,7 @@ class Own:
             terms=terms_of(body.terms) if body.terms else None,
         )
         if body.stream:
-            pieces = self.desk.stream(texts[0], source, target, asked, visit)
+            pieces = grow(self.desk, texts[0], source, target, asked, visit)
             first = await anext(pieces)  # an error before the first piece has a status of its own
             visit.streamed = True
             return StreamingResponse(_events(first, pieces, body, visit.end), media_type=EVENTS)
