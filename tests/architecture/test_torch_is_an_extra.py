@@ -36,6 +36,7 @@ WITHOUT = {
     "a selected vocabulary": (["translate", "Good morning!", "--json", "--n-best", "2"], "Guten"),
     "tokenize": (["tokenize", "Hello."], "</s>"),
     "evaluate": (["evaluate", "--source", "s", "--reference", "r"], "BLEU"),
+    "a plan of training": (["train", "reverse", "--dry-run"], "252,672 parameters"),
     "where": (["where", "label smoothing"], "label_smoothed_loss"),
     "help": (["--help"], "translate"),
     "version": (["--version"], "allyouneed"),
@@ -49,7 +50,8 @@ OTHERS = {  # they say more than the result, on standard error
     "keys": (["keys", "list", "--keys", "keys.sqlite"], ""),
 }
 DOORS = {
-    "train": ["train", "reverse", "--dry-run"],
+    "train": ["train", "reverse"],
+    "measuring a plan": ["train", "reverse", "--dry-run", "--measure"],
     "score": ["score", "--source", "s", "--target", "r"],
     "look": ["look", "Hello.", "--html", "page.html"],
     "heads": ["heads"],

@@ -29,7 +29,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_dry_run_shows_the_recipe_and_what_it_takes(call, here: Path) -> None:
-    done = call("train", "reverse", *SMALL, "model.d_model=32", "--dry-run", "--threads", 1)
+    done = call(
+        "train", "reverse", *SMALL, "model.d_model=32", "--dry-run", "--measure", "--threads", 1
+    )
     assert done.code == 0, done.err
     assert tomllib.loads(done.out)["model"]["d_model"] == 32
     told = done.lines[-7:]
@@ -63,7 +65,16 @@ def test_a_dry_run_writes_nothing(here: Path) -> None:
         "main()\n"
     )
     files = ('data.train=[{source = "pairs.tsv"}]', 'data.valid=[{source = "pairs.tsv"}]')
-    arguments = ["train", "reverse", *SMALL[2:], *files, "--dry-run", "--device", "cpu"]
+    arguments = [
+        "train",
+        "reverse",
+        *SMALL[2:],
+        *files,
+        "--dry-run",
+        "--measure",
+        "--device",
+        "cpu",
+    ]
     command = [sys.executable, "-c", script, *arguments]
     done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -82,7 +93,7 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
         '[[data.valid]]\nsource = "pairs.tsv"\n[model]\npreset = "tiny"\n'
     )
     (here / "mine.toml").write_text(recipe)
-    (line,) = call("train", "mine.toml", "--dry-run", "--json").lines
+    (line,) = call("train", "mine.toml", "--dry-run", "--measure", "--json").lines
     planned = json.loads(line)
     assert planned["parameters"] > 2_000_000  # with the default vocabulary
     assert [corpus["part"] for corpus in planned["data"]] == ["train", "train", "valid"]
@@ -90,13 +101,13 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
     assert list(planned["data"][0]["files"].values()) == [4]
     assert (planned["pairs"], planned["steps_per_epoch"], planned["steps"]) == (3, 1, 3)
     assert planned["estimated_seconds"] == pytest.approx(3 * planned["seconds_per_step"])
-    done = call("train", "mine.toml", "data.train.0.distill=absent", "--dry-run")
+    done = call("train", "mine.toml", "data.train.0.distill=absent", "--dry-run", "--measure")
     assert (done.code, done.out) == (1, "")
     assert "there is no model 'absent'" in done.err
 
 
 def test_a_dry_run_says_that_the_teachers_time_is_not_counted(call, here: Path) -> None:
-    taught = [*SMALL, 'data.train.0.distill=["en-de", "de-en"]', "--dry-run"]
+    taught = [*SMALL, 'data.train.0.distill=["en-de", "de-en"]', "--dry-run", "--measure"]
     told = call("train", "reverse", *taught).lines[-1]
     assert told == "# not counted: the translations by en-de and de-en that are made before step 1"
     assert json.loads(call("train", "reverse", *taught, "--json").out)["teachers"] == [
@@ -108,7 +119,7 @@ def test_a_dry_run_says_that_the_teachers_time_is_not_counted(call, here: Path) 
 def test_a_dry_run_plans_with_text_that_is_yet_to_be_translated_back(call, here: Path) -> None:
     (here / "text.txt").write_text("a b\nc d\n")
     back = 'data.train=[{target="text.txt", back_translate="de-en"}]'
-    (line,) = call("train", "reverse", *SMALL, back, "--dry-run", "--json").lines
+    (line,) = call("train", "reverse", *SMALL, back, "--dry-run", "--measure", "--json").lines
     planned = json.loads(line)
     assert (planned["pairs"], planned["teachers"]) == (2, ["de-en"])
 
@@ -116,10 +127,12 @@ def test_a_dry_run_plans_with_text_that_is_yet_to_be_translated_back(call, here:
 def test_a_dry_run_says_what_is_amiss_with_the_corpora(call, here: Path) -> None:
     (here / "three.tsv").write_text("a\tb\tc\n")
     (here / "empty.txt").write_text("\n\n")
-    columns = call("train", "reverse", 'data.train=[{source="three.tsv"}]', "--dry-run")
+    columns = call(
+        "train", "reverse", 'data.train=[{source="three.tsv"}]', "--dry-run", "--measure"
+    )
     assert "three.tsv: no pair is left; read 1 pairs; malformed: 1 (" in columns.err
     both = 'data.valid=[{source="empty.txt", target="empty.txt"}]'
-    empty = call("train", "reverse", both, "--dry-run")
+    empty = call("train", "reverse", both, "--dry-run", "--measure")
     assert "empty.txt: no pair is left; read 2 pairs; empty source: 2 (" in empty.err
     assert (columns.code, empty.code) == (1, 1)
 
@@ -132,7 +145,7 @@ def test_a_dry_run_counts_updates_as_training_does(
     (here / "pairs.tsv").write_text("".join(f"{n}\t{n}\n" for n in range(5)))
     small = ["training.epochs=3", "training.batch_tokens=3", "training.accumulate=4"]
     made = ['data.train=[{source="pairs.tsv"}]', 'data.valid=[{source="pairs.tsv"}]']
-    done = call("train", "reverse", *made, *small, "--dry-run", "--json")
+    done = call("train", "reverse", *made, *small, "--dry-run", "--measure", "--json")
     assert done.code == 0, done.err
     planned = json.loads(done.out)
     assert (planned["steps_per_epoch"], planned["steps"]) == (2, 6)
@@ -148,7 +161,9 @@ def test_a_dry_run_of_published_models(
     monkeypatch.setattr(estimate, "MEASURED_S", 0.05)
     made = ('data.train=[{made="copy", pairs=400}]', 'data.valid=[{made="copy", pairs=4}]')
     thin = ("model.encoder_layers=1", "model.decoder_layers=1", "vocabulary.size=280")
-    done = call("train", name, *made, *thin, "training.batch_tokens=512", "--dry-run", "--json")
+    done = call(
+        "train", name, *made, *thin, "training.batch_tokens=512", "--dry-run", "--measure", "--json"
+    )
     assert done.code == 0, done.err
     planned = json.loads(done.out)
     assert planned["steps"] == steps

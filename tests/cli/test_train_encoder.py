@@ -42,13 +42,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_dry_run_speaks_of_texts_and_labels(call, here: Path) -> None:
-    done = call("train", "reviews.toml", "--dry-run")
+    done = call("train", "reviews.toml", "--dry-run", "--measure")
     assert done.code == 0, done.err
     assert "# 16 of 16 texts are kept\n" in done.out
     assert "# about 16 labels per step, 1 steps per epoch, 25 steps in all" in done.out
     assert f"# train: {here / 'reviews.tsv'}" in done.out
     assert sorted(path.name for path in here.iterdir()) == ["reviews.toml", "reviews.tsv"]
-    planned = json.loads(call("train", "reviews.toml", "--dry-run", "--json").out)
+    planned = json.loads(call("train", "reviews.toml", "--dry-run", "--measure", "--json").out)
     assert (planned["pairs"], planned["counted"], planned["unit"]) == (16, "texts", "label")
 
 

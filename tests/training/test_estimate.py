@@ -10,6 +10,7 @@ import torch
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import TrainingError
 from allyouneed.training import estimate as estimate_module
+from allyouneed.training import memory
 from allyouneed.training.estimate import Estimate, check_model_fits, estimate
 from allyouneed.training.objective import Objective
 from allyouneed.training.optimizer import make_optimizer
@@ -110,7 +111,7 @@ def test_memory_that_does_not_suffice(
 
 
 def test_what_a_container_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate_module, "CONTAINER", tmp_path / "memory.max")
+    monkeypatch.setattr(memory, "CONTAINER", tmp_path / "memory.max")
     monkeypatch.setattr(estimate_module, "_kilobytes", lambda path: {"MemAvailable": 2048})
     cpu = torch.device("cpu")
     assert estimate_module._memory(cpu) == (0, 2 << 20)

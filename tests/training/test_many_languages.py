@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from allyouneed.cli.dry_run import as_text, plan
+from allyouneed.cli.dry_run import as_text, measured_plan, plan
 from allyouneed.data.alignment.aligner import Aligner
 from allyouneed.data.mixing import mixed_by_direction, mixed_weights
 from allyouneed.errors import RecipeError, UsageError
@@ -202,10 +202,11 @@ def test_the_model_is_told_its_direction_by_every_door(place: Path) -> None:
 
 
 def test_the_plan_tells_tokens_by_direction(place: Path) -> None:
-    planned = plan(recipe(place), "cpu", lambda *told: None)
-    assert set(planned["directions"]) == {"aa-bb", "bb-aa", "aa-cc"}
-    assert planned["directions"]["aa-bb"] > planned["directions"]["aa-cc"]
-    assert "# bb-aa: about " in as_text(planned)
+    measured = measured_plan(recipe(place), "cpu", lambda *told: None)
+    for planned in (measured, plan(recipe(place))):
+        assert set(planned["directions"]) == {"aa-bb", "bb-aa", "aa-cc"}
+        assert planned["directions"]["aa-bb"] > planned["directions"]["aa-cc"]
+        assert "# bb-aa: about " in as_text(planned)
 
 
 def test_a_run_is_resumed(place: Path) -> None:

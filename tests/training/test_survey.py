@@ -10,7 +10,8 @@ from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.errors import DataError
 from allyouneed.training import survey as survey_module
-from allyouneed.training.preparation import corpora_of, prepare
+from allyouneed.training.corpora import corpora_of
+from allyouneed.training.preparation import prepare
 from allyouneed.training.survey import Survey, sample, survey, texts
 
 MADE = 'data.train=[{made="copy", pairs=3000, seed=1}, {made="reverse", pairs=300, seed=2}]'

@@ -2,19 +2,19 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allyouneed.cli.dry_run import as_text, plan
+from allyouneed.cli.dry_run import as_text, measured_plan, plan
 from allyouneed.cli.options import Json, RunningOnCore
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.progress import TrainingProgress
+from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from allyouneed.training.recipe.schema import CommonRecipe
     from allyouneed.training.run import TrainingResult
 
 Recipe = Annotated[
@@ -43,7 +43,19 @@ def train(
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show the run's data, memory and time. Writes nothing."),
+        typer.Option(
+            "--dry-run",
+            help="Show the run's files, sizes, steps and tokens, estimated within a second. Writes "
+            "nothing. The exit code is 1 if something is missing.",
+        ),
+    ] = False,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="With --dry-run: read all data, tokenise a sample, and time a step. Takes "
+            "minutes for large corpora.",
+        ),
     ] = False,
     json: Json = False,
     running: RunningOnCore,
@@ -69,14 +81,21 @@ def train(
 
     checked = load_recipe(recipe, overrides or ())  # its errors come before torch is imported
     check_can_be_built(checked)
+    if measure and not dry_run:
+        raise UsageError("--measure belongs to --dry-run; give both, or neither to train")
+    if dry_run and not measure:
+        _show_plan(plan(checked), json)
+        return
     from allyouneed.training.run import train as run
 
     if running.threads is not None:
         import torch
 
         torch.set_num_threads(running.threads)
-    if dry_run:
-        _show_plan(checked, running.device, json)
+    if measure:
+        with TrainingProgress() as progress:
+            planned = measured_plan(checked, running.device, progress.preparing)
+        _show_plan(planned, json)
         return
     # the overrides as they were typed, because the model card shows the command
     start = partial(
@@ -85,10 +104,12 @@ def train(
     _tell_end(_watched(start, json), json)
 
 
-def _show_plan(recipe: "CommonRecipe", device: str | None, json: bool) -> None:
-    with TrainingProgress() as progress:
-        planned = plan(recipe, device, progress.preparing)
+def _show_plan(planned: dict[str, Any], json: bool) -> None:
+    """Prints a plan. Ends the verb with exit code 1 if a file is missing."""
     result(as_json(planned) if json else as_text(planned))
+    if missing := planned.get("missing"):
+        note(f"{len(missing)} files or models are missing; training needs them")
+        raise typer.Exit(1)
 
 
 def _watched(start: "Callable[..., TrainingResult]", json: bool) -> "TrainingResult":

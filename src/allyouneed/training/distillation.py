@@ -28,9 +28,9 @@ from allyouneed.errors import DataError, RecipeError
 from allyouneed.files import whole_file
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS
+from allyouneed.training.corpora import corpora_of
 from allyouneed.training.preparation import (
     Note,
-    corpora_of,
     languages_of,
     start_from,
     translating,

@@ -3,11 +3,8 @@
 P parameters · B batch · S source length · T target length
 """
 
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +12,7 @@ from torch import Tensor
 from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.model_folder.weights.shapes import FLOAT, count_positions, count_weights
+from allyouneed.training.memory import process_memory
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.tasks.task import Batch, Outlook
@@ -24,7 +22,6 @@ WARM_UP_POSITIONS = 128
 MEASURED_S = 2.0  # seconds; of a batch that takes longer, only a part is measured
 GIB = 1 << 30
 BYTES_OF_WEIGHT = 4 * FLOAT  # the weight, its gradient, and Adam's two moments
-CONTAINER = Path("/sys/fs/cgroup/memory.max")  # a container's limit in bytes, or "max"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,25 +149,4 @@ def _memory(device: torch.device) -> tuple[int, int | None]:
     """(bytes that this process uses, bytes that it could use in all or None if unknown)."""
     if device.type == "cuda":
         return 0, torch.cuda.mem_get_info(device)[0]
-    status, machine = _kilobytes("/proc/self/status"), _kilobytes("/proc/meminfo")
-    own = 1024 * status.get("VmRSS", 0)
-    free = machine.get("MemAvailable")
-    return own, None if free is None else min(1024 * free + own, _allowed())
-
-
-def _allowed() -> int:
-    """The memory limit of this container in bytes; the largest possible number without a limit."""
-    try:
-        return int(CONTAINER.read_text())
-    except (OSError, ValueError):
-        return sys.maxsize
-
-
-def _kilobytes(path: str) -> dict[str, int]:
-    """The sizes in a file of Linux' /proc, in kilobytes by name; empty on other systems."""
-    try:
-        lines: Any = Path(path).read_text().splitlines()
-    except OSError:
-        return {}
-    parts = (line.split() for line in lines)
-    return {part[0].rstrip(":"): int(part[1]) for part in parts if part[-1:] == ["kB"]}
+    return process_memory()

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -20,7 +19,6 @@ from allyouneed.data.inspection import inspect_corpora
 from allyouneed.data.mixing import mixed_by_direction
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
-from allyouneed.data.shards import shards
 from allyouneed.data.store import TokenStore, build_store, described
 from allyouneed.data.store_writer import Progress
 from allyouneed.decoding.alignment_heads import AlignmentHeads
@@ -30,9 +28,9 @@ from allyouneed.model_folder.weights.model import fill_weights, read_weights
 from allyouneed.text.languages import TARGET, Languages
 from allyouneed.text.opening import own_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.corpora import tables_of
 from allyouneed.training.piece_rate import tokens_per_character, told
 from allyouneed.training.recipe.schema import PairsRecipe
-from allyouneed.training.recipe.sections import CorpusSection
 from allyouneed.training.vocabulary import balanced, kept_vocabulary
 
 Note = Callable[[str], None]
@@ -223,24 +221,6 @@ def translating(name: str, key: str) -> ModelFolder:
     return folder
 
 
-def tables_of(
-    recipe: PairsRecipe,
-    sections: Sequence[CorpusSection],
-    replaced: Mapping[int, Corpus] = MappingProxyType({}),
-) -> list[list[Corpus]]:
-    """The corpora of these tables of the recipe, a list for each table and direction. `replaced`
-    are those that stand for a table, by its number."""
-    tables = []
-    for number, section in enumerate(sections):
-        corpora = corpora_of(recipe, section)
-        if number in replaced:
-            corpora = [replace(replaced[number], languages=section.languages)]
-        tables.append(corpora)
-        if section.both_directions:
-            tables.append([corpus.turned() for corpus in corpora])
-    return tables
-
-
 def multilingual_of(recipe: PairsRecipe, tokenizer: Tokenizer) -> Languages | None:
     """How a model of several directions is told which is meant: a mark of the target's language
     begins the source (Johnson et al. 2017). None where the corpora name no languages.
@@ -263,16 +243,6 @@ def multilingual_of(recipe: PairsRecipe, tokenizer: Tokenizer) -> Languages | No
 def languages_into(recipe: PairsRecipe) -> tuple[str, ...]:
     """The target languages that the corpora name, sorted."""
     return tuple(sorted({target for _, target in recipe.directions}))
-
-
-def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
-    """The corpora of a table of the recipe, with resolved paths. A folder gives one corpus for each
-    of its shards."""
-    values = section.values()
-    for side in ("source", "target"):
-        if values.get(side) is not None:
-            values[side] = recipe.locate(values[side])
-    return shards(Corpus(**values, history=recipe.history, languages=section.languages))
 
 
 def _weights(

@@ -17,8 +17,8 @@ from allyouneed.evaluation.variety import variety
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.text.conversation import History
+from allyouneed.training.corpora import corpora_of
 from allyouneed.training.log import read_log
-from allyouneed.training.preparation import corpora_of
 from allyouneed.training.recipe.reply_schema import ReplyRecipe
 from allyouneed.training.recipe.toml_file import load_recipe, to_toml
 from allyouneed.training.run import train

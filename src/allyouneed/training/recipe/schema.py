@@ -131,6 +131,11 @@ class PairsRecipe(CommonRecipe):
         found = (one for corpus in self.data.train for one in corpus.directions)
         return list(dict.fromkeys(found))
 
+    @property
+    def teachers(self) -> tuple[str, ...]:
+        """The models that write one side of corpora before training, in their order."""
+        return tuple(teacher for corpus in self.data.train for teacher in corpus.teachers)
+
     @model_validator(mode="after")
     def _languages_are_named_throughout(self) -> "PairsRecipe":
         if not any(corpus.directions for corpus in (*self.data.train, *self.data.valid)):

@@ -24,6 +24,7 @@ from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.chance import number_from
+from allyouneed.training.corpora import corpora_of, tables_of
 from allyouneed.training.distillation import distil, teachers_of
 from allyouneed.training.guided_alignment import split_links
 from allyouneed.training.loss import label_smoothed_loss
@@ -32,7 +33,6 @@ from allyouneed.training.preparation import (
     Material,
     alignment_heads_of,
     all_that_fit,
-    corpora_of,
     filters_of,
     languages_into,
     languages_of,
@@ -40,7 +40,6 @@ from allyouneed.training.preparation import (
     normaliser_of,
     prepare,
     start_from,
-    tables_of,
     tokenizer_of,
 )
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -86,7 +85,6 @@ class Translate(Task[PairsRecipe]):
         init = start_from(recipe)
         for section in recipe.data.train:
             teachers_of(section, languages_of(recipe, init))
-        teachers = [teacher for section in recipe.data.train for teacher in section.teachers]
         normaliser = normaliser_of(recipe, init)
         tables = {
             part: [
@@ -122,7 +120,7 @@ class Translate(Task[PairsRecipe]):
             made_up=lambda rows, source, target: made_up_pairs(
                 config, rows, source, target, recipe.guided_alignment is not None
             ),
-            teachers=teachers,
+            teachers=recipe.teachers,
         )
 
     def new_model(self, seed: int) -> Transformer:

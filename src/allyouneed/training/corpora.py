@@ -1,0 +1,42 @@
+"""The corpora that a recipe's tables name, with resolved paths; without torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from allyouneed.data.corpus import Corpus
+from allyouneed.data.shards import shards
+from allyouneed.training.recipe.schema import PairsRecipe
+from allyouneed.training.recipe.sections import CorpusSection
+
+
+def tables_of(
+    recipe: PairsRecipe,
+    sections: Sequence[CorpusSection],
+    replaced: Mapping[int, Corpus] = MappingProxyType({}),
+) -> list[list[Corpus]]:
+    """The corpora of these tables of the recipe, a list for each table and direction. `replaced`
+    are those that stand for a table, by its number."""
+    tables = []
+    for number, section in enumerate(sections):
+        corpora = corpora_of(recipe, section)
+        if number in replaced:
+            corpora = [replace(replaced[number], languages=section.languages)]
+        tables.append(corpora)
+        if section.both_directions:
+            tables.append([corpus.turned() for corpus in corpora])
+    return tables
+
+
+def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:
+    """The corpora of a table of the recipe, with resolved paths. A folder gives one corpus for each
+    of its shards.
+
+    Raises:
+        DataError: a file does not exist, or a folder's shards cannot be used.
+    """
+    values = section.values()
+    for side in ("source", "target"):
+        if values.get(side) is not None:
+            values[side] = recipe.locate(values[side])
+    return shards(Corpus(**values, history=recipe.history, languages=section.languages))
