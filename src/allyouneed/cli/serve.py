@@ -3,43 +3,29 @@
 import logging
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
-from allyouneed.cli import serve_options as option
 from allyouneed.cli.options import Debug, Engine, Threads
 from allyouneed.cli.output import note
+from allyouneed.cli.serve_options import Access, Config, Limits, Logs, Offer, typed
 from allyouneed.errors import UsageError
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from allyouneed.serving.keys import Keyring
+    from allyouneed.serving.settings import Settings
 
 MISSING = "the service needs a few more packages: pip install 'allyouneed[server]'"
 
 
 def serve(
-    model: option.Models = None,
-    host: option.Host = None,
-    port: option.Port = None,
-    config: option.Config = None,
-    beam: option.Beam = None,
-    glossaries: option.Glossaries = None,
-    suggestions: option.Suggestions = None,
-    no_page: option.NoPage = None,
-    look: option.Look = None,
-    open_to_all: option.Open = None,
-    keys: option.Keys = None,
-    allow_host: option.Hosts = None,
-    allow_origin: option.Origins = None,
-    tls_certificate: option.TLSCertificate = None,
-    tls_key: option.TLSKey = None,
-    deadline: option.Deadline = None,
-    max_characters: option.MaxCharacters = None,
-    max_texts: option.MaxTexts = None,
-    max_alternatives: option.MaxAlternatives = None,
-    max_body: option.MaxBody = None,
-    max_file: option.MaxFile = None,
-    max_connections: option.MaxConnections = None,
-    queue_tokens: option.QueueTokens = None,
-    requests_per_minute: option.RequestsPerMinute = None,
-    log_json: option.LogJSON = None,
-    log_texts: option.LogTexts = None,
+    *,
+    offer: Offer,
+    config: Config = None,
+    access: Access,
+    limits: Limits,
+    logs: Logs,
     threads: Threads = None,
     engine: Engine = "auto",
     debug: Debug = False,
@@ -60,53 +46,41 @@ def serve(
     the file of --config and in a variable, ALLYOUNEED_PORT for --port; an option counts more than
     a variable, a variable more than the file.
     """
-    given: dict[str, Any] = {
-        "model": model or None,
-        "host": host,
-        "port": port,
-        "beam": beam,
-        "glossaries": glossaries,
-        "suggestions": suggestions,
-        "page": False if no_page else None,
-        "look": look,
-        "open": open_to_all,
-        "keys": keys,
-        "hosts": allow_host or None,
-        "origins": allow_origin or None,
-        "tls_certificate": tls_certificate,
-        "tls_key": tls_key,
-        "deadline": deadline,
-        "max_characters": max_characters,
-        "max_texts": max_texts,
-        "max_alternatives": max_alternatives,
-        "max_body": max_body,
-        "max_file": max_file,
-        "max_connections": max_connections,
-        "queue_tokens": queue_tokens,
-        "requests_per_minute": requests_per_minute,
-        "log_json": log_json,
-        "log_texts": log_texts,
-        "threads": threads,
-        "engine": None if engine == "auto" else engine,
-    }
+    given = typed(offer, access, limits, logs) | {"threads": threads}
+    if engine != "auto":
+        given["engine"] = engine
+    _prepare_the_process()
+    try:
+        from allyouneed.serving.server import open_socket
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{MISSING} ({error.name} is missing)") from error
+    from allyouneed.serving.logs import log_to
+    from allyouneed.serving.settings import resolve
+
+    settings = resolve(given, config)
+    keyring = _keyring(settings)
+    log_to(sys.stderr, settings.log_json)
+    with open_socket(settings) as opened:
+        _run(settings, keyring, opened, debug)
+
+
+def _prepare_the_process() -> None:
+    """Sets what has to be set before other packages are imported."""
     from allyouneed.serving.memory import hold_little_memory
 
     hold_little_memory()
     # pydantic looks for plug-ins in every package that is installed; that takes up to 0.1 s.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    try:
-        from allyouneed.cli.serve_look import ServedViews
-        from allyouneed.serving.app import Service
-        from allyouneed.serving.server import address_of, open_socket
-        from allyouneed.serving.server import serve as run
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{MISSING} ({error.name} is missing)") from error
-    from allyouneed.serving.keys import KeyFile, Keyring, default_path
-    from allyouneed.serving.logs import log_to
-    from allyouneed.serving.settings import resolve
-    from allyouneed.serving.shelf import open_shelf
 
-    settings = resolve(given, config)
+
+def _keyring(settings: "Settings") -> "Keyring":
+    """The keys that clients need.
+
+    Raises:
+        UsageError: other machines can reach the service, and it would let everybody in.
+    """
+    from allyouneed.serving.keys import KeyFile, Keyring, default_path
+
     keyring = Keyring(
         KeyFile(settings.keys or default_path()), settings.open, settings.requests_per_minute
     )
@@ -115,22 +89,31 @@ def serve(
             f"host={settings.host} can be reached from other machines, and there is no key; make "
             "one with `allyouneed keys add NAME`, or let everybody in with --open"
         )
-    log_to(sys.stderr, settings.log_json)
-    opened = open_socket(settings)
-    with opened:
-        service = Service(
-            settings, lambda: open_shelf(settings.model, settings.engine), keyring, ServedViews()
-        )
-        languages = ", ".join(f"{s} to {t}" for s, t in sorted(service.desk.shelf.models))
-        if debug:
-            for shelved in service.desk.shelf.models.values():
-                note(f"{shelved.name}: {shelved.translator.engine.description}")
+    return keyring
 
-        def tell() -> None:
-            message = f"serving {languages} at {address_of(settings, opened)}"
-            if settings.log_json:
-                logging.getLogger("allyouneed.serving").info(message)
-            else:
-                note(f"{message} until Ctrl-C")
 
-        run(service, opened, tell)
+def _run(settings: "Settings", keyring: "Keyring", opened: "socket", debug: bool) -> None:
+    """Serves until the process is told to end."""
+    from allyouneed.cli.serve_look import ServedViews
+    from allyouneed.serving.app import Service
+    from allyouneed.serving.server import address_of
+    from allyouneed.serving.server import serve as run
+    from allyouneed.serving.shelf import open_shelf
+
+    service = Service(
+        settings, lambda: open_shelf(settings.model, settings.engine), keyring, ServedViews()
+    )
+    models = service.desk.shelf.models
+    languages = ", ".join(f"{source} to {target}" for source, target in sorted(models))
+    if debug:
+        for shelved in models.values():
+            note(f"{shelved.name}: {shelved.translator.engine.description}")
+
+    def tell() -> None:
+        message = f"serving {languages} at {address_of(settings, opened)}"
+        if settings.log_json:
+            logging.getLogger("allyouneed.serving").info(message)
+        else:
+            note(f"{message} until Ctrl-C")
+
+    run(service, opened, tell)

@@ -1,5 +1,9 @@
-"""The options of `allyouneed serve`; each can stand in a variable too."""
+"""The options of `allyouneed serve`, in groups. Each can stand in a variable too.
 
+Fields are called as the keys of serve.toml are, and as the fields of `serving.settings.Settings`.
+"""
+
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,11 +31,7 @@ Models = Annotated[
         metavar="NAME|FOLDER",
     ),
 ]
-Host = Annotated[
-    str | None,
-    _option("host", "The address to listen at (127.0.0.1: this machine alone); 0.0.0.0 is all."),
-]
-Port = Annotated[int | None, _option("port", "Its port (5000); 0 is any free one.")]
+Beam = Annotated[int | None, _option("beam", "Hypotheses kept at each step (4).")]
 Config = Annotated[
     Path | None,
     _option(
@@ -40,97 +40,153 @@ Config = Annotated[
         metavar="FILE",
     ),
 ]
-Beam = Annotated[int | None, _option("beam", "Hypotheses kept at each step (4).")]
-Glossaries = Annotated[
-    Path | None,
-    _option(
-        "glossaries",
-        "Where glossaries are kept; without it a folder of your own.",
-        metavar="FOLDER",
-    ),
-]
-Suggestions = Annotated[
-    Path | None,
-    _option(
-        "suggestions",
-        "Keep better translations that clients suggest in this TMX file; without it none are.",
-        metavar="FILE",
-    ),
-]
-NoPage = Annotated[bool | None, _option("no_page", "APIs alone.", flag="--no-page")]
-Look = Annotated[
-    bool | None,
-    _option(
-        "look",
-        "Let the page open the live view of a translation. The view needs torch, and memory for a "
-        "second copy of the model. Without this option it can be opened on loopback alone.",
-        flag="--look/--no-look",
-    ),
-]
 
-Open = Annotated[
-    bool | None,
-    _option("open", "Let everybody in who reaches the address, without a key.", ACCESS, "--open"),
-]
-Keys = Annotated[
-    Path | None,
-    _option("keys", "The file of keys, as `allyouneed keys` makes it.", ACCESS, metavar="FILE"),
-]
-Hosts = Annotated[
-    list[str] | None,
-    _option(
-        "hosts", "A host name that the service goes by, such as behind a proxy.", ACCESS,
-        "--allow-host",
-    ),
-]  # fmt: skip
-Origins = Annotated[
-    list[str] | None,
-    _option(
-        "origins", "Another site whose pages may ask: https://example.org.", ACCESS,
-        "--allow-origin",
-    ),
-]  # fmt: skip
-TLSCertificate = Annotated[
-    Path | None,
-    _option("tls_certificate", "A certificate (PEM), for https.", ACCESS, metavar="FILE"),
-]
-TLSKey = Annotated[Path | None, _option("tls_key", "Its key (PEM).", ACCESS, metavar="FILE")]
 
-Deadline = Annotated[
-    float | None,
-    _option(
-        "deadline",
-        "Seconds that a request may take (30), where its header Request-Timeout does not name "
-        "others.",
-        LIMITS,
-    ),
-]
-MaxCharacters = Annotated[int | None, _option("max_characters", "Of a request (500,000).", LIMITS)]
-MaxTexts = Annotated[int | None, _option("max_texts", "Of a request (10,000).", LIMITS)]
-MaxAlternatives = Annotated[int | None, _option("max_alternatives", "Of a text (10).", LIMITS)]
-MaxBody = Annotated[int | None, _option("max_body", "Bytes of a request (4 MiB).", LIMITS)]
-MaxFile = Annotated[int | None, _option("max_file", "Bytes of a document (20 MiB).", LIMITS)]
-MaxConnections = Annotated[int | None, _option("max_connections", "At a time (4096).", LIMITS)]
-QueueTokens = Annotated[
-    int | None, _option("queue_tokens", "Tokens that may wait (1,000,000).", LIMITS)
-]
-RequestsPerMinute = Annotated[
-    int | None,
-    _option("requests_per_minute", "Of a client without a key (0: any number).", LIMITS),
-]
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What is served, and where."""
 
-LogJSON = Annotated[
-    bool | None,
-    _option(
-        "log_json", "A JSON object for each request, on standard error.", RUNNING, "--log-json"
-    ),
-]
-LogTexts = Annotated[
-    bool | None,
-    _option(
-        "log_texts",
-        "Tracebacks of errors in the log; these may show clients' texts.",
-        RUNNING,
-        "--log-texts",
-    ),
-]
+    model: Models = None
+    host: Annotated[
+        str | None,
+        _option("host", "The address to listen at (127.0.0.1: this machine alone); 0.0.0.0: all."),
+    ] = None
+    port: Annotated[int | None, _option("port", "Its port (5000); 0 is any free one.")] = None
+    beam: Beam = None
+    glossaries: Annotated[
+        Path | None,
+        _option(
+            "glossaries",
+            "Where glossaries are kept; without it a folder of your own.",
+            metavar="FOLDER",
+        ),
+    ] = None
+    suggestions: Annotated[
+        Path | None,
+        _option(
+            "suggestions",
+            "Keep better translations that clients suggest in this TMX file; without it none are.",
+            metavar="FILE",
+        ),
+    ] = None
+    no_page: Annotated[
+        bool | None, _option("no_page", "Serve the APIs without the page.", flag="--no-page")
+    ] = None
+    look: Annotated[
+        bool | None,
+        _option(
+            "look",
+            "Let the page open the live view of a translation. The view needs torch, and memory "
+            "for a second copy of the model. Without this option it can be opened on loopback "
+            "alone.",
+            flag="--look/--no-look",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Who may use the service."""
+
+    open: Annotated[
+        bool | None,
+        _option(
+            "open", "Let everybody in who reaches the address, without a key.", ACCESS, "--open"
+        ),
+    ] = None
+    keys: Annotated[
+        Path | None,
+        _option("keys", "The file of keys, as `allyouneed keys` makes it.", ACCESS, metavar="FILE"),
+    ] = None
+    hosts: Annotated[
+        list[str] | None,
+        _option(
+            "hosts",
+            "A host name that the service goes by, such as behind a proxy.",
+            ACCESS,
+            "--allow-host",
+        ),
+    ] = None
+    origins: Annotated[
+        list[str] | None,
+        _option(
+            "origins",
+            "Another site whose pages may ask: https://example.org.",
+            ACCESS,
+            "--allow-origin",
+        ),
+    ] = None
+    tls_certificate: Annotated[
+        Path | None,
+        _option("tls_certificate", "A certificate (PEM), for https.", ACCESS, metavar="FILE"),
+    ] = None
+    tls_key: Annotated[
+        Path | None, _option("tls_key", "Its key (PEM).", ACCESS, metavar="FILE")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How much a client may ask for."""
+
+    deadline: Annotated[
+        float | None,
+        _option(
+            "deadline",
+            "Seconds that a request may take (30), where its header Request-Timeout does not name "
+            "others.",
+            LIMITS,
+        ),
+    ] = None
+    max_characters: Annotated[
+        int | None, _option("max_characters", "Of a request (500,000).", LIMITS)
+    ] = None
+    max_texts: Annotated[int | None, _option("max_texts", "Of a request (10,000).", LIMITS)] = None
+    max_alternatives: Annotated[
+        int | None, _option("max_alternatives", "Of a text (10).", LIMITS)
+    ] = None
+    max_body: Annotated[int | None, _option("max_body", "Bytes of a request (4 MiB).", LIMITS)] = (
+        None
+    )
+    max_file: Annotated[
+        int | None, _option("max_file", "Bytes of a document (20 MiB).", LIMITS)
+    ] = None
+    max_connections: Annotated[
+        int | None, _option("max_connections", "At a time (4096).", LIMITS)
+    ] = None
+    queue_tokens: Annotated[
+        int | None, _option("queue_tokens", "Tokens that may wait (1,000,000).", LIMITS)
+    ] = None
+    requests_per_minute: Annotated[
+        int | None,
+        _option("requests_per_minute", "Of a client without a key (0: any number).", LIMITS),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logs:
+    """What the service writes about its requests."""
+
+    log_json: Annotated[
+        bool | None,
+        _option(
+            "log_json", "A JSON object for each request, on standard error.", RUNNING, "--log-json"
+        ),
+    ] = None
+    log_texts: Annotated[
+        bool | None,
+        _option(
+            "log_texts",
+            "Tracebacks of errors in the log; these may show clients' texts.",
+            RUNNING,
+            "--log-texts",
+        ),
+    ] = None
+
+
+def typed(*groups: Offer | Access | Limits | Logs) -> dict[str, Any]:
+    """The options that were typed, by the keys of serve.toml."""
+    values = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
+    if values.pop("no_page"):
+        values["page"] = False
+    return {name: value for name, value in values.items() if value not in (None, [])}
