@@ -3,14 +3,19 @@
 All engines get the same sentences, beam, length limits and cores; their token counts are checked.
 The engines are warm and take turns. Each runs with its fastest setting, which is found in the same
 run: for CTranslate2 two workers of one thread or one worker of two, and any batch size if the cell
-does not fix it. All engines divide scores by length. Ours run without loop guard and vocabulary
-selection, which CTranslate2 lacks or does not use.
+does not fix it. All engines divide scores by length. Ours run without loop guard, which the peers
+lack, and without vocabulary selection except against Bergamot.
 
 Forced cells, such as "8x4" (batches of 8 sentences, beam 4), use the base shape with random
 weights, a vocabulary of 32,000, 25 source tokens and exactly 25 target tokens. Natural cells, such
 as "newstest2013-4" (beam 4), use the bundled model over a whole test set, and translations end
 where the model ends them. Natural cells need $ALLYOUNEED_DATA or ../shared/data; without it they
 are left out with a note.
+
+More forced cells: "opus-8x4" has OPUS-MT's shape, a vocabulary of 65,000. "tiny-8x1" and
+"memory-8x1" have the shapes of Firefox's tiny and base-memory models (SSRU decoders, a vocabulary
+of 32,000). There the peer is Bergamot, Firefox's engine, and both use the same vocabulary
+selection; contest/bergamot.py says how to install it.
 
     python benchmarks/decode.py [--cells 1x1,8x4,test2016-4] [--rounds N] [--engines NAMES]
 
@@ -20,15 +25,15 @@ machines only the ratios are meaningful, not absolute times.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from contest import cells, machine, memory, report
+from contest import cells, firefox, machine, memory, report
 from contest.floor import floors
 from contest.measure import Measured, agreement, measure, say
-from contest.models import BASE_SHAPE, TINY_SHAPE, Formats, all_models
+from contest.models import Formats, Models, all_models
 from contest.runners import BASELINE, DEFAULT, OURS, PEERS, Runner, Setting, make_runner
 
 from allyouneed.errors import UsageError
@@ -36,6 +41,8 @@ from allyouneed.evaluation.metrics import measure as score
 
 TOKENS, QUICK_TOKENS = 25, 6
 QUICK_SHAPES = ((1, 1), (2, 4))
+MORE_SHAPES = ((1, 1), (8, 1), (32, 1), (32, 4))  # of the models opus, tiny and memory
+FORCED = ("base", *firefox.SHAPES, "opus")
 RESULTS = Path(__file__).parent / "results"
 EVERYDAY = {
     "Good morning!": "Guten Morgen!",
@@ -67,6 +74,7 @@ def parsed() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     everything = [f"{batch}x{beam}" for batch, beam in cells.SHAPES]
+    everything += [f"{name}-{b}x{beam}" for name in FORCED[1:] for b, beam in MORE_SHAPES]
     everything += [f"{name}-{beam}" for name in cells.SETS for beam in cells.BEAMS]
     parser.add_argument("--cells", default=",".join(everything), help="(%(default)s)")
     parser.add_argument("--engines", default=",".join(DEFAULT), help="also: core (%(default)s)")
@@ -106,13 +114,11 @@ class Contest:
 
     def run(self) -> None:
         """Runs the forced cells, then the natural ones."""
-        quick = self.arguments.quick
-        shape = TINY_SHAPE if quick else BASE_SHAPE
-        with all_models(shape) as models:
-            shapes = QUICK_SHAPES if quick else cells.SHAPES
-            tokens = QUICK_TOKENS if quick else TOKENS
-            forced = cells.forced_cells(shapes, shape.vocabulary, tokens, 4 if quick else None)
-            self.run_model([(cell, None) for cell in forced if self.wanted(cell)], models["base"])
+        with all_models(self.arguments.quick) as models:
+            for name in FORCED:
+                forced = [cell for cell in self.forced_cells(name, models) if self.wanted(cell)]
+                if forced and set(models.peers(name)) & set(self.arguments.engines):
+                    self.run_model([(cell, None) for cell in forced], models[name])
             natural = [
                 (cell, test_set)
                 for test_set in self.test_sets(models["bundled"])
@@ -121,9 +127,21 @@ class Contest:
             ]
             self.run_model(natural, models["bundled"])
 
+    def forced_cells(self, name: str, models: Models) -> Iterator[cells.Cell]:
+        """All forced cells of the model of this name."""
+        quick = self.arguments.quick
+        shapes = QUICK_SHAPES if quick else cells.SHAPES if name == "base" else MORE_SHAPES
+        tokens, batches = (QUICK_TOKENS, 4) if quick else (TOKENS, None)
+        vocabulary = models.shape(name).vocabulary
+        if name in firefox.SHAPES:
+            return firefox.firefox_cells(name, shapes, vocabulary - 1, tokens, batches)
+        return cells.forced_cells(shapes, vocabulary, tokens, batches, name)
+
     def wanted(self, cell: cells.Cell) -> bool:
         """Whether the user asked for this cell."""
-        return self.arguments.quick or cell.name in self.arguments.cells
+        if self.arguments.quick:
+            return cell.model != "opus"  # which in a tiny shape is "base" again
+        return cell.name in self.arguments.cells
 
     def test_sets(self, formats: Formats) -> list[cells.TestSet]:
         """The test sets that were asked for and exist, with a note about the others."""
@@ -164,6 +182,8 @@ class Contest:
                 self.results.append(result | scored.get(name, {}))
             self.write()
         for name, cells_and_settings in decoded.items():
+            if name == "bergamot":  # its process is another one
+                continue
             say(f"{name}: peak memory")
             peaks = memory.peaks(name, formats, self.cores, cells_and_settings)
             for result in self.results:
@@ -180,6 +200,8 @@ class Contest:
         """The engines that were asked for and can run here, with a note about the others."""
         found = []
         for name in self.arguments.engines:
+            if name in PEERS and name not in formats.peers:
+                continue
             try:
                 found.append(make_runner(name, formats, self.cores))
             except UsageError as error:

@@ -26,7 +26,7 @@ class Cell:
     """
 
     name: str
-    model: str  # "base" or "bundled"
+    model: str  # "base", "opus", "tiny", "memory" or "bundled"
     beam: int
     sources: list[list[int]]
     length: int
@@ -47,18 +47,25 @@ class Cell:
 
 
 def forced_cells(
-    shapes: Sequence[tuple[int, int]], vocabulary: int, tokens: int, batches: int | None = None
+    shapes: Sequence[tuple[int, int]],
+    vocabulary: int,
+    tokens: int,
+    batches: int | None = None,
+    model: str = "base",
 ) -> Iterator[Cell]:
-    """A cell for each (batch, beam), with random sources and targets of `tokens` tokens.
-
-    There are at least four batches, two for each of two workers, and more if batches are small.
-    """
+    """A cell for each (batch, beam), with random sources and targets of `tokens` tokens."""
     for batch, beam in shapes:
-        rows = batch * beam
-        count = batch * (batches or (16 if rows <= 4 else 8 if rows <= 32 else 4))
+        count = batch * (batches or count_of_batches(batch * beam))
         draw = random.Random(batch)
         sources = [[draw.randrange(4, vocabulary) for _ in range(tokens - 1)] for _ in range(count)]
-        yield Cell(f"{batch}x{beam}", "base", beam, [[*ids, 2] for ids in sources], tokens, batch)
+        name = f"{batch}x{beam}" if model == "base" else f"{model}-{batch}x{beam}"
+        yield Cell(name, model, beam, [[*ids, 2] for ids in sources], tokens, batch)
+
+
+def count_of_batches(rows: int) -> int:
+    """The number of batches of so many hypotheses that a forced cell has: at least four, two for
+    each of two workers, and more if batches are small."""
+    return 16 if rows <= 4 else 8 if rows <= 32 else 4
 
 
 @dataclass(frozen=True)

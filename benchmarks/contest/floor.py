@@ -44,7 +44,10 @@ def floors(
     config: TransformerConfig, cell: Cell, target_tokens: int, limits: Limits
 ) -> dict[str, float | None]:
     """The least possible time of the whole cell in seconds, by bytes (only for forced cells, whose
-    number of steps is known) and by operations."""
+    number of steps is known) and by operations. None for SSRU decoders, whose cells select part of
+    the output layer for each sentence."""
+    if config.decoder == "ssru":
+        return {"bytes": None, "operations": None}
     by_bytes = None
     if cell.batch:
         moved = step_bytes(config, cell) * cell.length * cell.batches

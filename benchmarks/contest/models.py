@@ -11,8 +11,11 @@ from allyouneed.core.config import BASE, TransformerConfig
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.text.tokenizer_file import BYTE_ALPHABET, SPECIALS
+from contest import firefox
 
 BASE_SHAPE = replace(BASE, vocabulary=32_000, max_positions=512)
+PEERS = ("ctranslate2-int8", "ctranslate2-float32", "huggingface")
+OPUS_SHAPE = replace(BASE_SHAPE, vocabulary=65_000)
 TINY_SHAPE = replace(
     BASE_SHAPE,
     vocabulary=len(SPECIALS) + len(BYTE_ALPHABET) + 40,
@@ -26,10 +29,12 @@ TINY_SHAPE = replace(
 
 @dataclass(frozen=True)
 class Formats:
-    """One model: our folder, and the folders exported from it."""
+    """One model: our folder, and the folders exported from it. `peers` are the names of the engines
+    that can be compared on it."""
 
     folder: Path
     exported: Path
+    peers: tuple[str, ...] = PEERS
 
     def opened(self) -> ModelFolder:
         """Our folder, opened."""
@@ -53,17 +58,50 @@ class Formats:
             export_huggingface(self.opened(), path)
         return path
 
+    def marian(self) -> Path:
+        """The folder for Marian and Bergamot, in int8. The first call writes it."""
+        path = self.exported / "marian"
+        if not path.exists():
+            from allyouneed.interop.marian.exporting import export_marian
+            from contest.firefox import sentences
+
+            folder = self.opened()
+            export_marian(folder, path, "int8", sentences(folder.tokenizer, 20))
+        return path
+
+
+class Models:
+    """The models of the cells, each written when it is first asked for, into one folder."""
+
+    def __init__(self, place: Path, quick: bool) -> None:
+        self.place, self.quick = place, quick
+
+    def __getitem__(self, name: str) -> Formats:
+        place = self.place / name
+        if name == "bundled":
+            return Formats(open_model_folder("en-de").path, place, self.peers(name))
+        if not place.exists():
+            make = firefox.firefox_model if name in firefox.SHAPES else random_model
+            make(self.shape(name), place / "own")
+        return Formats(place / "own", place, self.peers(name))
+
+    def peers(self, name: str) -> tuple[str, ...]:
+        """The engines that the model of this name is compared with: Bergamot runs SSRU decoders,
+        and the others do not."""
+        return ("bergamot",) if name in firefox.SHAPES else PEERS
+
+    def shape(self, name: str) -> TransformerConfig:
+        """The shape of the model of this name, "bundled" excepted."""
+        if name in firefox.SHAPES:
+            return firefox.shape(64, 64, 1, 1_000) if self.quick else firefox.SHAPES[name]
+        return TINY_SHAPE if self.quick else {"base": BASE_SHAPE, "opus": OPUS_SHAPE}[name]
+
 
 @contextmanager
-def all_models(shape: TransformerConfig) -> Iterator[dict[str, Formats]]:
-    """The models "base" (this shape with random weights) and "bundled", in a temporary folder."""
+def all_models(quick: bool) -> Iterator[Models]:
+    """The models, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="allyouneed-decode-") as name:
-        place = Path(name)
-        random_model(shape, place / "base")
-        yield {
-            "base": Formats(place / "base", place),
-            "bundled": Formats(open_model_folder("en-de").path, place / "bundled"),
-        }
+        yield Models(Path(name), quick)
 
 
 def random_model(shape: TransformerConfig, path: Path) -> None:

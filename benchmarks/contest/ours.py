@@ -6,6 +6,8 @@ from allyouneed.decoding.length_penalty import Average
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.choice import choose
 from allyouneed.engine.engine import Engine
+from allyouneed.model_folder.folder import VOCABULARY_SELECTION
+from allyouneed.model_folder.vocabulary_selection import open_vocabulary_selection
 from contest.cells import Cell
 from contest.models import Formats
 from contest.runners import Found, Setting, full_layouts
@@ -17,8 +19,12 @@ class OurRunner:
     def __init__(self, formats: Formats, name: str, cores: int) -> None:
         self.name = name
         self.slow = name == "core"
-        self.engine: Engine = choose(name, formats.opened(), "cpu", cores).engine
+        folder = formats.opened()
+        self.engine: Engine = choose(name, folder, "cpu", cores).engine
         self.description = self.engine.description
+        if (folder.path / VOCABULARY_SELECTION).exists():
+            self.engine.selection = open_vocabulary_selection(folder)
+            self.description += ", vocabulary selection"
 
     def layouts(self, cores: int) -> list[tuple[int, int]]:
         """See `Runner`. Engines on torch decode one batch after the other on all cores."""

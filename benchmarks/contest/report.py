@@ -16,7 +16,7 @@ from contest.runners import PEERS
 
 COLUMNS = (
     "cell", "engine", "setting", "sentences/s", "tokens/s", "ms/step", "× ct2 int8",
-    "× ct2 float32", "× HF", "MiB", "× floor", "BLEU", "chrF",
+    "× ct2 float32", "× HF", "× Bergamot", "MiB", "× floor", "BLEU", "chrF",
 )  # fmt: skip
 WIDTH = 230  # of the table; a narrower screen wraps its lines
 
@@ -80,7 +80,7 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
                 number(result["ms_per_step"]),
                 *(ratio(result["over"].get(peer)) for peer in PEERS),
                 number(result["peak_mib"], 0),
-                number(min(result["floor"].values())),  # the tighter of the two floors
+                number(min(result["floor"].values(), default=None)),  # the tighter of the two
                 *(number(quality.get(name, {}).get("score")) for name in ("BLEU", "chrF")),
             )
         )

@@ -10,7 +10,7 @@ from contest.cells import Cell
 from contest.models import Formats
 
 BASELINE = "ctranslate2-int8"
-PEERS = (BASELINE, "ctranslate2-float32", "huggingface")
+PEERS = (BASELINE, "ctranslate2-float32", "huggingface", "bergamot")
 OURS = ("cpu-int8", "cpu-float32", "core")
 DEFAULT = ("cpu-int8", "cpu-float32", *PEERS)
 
@@ -74,8 +74,12 @@ def make_runner(name: str, formats: Formats, cores: int) -> Runner:
     """The engine of this name with this model.
 
     Raises:
-        UsageError: it is one of our engines, and this machine cannot run it.
+        UsageError: it is one of our engines or Bergamot, and this machine cannot run it.
     """
+    if name == "bergamot":
+        from contest.bergamot import BergamotRunner
+
+        return BergamotRunner(formats)
     if name == "huggingface":
         return HuggingFaceRunner(formats)
     if name.startswith("ctranslate2-"):

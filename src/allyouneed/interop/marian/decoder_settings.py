@@ -99,7 +99,7 @@ class DecoderSettings:
     def _factor(self) -> float:
         factor = self._settings["max-length-factor"]
         usable = type(factor) in (int, float) and 0 < factor < 1000
-        return factor if usable else DEFAULTS["max-length-factor"]
+        return float(factor if usable else DEFAULTS["max-length-factor"])
 
     @property
     def _beam(self) -> int:
