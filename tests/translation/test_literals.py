@@ -121,7 +121,7 @@ def test_a_users_expressions_are_protected_too(english: Translator) -> None:
     assert "https://example.org" in found.text
     with pytest.raises(UsageError, match="no regular expression"):
         english(source, protect=["("])
-    with pytest.raises(UsageError, match="protect=False is of plain text"):
+    with pytest.raises(UsageError, match="protect=False is for plain text"):
         english(source, markup="html", protect=False)
     with pytest.raises(UsageError, match="say which kind"):
         english(source, ignore_tags=["b"])

@@ -1,4 +1,4 @@
-"""What a call of a translator may be given, checked."""
+"""Checks of the arguments of a translator's call."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,10 +8,10 @@ SHOWN = 60  # characters of a value in a message
 
 
 def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
-    """The texts of a call.
+    """The texts of a call as a list.
 
     Raises:
-        UsageError: something that is no text.
+        UsageError: a text or the prefix is not a str.
     """
     if isinstance(text, bytes) or not isinstance(text, Iterable):
         raise UsageError(f"{text!r} is no text; give a str, or a list of them")
@@ -23,8 +23,8 @@ def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
 
 
 def check_many(method: str, *texts: Iterable[str]) -> None:
-    """Raises UsageError for a single text, whose letters Python would take, and for what is no
-    list."""
+    """Raises UsageError for a single text, which Python would iterate letter by letter, and for a
+    value that is not a list."""
     for one in texts:
         if isinstance(one, str | bytes) or not isinstance(one, Iterable):
             raise UsageError(
@@ -33,7 +33,7 @@ def check_many(method: str, *texts: Iterable[str]) -> None:
 
 
 def shortened(value: object) -> str:
-    """The value as Python writes it, cut to fit into a message."""
+    """The repr of a value, cut to fit into a message."""
     written = repr(value)
     return written if len(written) <= SHOWN else f"{written[:SHOWN]}..."
 
@@ -41,8 +41,8 @@ def shortened(value: object) -> str:
 def check_tags(
     markup: str | None, ignore_tags: Sequence[str], protect: bool | Sequence[str], whole: bool
 ) -> None:
-    """Raises UsageError for options that texts with tags do not go with; `whole` says that n_best,
-    a prefix or alignments were asked for."""
+    """Raises UsageError for options that cannot be combined with tags. `whole` is true if the call
+    has n_best, a prefix or alignments."""
     if markup in (None, "text"):
         raise UsageError(
             f"ignore_tags={list(ignore_tags)!r} is for texts with tags; say which kind: "
@@ -50,9 +50,9 @@ def check_tags(
         )
     if protect is False:
         raise UsageError(
-            "protect=False is of plain text; with tags, what they hold has to be carried"
+            "protect=False is for plain text; with markup, tags and addresses are always protected"
         )
     if whole:
         raise UsageError(
-            "n_best, prefix and alignments are of plain text; leave them out with markup"
+            "n_best, prefix and alignments are for plain text; leave them out with markup"
         )

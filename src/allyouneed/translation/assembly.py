@@ -1,4 +1,4 @@
-"""The translations of a text's segments, put together as the translation of the text."""
+"""Puts the translations of a text's segments together as the translation of the text."""
 
 import heapq
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ CUT_OFF = "stopped at the length limit before the end of a sentence"
 class Found:
     """What the search found for one segment.
 
-    `alignment` is of the first hypothesis; its words are counted from 0 in the segment. `notes` say
-    how the search ran. `in_capitals` says that the hypotheses are of the segment in small letters,
-    and that capitals are to be made of them. `calibration` tells, from the
-    hypotheses and from how many tokens the source has, how sure they are.
+    `alignment` belongs to the first hypothesis and counts words from 0 in the segment. `notes` say
+    how the search ran. If `in_capitals`, the hypotheses translate the segment in small letters, and
+    their text is shown in capitals. `calibration` gives the confidence in a hypothesis;
+    `source_tokens`, the number of tokens of the source, is one of its signals.
     """
 
     hypotheses: Sequence[Hypothesis]
@@ -45,15 +45,16 @@ class Found:
     calibration: Calibration | None = None
 
     def text(self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int) -> str:
-        """What one of the hypotheses says. The `given` tokens that it begins with are no text."""
+        """The text of a hypothesis, without the `given` tokens at its beginning, such as the mark
+        of a language."""
         text = tokenizer.target.decode(hypothesis.ids[given:]).strip()
         return text.upper() if self.in_capitals else text
 
     def sureness(
         self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int, source: str, target: str
     ) -> tuple[float, tuple[float, ...]] | None:
-        """The confidence in one of the hypotheses as the translation `target` of `source`, and in
-        each of its words; None without a calibration."""
+        """The confidence in a hypothesis, as the translation `target` of `source`, and in each of
+        its words; None without a calibration."""
         ids = hypothesis.ids[given:]
         if self.calibration is None or not ids:
             return None
@@ -71,7 +72,7 @@ class Found:
 def put_together(
     source: str, cut: Cut, found: Sequence[Found], segmenter: Segmenter, request: TranslationRequest
 ) -> Translation:
-    """The translation of a text, with as many alternatives as the search was asked for.
+    """The translation of a text, with as many alternatives as the request asks for.
 
     `found` has one entry for each segment of `cut` that is not blank.
     """
@@ -99,10 +100,7 @@ def _one_way(
     segmenter: Segmenter,
     request: TranslationRequest,
 ) -> Translation:
-    """The translation that takes these hypotheses, one for each segment that is not blank.
-
-    The tokens that every hypothesis begins with, such as the mark of a language, are left out.
-    """
+    """The translation made of the hypotheses in `way`, one for each segment that is not blank."""
     tokenizer, given = segmenter.tokenizer, request.searched.given
     waiting = iter(zip(found, way, strict=True))
     dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
@@ -151,9 +149,9 @@ def _one_way(
 def best_combinations(
     lists: Sequence[Sequence[Hypothesis]], count: int
 ) -> list[tuple[Hypothesis, ...]]:
-    """One hypothesis from each list: the `count` ways with the highest sum of scores, best first.
+    """The `count` best ways to take one hypothesis from each list, by the sum of their scores.
 
-    The lists are sorted by score, so the first way takes the first of each.
+    The lists are sorted by score, so the first way takes the first hypothesis of each list.
     """
     best: list[tuple[float, tuple[Hypothesis, ...]]] = [(0.0, ())]
     for hypotheses in lists:
@@ -164,7 +162,8 @@ def best_combinations(
 
 
 def joined_alignment(cut: Cut, found: Sequence[Found], tokenizer: AnyTokenizer) -> Alignment:
-    """The alignments of the segments as one; words are counted through the whole text."""
+    """The alignments of the segments as one alignment, which counts words through the whole
+    text."""
     source, target = WordCounter(), WordCounter()
     waiting = iter(found)
     links: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""How sure a translation is: what decoding has at hand, as signals for a calibration."""
+"""The confidence in a translation: a calibration turns signals from decoding into a probability."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,18 @@ from typing import Any
 from allyouneed.model_folder.confidence import Calibration, probability
 
 LITTLE = 0.2
-"""A confidence below this is told by a note. Of such translations of everyday sentences, more than
-four in five are not acceptable."""
+"""A translation with a confidence below this limit gets a note. More than four in five such
+translations of everyday sentences are not acceptable."""
 NAMED = 3  # sentences of little confidence that a note names
 SHOWN = 40  # characters of such a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceConfidence:
-    """The confidence, 0 to 1, in the translation `text` of the sentence `source`, which has so many
-    tokens."""
+    """The confidence, 0 to 1, in `text` as the translation of the sentence `source`.
+
+    `tokens` is the number of tokens of `text`.
+    """
 
     source: str
     text: str
@@ -36,10 +38,11 @@ def text_signals(
 ) -> tuple[float, ...]:
     """The signals of a text's translation, in the order of `model_folder.confidence.TEXT`.
 
-    They are, of the tokens' log-probabilities, the mean, the least, and the sum over the square
-    root of their number; the mean of the probabilities; the logarithms of the number of tokens and
-    of its ratio to the number of `source_tokens`; and the tokens per character of both texts, as
-    strange words fall into many pieces.
+    From the log-probabilities of the tokens: their mean, their minimum, their sum divided by the
+    square root of their number, and the mean of the probabilities. From the lengths: the logarithm
+    of the number of tokens, the logarithm of its ratio to `source_tokens`, and the tokens per
+    character of source and target. Rare words are split into many pieces, so a high number of
+    tokens per character is a sign of doubt.
     """
     count = len(log_probabilities)
     total = math.fsum(log_probabilities)
@@ -58,9 +61,9 @@ def text_signals(
 def word_signals(
     log_probabilities: Sequence[float], pieces: Sequence[str], text_odds: float
 ) -> list[tuple[float, float, float]]:
-    """For each word the signals in the order of `model_folder.confidence.WORD`: the mean and the
-    least log-probability of its tokens, and the odds of the text. A word begins with a piece that
-    begins with white space."""
+    """The signals of each word, in the order of `model_folder.confidence.WORD`: the mean and the
+    minimum of the log-probabilities of its tokens, and the odds of the text. A piece that begins
+    with white space begins a word."""
     words: list[list[float]] = []
     for log_p, piece in zip(log_probabilities, pieces, strict=True):
         if not words or piece[:1].isspace():
@@ -102,15 +105,15 @@ def confidence_of(sentences: Sequence[SentenceConfidence]) -> float | None:
 
 
 def words_of(parts: Iterable[Sequence[float]], target: str) -> tuple[float, ...]:
-    """The confidences of the words of a text of several parts; none where they cannot be told
-    apart, as where a word was cut."""
+    """The confidences of the words of `target`, from those of the words of its parts. Empty if the
+    counts differ, as they do when a part ends within a word."""
     words = tuple(word for part in parts for word in part)
     return words if len(words) == len(target.split()) else ()
 
 
 def moved(words: Sequence[float], before: str, after: str) -> tuple[float, ...]:
-    """The confidences of the words `before` as those `after` some were written anew: these are
-    certain, as they are what was typed."""
+    """The confidences of the words of `after`, which is `before` with some words replaced by text
+    from the source. Words from the source have confidence 1."""
     old, new = before.split(), after.split()
     if len(words) != len(old):
         return ()
@@ -121,7 +124,7 @@ def moved(words: Sequence[float], before: str, after: str) -> tuple[float, ...]:
 
 
 def doubts(sentences: Sequence[SentenceConfidence]) -> list[str]:
-    """A note where there is little confidence in a text, or in some of its sentences."""
+    """A note if the confidence in a text, or in some of its sentences, is below `LITTLE`."""
     confidence = confidence_of(sentences)
     if confidence is None:
         return []
@@ -143,6 +146,7 @@ def doubts(sentences: Sequence[SentenceConfidence]) -> list[str]:
 
 
 def without_doubts(notes: Iterable[str], sentences: Sequence[SentenceConfidence]) -> list[str]:
-    """The notes of a part of a text without those of `doubts`, which the whole text has anew."""
+    """The notes of a part of a text, without the note of `doubts` about that part. The whole text
+    gets a note of its own."""
     own = doubts(sentences)
     return [note for note in notes if note not in own]

@@ -1,4 +1,4 @@
-"""Texts on their way through the translator: cut and tokenised, then put together again."""
+"""Texts cut and tokenised for the search, and their translations put together again."""
 
 import zlib
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from allyouneed.translation.segments import Cut, Segment, Segmenter
 
 
 def ids_of_prefix(tokenizer: AnyTokenizer, prefix: str) -> list[int]:
-    """What a translation has to begin with, as ids without an end; a blank prefix has none."""
+    """The ids of a prefix, without an end token; none for a blank prefix."""
     return tokenizer.target.encode(prefix.lstrip()).ids[:-1] if prefix.strip() else []
 
 
@@ -22,8 +22,8 @@ def ids_of_prefix(tokenizer: AnyTokenizer, prefix: str) -> list[int]:
 class Job:
     """Some texts, ready for the search.
 
-    `cuts` are the texts in parts. `segments` are the parts that are not blank, `ids` their tokens,
-    and `prefixes` the tokens that their translations have to begin with (None: no prefix at all).
+    `cuts` are the texts in parts. `segments` are the parts that are not blank, and `ids` are their
+    tokens. `prefixes` are the tokens with which their translations begin; None means no prefix.
     """
 
     request: TranslationRequest
@@ -57,11 +57,10 @@ class Job:
         return cls(request, texts, cuts, segments, ids, prefixes)
 
     def with_small_letters(self, tokenizer: AnyTokenizer) -> "tuple[Job, list[int]]":
-        """The job with its segments in capitals once more behind the others, in small letters, and
-        the numbers of these segments.
+        """The job with a copy in small letters of each segment in capitals, appended at the end,
+        and the numbers of the segments that were copied.
 
-        A segment whose translation has to begin with a prefix is left out: the prefix says how the
-        translation is written.
+        A segment with a prefix is not copied: the prefix decides how the translation is written.
         """
         mark = len(self.request.direction.target_mark)
         prefixes = self.prefixes or [[]] * len(self.segments)
@@ -88,7 +87,7 @@ class Job:
         return both, numbers
 
     def numbers(self) -> list[int]:
-        """For each segment the number that its random choices follow from, beside the seed."""
+        """A number for each segment. With the seed it determines the segment's random choices."""
         return [zlib.crc32(segment.text.encode()) for segment in self.segments]
 
     def translations(self, found: Sequence[Found], segmenter: Segmenter) -> list[Translation]:

@@ -1,4 +1,4 @@
-"""A model that has been opened: it searches, scores and shows its attention."""
+"""An opened model, which can search, score translations and show its attention."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 class OpenedModel:
-    """A model that is ready: its engine, its tokenizer, and its rules for texts.
+    """A model that is ready to translate: its engine, its tokenizer, and its rules for texts.
 
     `engine` runs the model. `tokenizer` and `config` are those of the model folder. `model` is the
-    core model with the folder's weights; it is loaded when it is first asked for. `notes` say how
-    the model was opened, such as an engine that is missing.
+    core model with the folder's weights; its first use loads it. `notes` say how the model was
+    opened, for example that an engine is missing.
 
-    Many threads may use one model at the same time; each gets what it would get alone.
+    Many threads may use one model at the same time. The results are the same as in one thread.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class OpenedModel:
         notes: Sequence[str] = (),
         reopen: "Callable[[], Self] | None" = None,
     ) -> None:
-        """`core` gives the core model, on `device`. `rules` are those of a model folder (None:
-        those of a folder that says nothing). `reopen` opens the same model again, for copies in
-        other processes."""
+        """`core` returns the core model, on `device`. `rules` are those of a model folder; None
+        means the default rules. `reopen` opens the same model again, for copies in other
+        processes."""
         self.engine = engine
         self.tokenizer = tokenizer
         self.rules = rules or TextRules()
@@ -79,7 +79,7 @@ class OpenedModel:
     def of_model(
         cls, model: "Transformer", tokenizer: AnyTokenizer, rules: TextRules | None = None
     ) -> Self:
-        """A model in memory, run by the core engine on the device that it is on."""
+        """A model in memory, run by the core engine on the model's device."""
         with needs_torch("a model in torch"):
             from allyouneed.engine.torch_engine import core_engine
 
@@ -88,7 +88,7 @@ class OpenedModel:
 
     @property
     def speaks(self) -> Languages:
-        """The languages that can be asked for."""
+        """The languages that a call can name."""
         return self.rules.speaks
 
     @property
@@ -98,14 +98,14 @@ class OpenedModel:
 
     @property
     def alignment_heads(self) -> AlignmentHeads:
-        """The heads that alignments are read from."""
+        """The attention heads from which alignments are read."""
         return self.rules.alignment_heads
 
     def __repr__(self) -> str:
         return f"<Translator of {self.name} by {self.engine.name}: {self.engine.description}>"
 
     def __reduce__(self) -> "tuple[Callable[[], Self], tuple[()]]":
-        """A copy, or a translator in another process, opens the model folder again.
+        """Lets copies and other processes open the model folder again.
 
         Raises:
             UsageError: the model is in memory alone.
@@ -131,24 +131,24 @@ class OpenedModel:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the languages that `source` and `target` can name; none where the model's
-        folder names none."""
+        """The codes of the languages that `source` and `target` can name; empty if the model's
+        folder names no languages."""
         return self.speaks.codes
 
     @property
     def directions(self) -> tuple[tuple[str, str], ...]:
-        """All (source, target) that can be asked for."""
+        """All (source, target) directions that a call can name."""
         return tuple(self.speaks.directions())
 
     @property
     def known_length(self) -> int:
-        """A line of more tokens than this is translated in parts."""
+        """The number of tokens above which a line is translated in parts."""
         return self.segmenter.known_length
 
     @property
     def active_engine(self) -> Engine:
-        """The engine that searches now: `engine`, or the core's while a probe or a hook is set
-        anywhere in the core model."""
+        """The engine for the next search: `engine`, or the core engine while a probe or a hook is
+        set anywhere in the core model."""
         if self._model is None:
             return self.engine
         from allyouneed.engine.torch_engine import unless_probed
@@ -156,10 +156,10 @@ class OpenedModel:
         return unless_probed(self.engine, self._model)
 
     def search(self, job: Job) -> list[Found]:
-        """What the search finds for each segment of a job.
+        """The result of the search for each segment of a job.
 
-        A job may hold the texts of many clients who ask for the same options. A segment in capitals
-        is searched in small letters too, and the more probable of the two translations is taken.
+        A job may hold the texts of many clients with equal options. A segment in capitals is also
+        searched in small letters; the more probable of the two translations is used.
         """
         engine = self.active_engine
         both, small = job.with_small_letters(self.tokenizer)
@@ -203,8 +203,8 @@ class OpenedModel:
         source: str | None = None,
         target: str | None = None,
     ) -> list[Score]:
-        """Log-probabilities of given translations under the core model, in order; white space
-        around texts is left out. `source` and `target` name the languages.
+        """Log-probabilities of given translations under the core model, in order. White space
+        around texts does not count. `source` and `target` name the languages.
 
         Raises:
             UsageError: lists of different lengths; single texts; languages that cannot be used.
@@ -237,8 +237,8 @@ class OpenedModel:
     ) -> "tuple[list[str], list[str], NDArray[np.float32]]":
         """Cross-attention of a finished translation, found by teacher forcing.
 
-        Returns the source's pieces, the target's pieces and the weights TS of the model's
-        alignment heads, averaged; white space around the texts is left out.
+        Returns the source's pieces, the target's pieces and the mean weights TS of the model's
+        alignment heads. White space around the texts does not count.
 
         Raises:
             ShapeError: a text that does not fit into the model's positions.
@@ -271,8 +271,8 @@ class OpenedModel:
     def _alignments(
         self, job: Job, best: Sequence[Hypothesis], heads: AlignmentHeads
     ) -> list[Alignment]:
-        """The alignment of each segment's best hypothesis: by the attention that the search has
-        kept, or by the core model's where the engine keeps none."""
+        """The alignment of each segment's best hypothesis, from the attention that the search kept,
+        or from the core model's attention if the engine keeps none."""
         if any(one.attention_TS is None for one in best):
             from allyouneed.translation.teacher_forcing import align
 
@@ -287,13 +287,13 @@ class OpenedModel:
     def _ids(
         self, tokenizer: AnyTokenizer, texts: Sequence[str], mark: Sequence[int] = ()
     ) -> list[list[int]]:
-        """Ids of each text behind the mark of its language."""
+        """The ids of each text, after the mark of its language."""
         plain = self.segmenter.normaliser.plain
         found = tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
         return [[*mark, *ids] for ids in found]
 
     def _about(self, engine: Engine) -> tuple[str, ...]:
-        """What a user should know about the engine that searches."""
+        """Notes for the user about the engine that searches."""
         if engine is self.engine:
             return ()
         return (f"the model is probed: the core engine ran, not {self.engine.name}",)

@@ -1,15 +1,15 @@
-"""Words that a text repeats over and over."""
+"""Finds words that a text repeats over and over."""
 
 PERIODS = 8
-"""The most words of a sequence that is looked for."""
+"""The number of words in the longest sequence that is looked for."""
 TIMES = 4
-"""How often a sequence stands in a row before a user is told. None of the 186,000 German sentences
-of Tatoeba and Multi30k repeats anything so often."""
+"""The number of repetitions in a row from which on the user gets a note. None of the 186,000 German
+sentences of Tatoeba and Multi30k has so many."""
 
 
 def repetition(text: str) -> tuple[str, int]:
-    """The sequence of 1 to 8 words that stands most often in a row, and how often: ("", 0) for a
-    text without words."""
+    """The sequence of 1 to 8 words with the most repetitions in a row, and their number; ("", 0)
+    for a text without words."""
     words = text.casefold().split()
     best, most = (words[0], 1) if words else ("", 0)
     for period in range(1, min(PERIODS, len(words) // 2) + 1):
@@ -23,7 +23,7 @@ def repetition(text: str) -> tuple[str, int]:
 
 
 def told(source: str, target: str) -> list[str]:
-    """A note where a translation repeats itself and its source does not."""
+    """A note if a translation repeats itself more often than its source."""
     words = target.split()
     if len(set(words)) + TIMES > len(words) + 1:  # most texts: nothing can be there so often
         return []

@@ -1,4 +1,4 @@
-"""How texts are to be translated."""
+"""The request: how to translate some texts."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ Options = BeamOptions | SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class TranslationRequest:
-    """The search, what every translation has to begin with, whether words are aligned, the
-    languages, what is carried over literally, and the terms to use.
+    """The wishes of a user for some texts.
 
-    `options` are as the user asks for them. `searched` are the options of the search itself, where
-    the mark of the target language is given. `protection` finds what has to stay as it is; None:
-    the model sees every text as it is.
+    `options` are the search options as the user gave them. Every translation begins with `prefix`.
+    `alignments` asks for word alignments. `direction` names the languages. `protection` finds the
+    text that must stay as it is; None means that the model sees every text as it is. `terms` is the
+    glossary to use.
     """
 
     options: Options
@@ -29,5 +29,6 @@ class TranslationRequest:
 
     @property
     def searched(self) -> Options:
-        """The options of the search itself."""
+        """The options of the search itself, in which every hypothesis begins with the mark of the
+        target language."""
         return self.options.after(len(self.direction.target_mark))

@@ -1,4 +1,4 @@
-"""What translating and scoring give back."""
+"""The results of translating and scoring."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from allyouneed.translation.terms.use import TermUse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """How probable the tokens of a translation are to the model, the end token counted.
+    """The log-probabilities of the tokens of a translation under the model, end token included.
 
     `token_log_probabilities` are natural logarithms, one for each of `tokens`.
     """
@@ -21,12 +21,12 @@ class Score:
 
     @property
     def log_probability(self) -> float:
-        """Of the whole translation, in nats."""
+        """The log-probability of the whole translation, in nats."""
         return math.fsum(self.token_log_probabilities)
 
     @property
     def average_log_likelihood(self) -> float:
-        """H, in nats per token; 0 where there is no token."""
+        """H, the mean log-probability per token, in nats; 0 if there is no token."""
         return self.log_probability / len(self.tokens) if self.tokens else 0.0
 
     @property
@@ -49,21 +49,21 @@ class Score:
 class Translation(Score):
     """One translated text and its score.
 
-    `source` is what was given. `tokens` are those of all parts that the text was translated in,
-    each part's end token among them; a blank text has none.
-    `alternatives` are the n best, this one first, where more than one was asked for.
-    `alignment` holds pairs (source word, target word), counted from 0, where words are what white
-    space separates; `pharaoh` prints it. It is None unless asked for, and for alternatives.
+    `source` is the text as it was given. `tokens` are the tokens of all its parts, with the end
+    token of each part; a blank text has none.
+    `alternatives` are the n best translations, this one first, if the call asks for several.
+    `alignment` holds pairs (source word, target word), counted from 0; white space separates words.
+    `pharaoh` prints it. It is None if the call does not ask for it, and for alternatives.
     `confidence`, 0 to 1, is the probability that a reader accepts the translation, and
     `word_confidences` the probability that each word of `text` (what white space separates) is
-    right; they are None and empty where the model's folder has no calibration (`allyouneed
+    right; they are None and empty if the model's folder has no calibration (`allyouneed
     calibrate`). `sentence_confidences` has the confidence of each sentence, or other part, that the
     model translated by itself; `confidence` is their mean by token.
-    In a text with an address or other protected span, a name or a number stood in its place for the
-    model: `tokens` and all scores are of that, and its words have the confidence 1. `alignment`
-    counts the words of `source` and `text` there, too.
-    `notes` say what was done to the text beyond translating it. `terms` say what became of the
-    terms of a glossary that the text holds, in order.
+    If the text has an address or another protected span, the model sees a name or a number in its
+    place. `tokens` and all scores then belong to the text that the model saw. The words of the span
+    have the confidence 1. `alignment` counts the words of `source` and `text` in any case.
+    `notes` say what else was done to the text, and what the user should check. `terms` has an entry
+    for each term of the glossary in the text, in order.
     """
 
     source: str

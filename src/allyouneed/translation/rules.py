@@ -1,4 +1,4 @@
-"""What a model folder says of the texts that its model reads and writes."""
+"""The rules in a model folder for the texts that its model reads and writes."""
 
 from dataclasses import dataclass, field
 
@@ -13,11 +13,12 @@ from allyouneed.text.languages import Languages
 class TextRules:
     """The rules of a model for texts, in one value.
 
-    `speaks` are the languages that can be asked for; `language` is that of translations where
-    `speaks` does not say it. `normaliser` names how texts are written for the model (None: as they
-    are typed). `trained_length` is the source length, in tokens, that training covered well.
-    `history` is how a model that replies sees a conversation (`Chat` is for that). Alignments are
-    read from `alignment_heads`. `calibration` tells how sure a translation is (None: nothing does).
+    `speaks` are the languages that a call can name. `language` is the language of translations if
+    `speaks` does not name it. `normaliser` is the name of the text normaliser; None means that the
+    model reads texts as they are typed. `trained_length` is the source length, in tokens, that
+    training covered well. `history` says how a model that replies sees a conversation (see `Chat`).
+    Alignments are read from `alignment_heads`. `calibration` gives the confidence in a translation;
+    without it there is none.
     """
 
     speaks: Languages = field(default_factory=Languages)
@@ -33,7 +34,7 @@ class TextRules:
         """The rules of a folder.
 
         Raises:
-            ModelFolderError: a calibration that is damaged.
+            ModelFolderError: the calibration is damaged.
         """
         return cls(
             speaks=folder.speaks,

@@ -1,4 +1,4 @@
-"""A text as the parts that a model sees at once."""
+"""Cuts a text into the parts that a model sees at once."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,10 @@ _WORD = re.compile(r"\S+")
 class Segment:
     """A part of a text that the model sees at once, with the white space around it.
 
-    A blank part has no `text` and is not translated. `plain` is the text as the model reads it,
-    where that differs from the text as it was typed. `code` is what the model is told before the
-    text, such as the language, where only the first part of the text says it. `small` is the text
-    in small letters, where the text is in capitals. `terms` are those of a glossary in `seen`.
+    A blank part has no `text` and is not translated. `plain` is the text as the model reads it, if
+    that differs from the typed text. `code` is put before the text for the model, for example a
+    mark of the language that only the first part of the text contains. `small` is the text in small
+    letters, if the text is in capitals. `terms` are the terms of the glossary in `seen`.
     """
 
     before: str
@@ -39,7 +39,7 @@ class Segment:
 
     @classmethod
     def of(cls, part: str, normaliser: Normaliser = AS_TYPED) -> "Segment":
-        """The part, its white space set apart. A part of which the model reads nothing is blank."""
+        """The segment of a part of a text. A part in which the model reads nothing is blank."""
         text = part.strip()
         plain = normaliser.plain(text)
         if not plain.text:
@@ -63,13 +63,13 @@ class Segment:
         return (begin, end) if self.plain is None else self.plain.typed(begin, end)
 
     def term_uses(self, translation: str, normaliser: Normaliser) -> list[TermUse]:
-        """What became of the terms in a translation, by places in `text` and in it."""
+        """The use of each term in a translation, with places in `text` and in the translation."""
         spans = [self.typed(one.begin, one.end) for one in self.terms]
         return uses(self.terms, spans, translation, normaliser)
 
     def typed_words(self, seen: Sequence[int]) -> Sequence[int]:
-        """Numbers of words of `seen` as numbers of the words of `text` that they stand in; -1, no
-        word, stays."""
+        """The numbers of the words of `text` that contain the words of `seen` with these numbers.
+        -1, which means no word, stays -1."""
         if self.plain is None:
             return seen
         spans = (self.plain.typed(*word.span()) for word in _WORD.finditer(self.plain.text))
@@ -77,7 +77,7 @@ class Segment:
         return [typed.get(word, -1) for word in seen]
 
     def in_small_letters(self) -> "Segment":
-        """The segment with its terms as they are in `small`."""
+        """The segment, with its terms as they are written in `small`."""
         terms = tuple(one.within(self.small or self.seen) for one in self.terms)
         return replace(self, terms=terms)
 
@@ -88,7 +88,7 @@ class Segment:
         target: Sequence[int],
         tokenizer: AnyTokenizer,
     ) -> Alignment:
-        """The word alignment by the attention of the `target` ids to the `source` ids."""
+        """The word alignment, from the attention of the `target` ids to the `source` ids."""
         told = len(self.code.split())  # words that are not of the text
         seen = [max(word - told, -1) for word in word_numbers(tokenizer, source)]
         words = word_numbers(tokenizer.target, target)
@@ -97,13 +97,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text in parts; joined, they are the cleaned text. `notes` say what was done to it."""
+    """A text in parts, which joined are the cleaned text. `notes` say what the cleaning changed."""
 
     segments: tuple[Segment, ...]
     notes: tuple[str, ...]
 
     def with_terms(self, glossary: Glossary, normaliser: Normaliser) -> "Cut":
-        """The cut with the terms of a glossary that stand in its segments."""
+        """The cut, each segment with the terms of the glossary that it contains."""
         found = [glossary.find(one.seen, normaliser) if one.text else () for one in self.segments]
         segments = [
             replace(one, terms=terms) for one, terms in zip(self.segments, found, strict=True)
@@ -130,9 +130,9 @@ class Cut:
 class Segmenter:
     """Cuts texts at the ends of lines and of sentences.
 
-    A model that learnt from single sentences leaves some out when it gets several at once. A
-    sentence of more than `known_length` tokens, its end token included, is cut at clause marks or
-    spaces: a model translates a clause better than a sentence of a length that it has never seen.
+    A model that was trained on single sentences drops some of them if it gets several at once. A
+    sentence of more than `known_length` tokens, end token included, is cut at clause marks or
+    spaces, because a model translates a clause better than a sentence longer than any in training.
     """
 
     def __init__(
@@ -144,8 +144,8 @@ class Segmenter:
         *,
         by_sentence: bool = True,
     ) -> None:
-        """`language` is the language of translations, by code or name; empty where unknown.
-        Without `by_sentence`, a line of several sentences that is not too long stays whole."""
+        """`language` is the language of translations, as a code or a name; empty if unknown.
+        Without `by_sentence`, a line of several sentences stays whole if it is not too long."""
         self.tokenizer = tokenizer
         self.known_length = known_length
         self.normaliser = normaliser
@@ -153,8 +153,8 @@ class Segmenter:
         self.by_sentence = by_sentence
 
     def dresser(self, source: str, prefix: str = "", language: str = "") -> Dresser:
-        """What gives a translation of `source` the marks of its `language`, by default the model's;
-        `prefix` stays as it is."""
+        """A `Dresser` for translations of `source`. It writes the marks of `language`, by default
+        of the model's language, and does not change `prefix`."""
         return self.normaliser.dresser(source, language or self.language, prefix)
 
     def cut(self, text: str) -> Cut:
@@ -175,7 +175,7 @@ class Segmenter:
         return Cut(tuple(segments), tuple(notes))
 
     def _parts(self, line: Segment, end: str) -> list[Segment]:
-        """A line in parts; `end` is what ended it."""
+        """A line in parts. `end` is the line end, which belongs to the last part."""
         split = split_fitting if self.by_sentence else split_long
         texts = split(line.text, self._fits) or [""]
         parts = [Segment.of(text, self.normaliser) for text in texts]

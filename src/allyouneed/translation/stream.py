@@ -1,4 +1,4 @@
-"""A translation that is shown while it grows."""
+"""A translation in pieces, which are given out while the model writes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from allyouneed.translation.segments import Segmenter
 class Stream(Iterator[str]):
     """The pieces of one translation, whole characters only.
 
-    `notes` say what was done to the text beyond translating it; they are complete at the end.
+    `notes` are those of a `Translation`. They are complete after the last piece.
     """
 
     def __init__(self, notes: Sequence[str] = ()) -> None:
@@ -30,7 +30,7 @@ class Stream(Iterator[str]):
         search: Callable[[Job], Sequence[Found]],
         notes: Sequence[str] = (),
     ) -> "Stream":
-        """`job` holds one text; `search` finds the whole translation of a part that cannot grow."""
+        """The stream of a job with one text. `search` translates the segments that cannot grow."""
         [cut] = job.cuts
         stream = cls((*cut.notes, *notes))
         stream._pieces = stream._grow(job, engine, segmenter, search)
@@ -44,7 +44,8 @@ class Stream(Iterator[str]):
         growing: "Callable[[str], Stream]",
         notes: Sequence[str] = (),
     ) -> "Stream":
-        """Lines (text, end, whether it can grow), each translated by one of the two functions."""
+        """The stream of some lines, each given as (text, line end, whether it can grow). `growing`
+        translates lines that can grow, and `whole` translates the others."""
         stream = cls(notes)
         stream._pieces = stream._join(lines, whole, growing)
         return stream

@@ -1,4 +1,4 @@
-"""What the core model says of whole translations, given to it at once: scores and attention.
+"""Scores and attention of given translations, by teacher forcing of the core model.
 
 B sentences · S source length · T target length
 """
@@ -25,11 +25,11 @@ Ids = Sequence[Sequence[int]]
 
 @torch.inference_mode()
 def token_scores(model: Transformer, sources: Ids, targets: Ids) -> list[tuple[float, ...]]:
-    """log P of each token of each target, in order, whatever the batches.
+    """log P of each token of each target, in order. The batches do not change the result.
 
     Raises:
-        DataError: a pair that does not fit into the model's positions, by its number.
-        AllYouNeedError: a pair for which the model gives nothing finite, by its number.
+        DataError: a pair is longer than the model's positions; the message has its number.
+        AllYouNeedError: the log-probabilities of a pair are not finite; the message has its number.
     """
     lengths = [max(map(len, pair)) for pair in zip(sources, targets, strict=True)]
     for number, length in enumerate(lengths, 1):
@@ -56,10 +56,10 @@ def token_scores(model: Transformer, sources: Ids, targets: Ids) -> list[tuple[f
 def attention_map(
     model: Transformer, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
 ) -> Tensor:
-    """The cross-attention TS of the heads, averaged.
+    """The mean cross-attention TS of the heads.
 
     Raises:
-        ShapeError: a text that does not fit into the model's positions.
+        ShapeError: a text is longer than the model's positions.
     """
     source_BS, target_BT = _padded(model, [source]), _padded(model, [target])
     return cross_attention_map(model, source_BS, target_BT, heads)[0]

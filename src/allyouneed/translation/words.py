@@ -1,4 +1,4 @@
-"""Words, as alignments count them: what white space separates."""
+"""Counts words as alignments do: white space separates words."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from allyouneed.text.protocol import AnyTokenizer
 
 
 class WordCounter:
-    """Counts the words of a text that comes in pieces; a word may be cut by the pieces' ends."""
+    """Counts the words of a text that comes in pieces. A word may go over several pieces."""
 
     def __init__(self) -> None:
         self.words = 0
@@ -14,11 +14,11 @@ class WordCounter:
 
     @property
     def next(self) -> int:
-        """The number, from 0, of the word that a letter added now would belong to."""
+        """The number, from 0, of the word to which the next letter would belong."""
         return self.words - self.inside_word
 
     def add(self, piece: str) -> None:
-        """Goes on with the next piece."""
+        """Counts the next piece."""
         if piece:
             goes_on = self.inside_word and not piece[0].isspace()
             self.words += len(piece.split()) - goes_on
@@ -26,13 +26,13 @@ class WordCounter:
 
 
 def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
-    """For each token the number of its word, words being what white space separates; -1 for white
-    space itself and for tokens without text, such as the end."""
+    """The number of the word of each token; -1 for white space and for tokens without text, such as
+    the end token."""
     return words_at(tokenizer.decode(ids), tokenizer.spans(ids))
 
 
 def words_at(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
-    """The same for places (begin, end) of a text."""
+    """The number of the word at each place (begin, end) of a text; -1 as in `word_numbers`."""
     return [
         len(text[:end].split()) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
         for begin, end in spans

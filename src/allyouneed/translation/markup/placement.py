@@ -151,7 +151,9 @@ class _Placement:
         if (before and not left.isspace() and left) or self._runs_together(item, 0, left):
             yield " "
         yield item.node
-        if (after and right and not right.isspace() and right not in CLOSING) or self._runs_together(item, 1, right):
+        if (
+            after and right and not right.isspace() and right not in CLOSING
+        ) or self._runs_together(item, 1, right):
             yield " "
 
     def _runs_together(self, item: _Item, side: int, sign: str) -> bool:
