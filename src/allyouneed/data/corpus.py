@@ -157,11 +157,7 @@ class Corpus:
         """The format of the files; if none is given, it follows from the suffix."""
         if self.format is not None:
             return self.format
-        if self.source is None:
-            return "text"
-        all_of_them = [suffix.lower() for suffix in self.source.suffixes]
-        suffixes = [suffix for suffix in all_of_them if suffix not in COMPRESSED]
-        return FORMAT_OF.get(suffixes[-1], "text") if suffixes else "text"
+        return "text" if self.source is None else format_of(self.source)
 
     @property
     def _may_be_folder(self) -> bool:
@@ -193,6 +189,13 @@ class Corpus:
         """The name in messages and reports: the source path, or the task and its seed."""
         name = f"made:{self.made}:{self.seed}" if self.source is None else str(self.source)
         return name if self.languages is None else f"{name} ({'-'.join(self.languages)})"
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file, as its suffix says."""
+    every = [suffix.lower() for suffix in path.suffixes]
+    suffixes = [suffix for suffix in every if suffix not in COMPRESSED]
+    return FORMAT_OF.get(suffixes[-1], "text") if suffixes else "text"
 
 
 def _is_column(field: str) -> bool:

@@ -180,9 +180,20 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
 
 def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, str]:
     """The languages (source, target) that the recipe names, or else those of the model that
-    training starts from; empty where unknown."""
+    training starts from, or else those of the teacher; empty where unknown.
+
+    Raises:
+        ModelFolderError: the teacher cannot be read.
+    """
     own = recipe.source_language, recipe.target_language
-    return own if any(own) or init is None else init.languages
+    if any(own):
+        return own
+    if init is not None:
+        return init.languages
+    for section in recipe.data.train:
+        if section.distill is not None:
+            return translating(section.teachers[0], "distill").languages
+    return own
 
 
 def normaliser_of(recipe: PairsRecipe, init: ModelFolder | None) -> str | None:

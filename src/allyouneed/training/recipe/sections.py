@@ -19,7 +19,7 @@ from allyouneed.core.config import (
     SharedEmbeddings,
     TransformerConfig,
 )
-from allyouneed.data.corpus import Corpus, Format, MadeTask
+from allyouneed.data.corpus import Corpus, Format, MadeTask, format_of
 from allyouneed.data.filters import Filters
 from allyouneed.data.noise.noise import Noise
 from allyouneed.decoding.alignment_heads import AlignmentHeads
@@ -188,6 +188,14 @@ class TrainCorpusSection(CorpusSection):
         return self
 
     @property
+    def _is_one_text(self) -> bool:
+        """Whether the corpus is a file of lines without a target. A name without a suffix may be
+        that of a folder, whose files may hold pairs."""
+        if self.source is None or self.target is not None or not self.source.suffix:
+            return False
+        return (self.format or format_of(self.source)) == "text"
+
+    @property
     def written(self) -> Literal["source", "target"]:
         """The side that `teachers` write, if there are any."""
         return "target" if self.back_translate is None else "source"
@@ -199,10 +207,11 @@ class TrainCorpusSection(CorpusSection):
         return (models,) if isinstance(models, str) else models
 
     def values(self) -> dict[str, Any]:
-        """The values for `Corpus`. If the sources are still to be written, the targets replace
-        them."""
+        """The values for `Corpus`. If one side is still to be written, the other side replaces
+        it."""
         values = super().values()
-        values.pop("distill", None)
+        if values.pop("distill", None) is not None and self._is_one_text:
+            values["target"] = self.source
         if values.pop("back_translate", None) is not None and self.source is None:
             values["source"] = self.target
         return values
@@ -331,6 +340,11 @@ class VocabularySection(Section):
     tokenizer: File | None = Field(
         default=None,
         description="a tokenizer.json to use instead of learning one; it sets the size too",
+    )
+    selection: Count | None = Field(
+        default=None,
+        description="learn vocabulary selection from the training pairs: at most so many target "
+        "pieces for each source piece, such as 100; without this key none is learnt",
     )
 
 

@@ -18,8 +18,15 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, Side, collate
 from allyouneed.data.store_writer import Progress
+from allyouneed.engine.lexical_translation import learn_lexical_translation
+from allyouneed.engine.selection_learning import CANDIDATES, likeliest
 from allyouneed.evaluation.metrics import bleu, bleu_by_direction
-from allyouneed.model_folder.folder import ModelFolder, save_model_folder
+from allyouneed.model_folder.folder import (
+    VOCABULARY_SELECTION,
+    ModelFolder,
+    save_model_folder,
+)
+from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
@@ -249,6 +256,16 @@ class Translate(Task[PairsRecipe]):
             training=facts,
             dtype=dtype,
         )
+        if self.recipe.vocabulary.selection is not None:
+            self._selection.save(path / VOCABULARY_SELECTION, self.tokenizer)
+
+    @cached_property
+    def _selection(self) -> VocabularySelection:
+        """The target pieces that each source piece can need, learnt from the training pairs."""
+        pairs = (self.train.pair(number) for number in range(len(self.train)))
+        words = ((source[:-1].tolist(), target[:-1].tolist()) for source, target in pairs)
+        lexical = learn_lexical_translation(words, len(self.tokenizer))
+        return likeliest(lexical, self.tokenizer, self.recipe.vocabulary.selection or CANDIDATES)
 
 
 def _look_over(recipe: PairsRecipe) -> None:
