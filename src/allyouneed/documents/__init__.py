@@ -1,1 +1,1 @@
-"""Files that people have, and the same files with their text translated."""
+"""Readers and writers of document formats: a file in, the same file in another language out."""

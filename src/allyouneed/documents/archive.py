@@ -1,4 +1,4 @@
-"""Files that are zip archives: read with care, written entry by entry as they were."""
+"""Files that are zip archives: read within limits, and written again with some entries changed."""
 
 import io
 import zipfile
@@ -10,7 +10,7 @@ from allyouneed.errors import DataError
 
 MOST_BYTES = 1 << 30  # of all entries together, unpacked
 MOST_ENTRIES = 20_000
-MOST_TIMES = 300  # how much larger an entry may become than it is packed, if it is a large one
+MOST_TIMES = 300  # an entry of more than `LARGE` bytes may be this many times its packed size
 LARGE = 16 << 20
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
@@ -20,15 +20,15 @@ class Archive:
     """The entries of a zip archive, in order, unpacked.
 
     Raises:
-        DataError: no archive, a damaged one, one with a password or with macros, or one that
-            would grow beyond measure.
+        DataError: the bytes are no archive or a damaged one, have a password or macros, or would
+            unpack to more than the limits.
     """
 
     def __init__(self, data: bytes) -> None:
         if data.startswith(_OLE):
             raise DataError(
-                "the file is protected by a password, or of the format before 2007; "
-                "open it and save it without a password in today's format"
+                "the file has a password, or is in the format of Office before 2007; open it and "
+                "save it without a password as docx, pptx or xlsx"
             )
         self._data = data
         try:
@@ -62,7 +62,8 @@ class Archive:
                 raise DataError("the file is protected by a password; save it without one")
 
     def written(self, changed: Mapping[str, bytes]) -> bytes:
-        """The archive with the content of some entries changed; all else about it stays."""
+        """The archive with the content of some entries changed. All other entries, their order and
+        their dates stay."""
         if all(self.entries[name] == content for name, content in changed.items()):
             return self._data
         target = io.BytesIO()

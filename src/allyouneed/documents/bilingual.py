@@ -1,4 +1,4 @@
-"""A document's sentences beside their translations, for those who review them."""
+"""A document's sentences beside their translations, for reviewers."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,7 +19,7 @@ _STYLE = (
 
 
 def side_by_side(passages: Iterable[Passage], source: str, target: str, title: str) -> str:
-    """An HTML page: a row a sentence, its notes below."""
+    """An HTML page with a row for each sentence, and the notes of its passage below it."""
     rows = []
     for passage in passages:
         notes = "".join(f"<br><small>{escape(note)}</small>" for note in passage.notes)
@@ -38,12 +38,12 @@ def side_by_side(passages: Iterable[Passage], source: str, target: str, title: s
 
 
 def memory_of(passages: Iterable[Passage], source: str, target: str, title: str) -> str:
-    """A TMX file of the sentences."""
+    """A TMX file with a unit for each sentence."""
     return tmx(((pair.source, pair.target) for pair in pairs_of(passages)), source, target)
 
 
 def xliff(passages: Iterable[Passage], source: str, target: str, title: str) -> str:
-    """An XLIFF 1.2 file: a unit a sentence, each to be reviewed."""
+    """An XLIFF 1.2 file with a unit for each sentence, marked as to be reviewed."""
     units = []
     number = 0
     for passage in passages:
@@ -79,10 +79,10 @@ WRITERS: dict[str, Writer] = {
 
 
 def writer_for(path: Path) -> Writer:
-    """What writes such a file.
+    """The function that writes a file with this ending.
 
     Raises:
-        UsageError: an ending that is not known.
+        UsageError: the ending is not known.
     """
     found = WRITERS.get(path.suffix.lower())
     if found is None:

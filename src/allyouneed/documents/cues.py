@@ -1,4 +1,4 @@
-"""Sentences that run over several cues of subtitles: translated whole, parted at the same cues."""
+"""Sentences over several cues of subtitles: translated whole, then divided among the cues."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from allyouneed.translation.markup.passage import Escape, Passage, escaped
 from allyouneed.translation.markup.placement import placed
 
 WIDTH = 42  # characters of a line, the usual limit
-EVEN = 8.0  # what a cue's share of the text that is not as in the source costs, beside votes
-NOTHING = "…"  # what is shown in a cue that the translation has no word for
+EVEN = 8.0  # weight of equal shares of text, in source and translation, beside the words' votes
+NOTHING = "…"  # shown in a cue for which the translation has no word left
 
 
 class Cues(Passage):
-    """The text of neighbouring cues, as one passage. Each cue is one of its outermost nodes."""
+    """The text of neighbouring cues as one passage. Each outermost `Around` node is a cue."""
 
     __slots__ = ("shapes",)
 
@@ -36,14 +36,14 @@ class Cues(Passage):
         self.shapes = [(len(own), max(widest, WIDTH)) for own in lines]
 
     def take(self, carried: Carried) -> None:
-        """Sets the translation, each cue with its share of it."""
+        """Sets the translation and divides it among the cues."""
         cues = [node for node in carried.nodes if isinstance(node, Around)]
         places = parted(carried)
         self.target = placed(carried.nodes, carried.transfer, dict(zip(cues, places, strict=True)))
         self.pairs, self.notes = carried.pairs, carried.notes
 
     def cue(self, number: int) -> str:
-        """The text of a cue as it stands in the file."""
+        """The text of the cue with this number, counted from 0, as the file writes it."""
         if self.target is None:
             return str(self.original[number])
         cues = [node for node in self.target if isinstance(node, Around)]
@@ -53,7 +53,7 @@ class Cues(Passage):
 
 
 class Cue:
-    """One cue of `Cues`, to be written at its place of the file."""
+    """One cue of `Cues`, which is written at its place in the file."""
 
     def __init__(self, cues: Cues, number: int) -> None:
         self.cues, self.number = cues, number
@@ -64,11 +64,11 @@ class Cue:
 
 
 def parted(carried: Carried) -> list[tuple[int, int]]:
-    """For each cue its characters of the translation, in order, no cue without words as long as
-    there are enough.
+    """For each cue, in order, the characters (begin, end) of its share of the translation.
 
-    Of all ways to part the words at their spaces this is the one where most words are in the cue
-    that they come from, and the cues' shares of the text are like those of the source.
+    The translation is divided at spaces. The chosen division has the best sum of two measures: how
+    many words stand in the cue that they come from, and how close the cues' shares of the text are
+    to those of the source. Every cue has a word if there are enough words.
     """
     text = carried.transfer.text
     sources = [plain([node]) for node in carried.nodes if isinstance(node, Around)]

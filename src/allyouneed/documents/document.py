@@ -1,4 +1,4 @@
-"""What a reader makes of a file: its passages, and the file again with their translations."""
+"""A document: the passages of a file, and the file again with their translations."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from allyouneed.translation.markup.passage import Passage, passages
 class Document:
     """A file that was read.
 
-    `passages` are what can be translated, in the order of reading; setting their translations and
-    then calling `written` gives the new file. Without any it is the old one, byte for byte.
-    `notes` say what is not translated, and what else a user should know.
-    `protect` are regular expressions of what the format itself wants carried over literally.
+    `passages` are the texts to translate, in reading order. Once their translations are set,
+    `written` returns the new file; if none is set, it returns the file as it was, byte for byte.
+    `notes` say what is not translated, and what else a user should know. `protect` are regular
+    expressions of text that the format needs unchanged, such as placeholders.
     """
 
     passages: list[Passage]
@@ -25,9 +25,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text with the encoding that it came in; a byte order mark is its first character.
+    """A text with the encoding of its file. A byte order mark is its first character.
 
-    `has_references` says whether the format can write a sign that the encoding lacks as `&#8364;`.
+    `has_references` says whether the format can write a character that the encoding lacks as a
+    reference, such as `&#8364;`.
     """
 
     text: str
@@ -37,15 +38,15 @@ class Encoded:
     def document(
         self, parts: Sequence[Part], notes: Iterable[str] = (), protect: Sequence[str] = ()
     ) -> Document:
-        """The document that these parts of the text make, in the same encoding again."""
+        """The document of these parts of the text, which is written in the same encoding."""
         told = list(notes)
         return Document(
             list(passages(parts)), lambda: self.encoded(joined(parts), told), told, protect
         )
 
     def encoded(self, text: str, notes: list[str]) -> bytes:
-        """The text as bytes. A sign that the encoding lacks becomes a reference; in a format
-        without references the whole text becomes UTF-8, with a note."""
+        """The text as bytes. A character that the encoding lacks becomes a reference. In a format
+        without references the whole text is written as UTF-8, and `notes` gets a note."""
         if self.has_references:
             return text.encode(self.codec, "xmlcharrefreplace")
         try:
@@ -57,10 +58,11 @@ class Encoded:
 
 
 def decoded(data: bytes, declared: str | None = None) -> Encoded:
-    """The text of a file: UTF-8, UTF-16 by its mark, what it declares, else Windows' Latin.
+    """The text of a file and its encoding: UTF-16 if the file has its mark, else the first of
+    UTF-8, the `declared` encoding, Windows-1252 and Latin-1 that can decode the file.
 
-    Every byte comes back when the text is encoded again. A file in ASCII has the encoding that it
-    declares, because its translation may need more signs.
+    The text encodes to the same bytes again. A file in ASCII has the declared encoding, because its
+    translation may need more characters.
     """
     marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
     wanted = [marks[data[:2]]] if data[:2] in marks else ["utf-8", declared or "", "cp1252"]
@@ -77,7 +79,8 @@ def decoded(data: bytes, declared: str | None = None) -> Encoded:
 
 
 def spliced(text: str, places: Iterable[tuple[int, int, Part]]) -> list[Part]:
-    """The text as parts, with those given at their places (begin, end), in order, apart."""
+    """The parts of a text in which the given parts replace text[begin:end]. The places are in order
+    and do not overlap."""
     parts: list[Part] = []
     end_before = 0
     for begin, end, part in places:

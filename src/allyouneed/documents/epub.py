@@ -21,7 +21,8 @@ class BookContents(XmlText):
     """The title and description of a book, and the headings of its table of contents."""
 
     def is_paragraph(self, element: Element) -> bool:
-        """Whether it holds one of them; identifiers, dates and names of people stay."""
+        """Whether the element holds a title, a description or a heading. Identifiers, dates and
+        names of people stay."""
         if element.prefix == "dc:":
             return element.local in ("title", "description")
         return element.local == "text"
@@ -32,18 +33,20 @@ class BookContents(XmlText):
 
 
 def read_epub(data: bytes) -> Document:
-    """The document of a book: its pages, its table of contents, its title.
+    """The document of a book: its pages, table of contents, title and description.
 
     Raises:
-        DataError: no such file, a damaged one, or one whose pages are encrypted.
+        DataError: the file is no epub, is damaged, or has encrypted pages.
     """
     archive = Archive(data)
     if not archive.entries.get("mimetype", b"").startswith(b"application/epub+zip"):
-        raise DataError("the archive is no epub: it has no such mimetype")
+        raise DataError("the archive is no epub: its entry `mimetype` does not say so")
     encrypted = archive.entries.get("META-INF/encryption.xml", b"")
     uris = re.findall(rb"CipherReference[^>]*URI=[\"']([^\"']*)", encrypted)
     if any(not _FONTS.search(uri) for uri in uris):
-        raise DataError("the book is protected by digital rights management")
+        raise DataError(
+            "the book is encrypted (digital rights management) and cannot be translated"
+        )
     entries: dict[str, tuple[list[Part], str]] = {}
     for name, content in archive.entries.items():
         if _PAGES.fullmatch(name):

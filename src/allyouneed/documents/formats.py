@@ -15,11 +15,12 @@ from allyouneed.documents.key_values import read_fluent, read_properties, read_s
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
 from allyouneed.documents.open_document import read_open_document
+from allyouneed.documents.paired_strings import read_tmx, read_ts, read_xliff
 from allyouneed.documents.pdf import read_pdf
 from allyouneed.documents.po import read_po
+from allyouneed.documents.resource_strings import read_android, read_resx
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
-from allyouneed.documents.xml_strings import read_android, read_resx, read_tmx, read_ts, read_xliff
 from allyouneed.documents.yaml_strings import read_yaml
 from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
 
@@ -91,10 +92,10 @@ BY_NAME = {format.name: format for format in FORMATS}
 
 
 def format_of(path: Path, name: str | None = None) -> Format:
-    """The format of a file: the one with this name, else what its ending says.
+    """The format with this name, else the one that the file's ending names.
 
     Raises:
-        UsageError: no such format, or an ending that says nothing.
+        UsageError: the name or the ending is not known.
     """
     if name is not None:
         known = BY_NAME.get(name) or BY_ENDING.get(name.lower().lstrip("."))
@@ -106,8 +107,8 @@ def format_of(path: Path, name: str | None = None) -> Format:
     known = BY_ENDING.get(path.suffix.lower().lstrip("."))
     if known is None:
         raise UsageError(
-            f"{path}: the ending {path.suffix or '(none)'} says nothing about its format; say it "
-            f"with --format, one of {', '.join(BY_NAME)}"
+            f"{path}: no format has the ending {path.suffix or '(none)'}; name the format with "
+            f"--format, one of {', '.join(BY_NAME)}"
         )
     return known
 

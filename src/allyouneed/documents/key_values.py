@@ -27,7 +27,7 @@ _PLACE = re.compile(r"\{\d")
 
 
 def read_properties(data: bytes) -> Document:
-    """The document of a properties file: its values."""
+    """The document of a properties file: its values are translated."""
     encoded = decoded(data)
     in_ascii = encoded.text.isascii()
 
@@ -55,7 +55,7 @@ def _property(raw: str) -> str:
 
 
 def read_strings(data: bytes) -> Document:
-    """The document of Apple's strings file: its values."""
+    """The document of Apple's strings file: its values are translated."""
     encoded = decoded(data)
 
     def decode(raw: str) -> str:
@@ -69,8 +69,8 @@ def read_strings(data: bytes) -> Document:
 
 
 def read_fluent(data: bytes) -> Document:
-    """The document of a Fluent file: messages and their attributes; terms, and messages with
-    variants, stay."""
+    """The document of a Fluent file: messages and their attributes are translated. Terms, and
+    messages with variants, stay."""
     encoded = decoded(data)
     notes = []
     if "->" in encoded.text:
@@ -92,7 +92,7 @@ def _spliced(
     decode: Callable[[str], str],
     encode: Callable[[str, str], str],
 ) -> list[Part]:
-    """The parts of a file whose values `pattern` finds."""
+    """The parts of a file, with a passage for each value with words that `pattern` finds."""
 
     def places() -> Iterator[tuple[int, int, Part]]:
         for match in pattern.finditer(text):

@@ -1,8 +1,9 @@
-"""Markdown: prose is translated; front matter, code, math, HTML, links' targets and tables stay.
+"""Markdown: prose is translated. Front matter, code, math, HTML, targets of links and the lines of
+tables stay.
 
-markdown-it-py finds the blocks and says which lines they are on. The signs of a block's text are
-then found again in the file, one after the other, so that all else stays byte for byte. A block
-whose signs are not found as expected is left as it is, with a note.
+markdown-it-py finds the blocks and their lines. The characters of a block's text are then found
+again in the file, one after the other, so that everything else is copied byte for byte. A block
+whose characters are not where they are expected stays as it is, with a note.
 """
 
 import re
@@ -46,7 +47,7 @@ LONGEST = 20_000  # characters of one block
 
 
 class _Unexpected(Exception):
-    """The signs of a block are not where they should be."""
+    """The characters of a block are not where they are expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def read_markdown(data: bytes) -> Document:
                 raise _Unexpected
             nodes = _nodes(block, content, spelt)
         except _Unexpected:
-            notes.append(f"{where}: left as it is, its Markdown is not understood")
+            notes.append(f"{where}: stays as it is, because its Markdown is not understood")
             continue
         if any(has_words(node) for node in _texts(nodes)):
             escape = _escape("".join(_texts(nodes)), spelt, block.is_cell)
@@ -141,13 +142,13 @@ def _blocks(parser: "MarkdownIt", text: str, skipped: int) -> Iterator[_Block]:
 
 
 def _nodes(block: _Block, content: str, spelt: dict[str, str]) -> tuple[Node, ...]:
-    """The text of a block as nodes; `spelt` gets the signs that are written as entities, or with a
-    backslash."""
+    """The text of a block as nodes. `spelt` gets the characters that are written as entities or
+    with a backslash, and how they are written."""
     tokens: list[Token] = []
     cursor = 0
     in_address = False
     for child in block.token.children or []:
-        if in_address:  # its text was taken with its beginning
+        if in_address:  # its text was taken with its opening
             in_address = child.type != "link_close"
             continue
         match child.type:
@@ -209,7 +210,7 @@ def _nodes(block: _Block, content: str, spelt: dict[str, str]) -> tuple[Node, ..
 
 
 def _with_notes(text: str) -> Iterator[Token]:
-    """Text with the signs of footnotes in it: they stay at their words."""
+    """Text in which marks of footnotes are apart, so that they stay at their words."""
     place = 0
     for match in _NOTE.finditer(text):
         yield text[place : match.start()]
@@ -219,7 +220,8 @@ def _with_notes(text: str) -> Iterator[Token]:
 
 
 def _expect(content: str, cursor: int, wanted: str) -> int:
-    """The place after `wanted`; white space at the edges of lines may be gone."""
+    """The place after `wanted`, which has to stand at `cursor`. White space before a line end is
+    skipped, because the parser leaves it out."""
     if content.startswith(wanted, cursor):
         return cursor + len(wanted)
     spaces = len(content) - len(content[cursor:].lstrip(" \t")) if wanted == "\n" else cursor
@@ -229,7 +231,8 @@ def _expect(content: str, cursor: int, wanted: str) -> int:
 
 
 def _image(content: str, cursor: int, image: "MarkdownToken", tokens: list[Token]) -> int:
-    """Takes a picture: its description is translated beside the sentence that it stands in."""
+    """Adds a picture to the tokens, and returns the place after it. Its description is a passage of
+    its own."""
     begin = _expect(content, cursor, "![")
     end = content.find("]", begin)
     while end >= 0 and content[begin:end].count("[") > content[begin:end].count("]"):
@@ -261,8 +264,8 @@ def _texts(nodes: Nodes) -> Iterator[str]:
 
 
 def _escape(source: str, spelt: Mapping[str, str], is_cell: bool) -> Callable[[str], str]:
-    """Writes text so that it stays text: signs that the source does not have are escaped, others
-    are written as it has them."""
+    """A function that writes text so that Markdown reads it as text. Special characters that the
+    source does not have are escaped; all others are written as the source writes them."""
     special = {sign: f"\\{sign}" for sign in _SPECIAL if sign not in source}
     special |= {sign: raw for sign, raw in spelt.items() if len(sign) == 1 and not sign.isspace()}
     if is_cell:
@@ -272,7 +275,8 @@ def _escape(source: str, spelt: Mapping[str, str], is_cell: bool) -> Callable[[s
 
 
 def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
-    """Writes a block on as many lines as its width asks for; each begins as its lines did."""
+    """A function that writes a block at the width of its lines. Each line begins as the source's
+    lines do."""
     (begin, end), last = block.lines[0], block.lines[-1]
     several = len(block.lines) > 1 and not block.is_cell
     line_begin = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
@@ -297,7 +301,7 @@ def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
 
 
 def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:
-    """Nodes as Markdown; spaces of text are places where a line may end."""
+    """Nodes as Markdown. A line may end at each space of text."""
     parts: list[str] = []
     for node in nodes:
         match node:

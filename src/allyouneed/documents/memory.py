@@ -8,28 +8,29 @@ from allyouneed.documents.xml_tree import Element, Tree, escape, read_tree
 from allyouneed.errors import DataError, UsageError
 from allyouneed.files import write_whole
 
-LIKE = 75.0  # per cent, from which on a sentence is like another one
+LIKE = 75.0  # per cent: from here on, two sentences are similar
 Pairs = Mapping[str, str]
 
 
 class Memory:
-    """Sentences with their translations. Call it with a sentence: its translation, or None."""
+    """Sentences with translations. A call with a sentence returns its translation, or None."""
 
     def __init__(self, pairs: Pairs, languages: tuple[str, str] | None = None) -> None:
-        """`languages` are the codes that the file has for the two."""
+        """`languages` are the codes of source and target in the file."""
         self.pairs = dict(pairs)
         self.languages = languages
         self._sources: list[str] | None = None
 
     def __call__(self, sentence: str) -> str | None:
-        """The translation of exactly this sentence, but for white space."""
+        """The translation of this sentence; white space does not count. None if it is not known."""
         return self.pairs.get(" ".join(sentence.split()))
 
     def like(self, sentence: str) -> tuple[float, str, str] | None:
-        """The most similar sentence: (per cent, sentence, translation); None if none is like it.
+        """The most similar sentence: (per cent, sentence, translation). None if no sentence is
+        similar by at least `LIKE` per cent.
 
         Raises:
-            UsageError: the library that compares texts is not installed.
+            UsageError: rapidfuzz is not installed.
         """
         try:
             from rapidfuzz import fuzz, process
@@ -46,11 +47,12 @@ class Memory:
 def read_tmx(path: Path, source: str | None = None, target: str | None = None) -> Memory:
     """The memory in a TMX file, from one language into another.
 
-    Without `source` it is the language that the file names, without `target` the first other one
-    of each unit. Codes match without their countries: "de" takes "de-AT".
+    Without `source`, the source is the language that the file names. Without `target`, it is the
+    first other language of each unit. Codes match without their countries: "de" takes "de-AT".
 
     Raises:
-        DataError: no such file, damaged, or without a unit in these languages.
+        DataError: the file is damaged, or has no unit in these languages.
+        OSError: there is no such file.
     """
     tree, _ = read_tree(path.read_bytes(), str(path))
     header = tree.root.child("header")
@@ -90,7 +92,8 @@ def _texts(tree: Tree, unit: Element) -> dict[str, str]:
 
 
 def _bare(tree: Tree, segment: Element) -> str:
-    """The text of a segment without the codes of a format, which are elements in it."""
+    """The text of a segment without its elements, which hold codes of another format; highlighted
+    text (`hi`) is kept."""
     parts, place = [], segment.inner
     for child in segment.children:
         parts.append(tree.text[place : child.begin])
@@ -117,7 +120,7 @@ def tmx(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str:
 
 
 def tmx_units(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str:
-    """The same as elements of a TMX file's body."""
+    """Sentences with their translations as units of a TMX file's body."""
     return "".join(
         f'    <tu><tuv xml:lang="{source}"><seg>{escape(one)}</seg></tuv>'
         f'<tuv xml:lang="{target}"><seg>{escape(other)}</seg></tuv></tu>\n'
@@ -128,8 +131,8 @@ def tmx_units(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str
 def update_tmx(
     path: Path, memory: Memory, new: Iterable[tuple[str, str]], source: str, target: str
 ) -> int:
-    """Adds pairs that the memory lacks to its TMX file, which is written whole or not at all; all
-    that it has stays. Returns how many were new."""
+    """Adds the pairs that the memory lacks to its TMX file, and returns their number. What the file
+    holds stays. It is written whole or not at all."""
     found: dict[str, str] = {}
     for one, other in new:
         key = " ".join(one.split())
@@ -142,7 +145,7 @@ def update_tmx(
         tree, codec = read_tree(path.read_bytes(), str(path))
         body = tree.root.child("body")
         if body is None:
-            raise DataError(f"{path} has no body")
+            raise DataError(f"{path} has no <body>, so it is not a TMX file; name another one")
         units = tmx_units(found.items(), *codes)
         text = tree.text[: body.inner_end] + units + tree.text[body.inner_end :]
         write_whole(path, text.encode(codec))

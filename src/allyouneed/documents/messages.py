@@ -10,12 +10,12 @@ from allyouneed.translation.markup.passage import Passage, escaped
 _MARK = re.compile(r"""</?[a-zA-Z][^\s<>/]*(?:\s[^<>]*)?/?>|\r?\n""")
 _ALONE = frozenset(["br", "img", "hr", "wbr", "input"])
 Encode = Callable[[str], str]
-"""encode(text): the text as the file writes it, with its quotes and escapes."""
+"""encode(text): the text as the file writes it, with quotes and escapes."""
 
 
 def message(text: str, raw: str, encode: Encode, where: str) -> Passage:
-    """The passage of a message that stands in the file as `raw`; tags in it are tags, and line ends
-    stay between their words."""
+    """The passage of a message that stands in the file as `raw`. Tags in its text are carried as
+    tags, and line ends stay between their words."""
 
     def write(passage: Passage) -> str:
         return encode(escaped(passage.target or (), str))
@@ -24,7 +24,7 @@ def message(text: str, raw: str, encode: Encode, where: str) -> Passage:
 
 
 def message_nodes(text: str) -> tuple[Node, ...]:
-    """A message as nodes."""
+    """The text of a message as nodes."""
     tokens: list[Token] = []
     place = 0
     for match in _MARK.finditer(text):

@@ -30,10 +30,10 @@ _COLUMN = re.compile(r"<(?:\w+:)?tableColumn\b[^>]*?\sname=\"([^\"]*)\"")
 
 
 class Properties(XmlText):
-    """The title, subject and description of a document, of all its properties."""
+    """The title, subject and description of a document. All other properties stay."""
 
     def is_paragraph(self, element: Element) -> bool:
-        """Whether it is one of the three."""
+        """Whether the element holds the title, the subject or the description."""
         return element.local in ("title", "description", "subject")
 
     def passage(self, element: Element) -> Passage:
@@ -45,7 +45,7 @@ def read_docx(data: bytes) -> Document:
     """The document of a Word file: text, tables, notes, headers, text boxes, comments, charts.
 
     Raises:
-        DataError: no such file, a damaged one, one with a password or macros.
+        DataError: the file has another format, is damaged, or has a password or macros.
     """
     archive = _opened(data, "word/document.xml")
     return archive_document(archive, WORD, OoxmlText)
@@ -55,7 +55,7 @@ def read_pptx(data: bytes) -> Document:
     """The document of a PowerPoint file: slides, their notes, tables and charts.
 
     Raises:
-        DataError: no such file, a damaged one, one with a password or macros.
+        DataError: the file has another format, is damaged, or has a password or macros.
     """
     archive = _opened(data, "ppt/presentation.xml")
     return archive_document(archive, POWERPOINT, OoxmlText)
@@ -65,7 +65,7 @@ def read_xlsx(data: bytes) -> Document:
     """The document of an Excel file: texts of cells, comments, drawings; formulas stay.
 
     Raises:
-        DataError: no such file, a damaged one, one with a password or macros.
+        DataError: the file has another format, is damaged, or has a password or macros.
     """
     archive = _opened(data, "xl/workbook.xml")
     names = {
@@ -90,7 +90,8 @@ def read_xlsx(data: bytes) -> Document:
 def archive_document(
     archive: Archive, patterns: Iterable[str], text: Callable[[Tree, str], XmlText]
 ) -> Document:
-    """The document of those entries whose names match, as `text` reads them, and of the title."""
+    """The document of the title and of the entries whose names match a pattern, as `text` reads
+    them."""
     wanted = re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
     entries: dict[str, tuple[list[Part], str]] = {}
     notes: list[str] = []
@@ -100,7 +101,7 @@ def archive_document(
             found = text(tree, name)
             entries[name] = found.parts(), codec
             if isinstance(found, OoxmlText) and found.tracked:
-                notes.append(f"{name}: tracked changes; what was deleted stays as it is")
+                notes.append(f"{name}: it has tracked changes; deleted text stays as it is")
         elif re.fullmatch(TITLE, name):
             tree, codec = read_tree(content, name)
             entries[name] = Properties(tree, name).parts(), codec

@@ -1,7 +1,7 @@
 """Paragraphs of Office Open XML: runs of text, each with properties.
 
-Word and others break runs anywhere, after every correction of a letter. Runs with equal properties
-are one text here, and a change of properties is a tag.
+Word and other programs break runs anywhere, for example after each correction. Here neighbouring
+runs with equal properties are one text, and other properties are a tag around their text.
 """
 
 import re
@@ -29,7 +29,7 @@ _FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
 
 
 MakeRun = Callable[[str, str], str]
-"""make(text, properties): a run."""
+"""make(text, properties): the XML of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Style:
     raw: str
 
     def written(self) -> str:
-        """Nothing: the properties are written with every run."""
+        """Nothing, because the properties are written with every run."""
         return ""
 
 
@@ -66,19 +66,19 @@ class OoxmlText(XmlText):
         self.tracked = False
 
     def is_paragraph(self, element: Element) -> bool:
-        """A paragraph of text, or a string of a sheet."""
+        """Whether the element is a paragraph of text, or a string of a sheet."""
         if element.local == "p":
             return element.prefix in self._word or element.prefix in self._drawing
         return element.local in ("si", "is", "text") and element.prefix in self._sheet
 
     def is_left(self, element: Element) -> bool:
-        """Names of a table's columns, to which formulas refer; deleted text; mathematics."""
+        """Deleted text, mathematics, and names of a table's columns, to which formulas refer."""
         if element.local in ("si", "is") and self.left_texts:
             return self.tree.content(element) in self.left_texts
         return element.local in ("del", "moveFrom", "oMath", "oMathPara", "instrText")
 
     def passage(self, element: Element) -> Passage:
-        """A paragraph without its properties."""
+        """The text of a paragraph; its properties are copied."""
         children = element.children
         begin = element.inner
         if children and children[0].local == "pPr":
@@ -102,7 +102,7 @@ class OoxmlText(XmlText):
         return Passage(nodes, original, escape, self.counted(), write)
 
     def _tokens(self, elements: Sequence[Element]) -> Iterator["_Run | Node"]:
-        """Text with its properties, and whatever else a paragraph has, in order."""
+        """The content of a paragraph in order: text with its properties, and nodes for all else."""
         number = 0
         while number < len(elements):
             element = elements[number]
@@ -154,7 +154,7 @@ class OoxmlText(XmlText):
         return self.tree.attribute(mark, f"{mark.prefix}fldCharType") if mark else ""
 
     def _end_of_field(self, elements: Sequence[Element], number: int) -> int | None:
-        """The number after the run that ends the field; None where it ends in another paragraph."""
+        """The number after the run that ends the field; None if it ends in another paragraph."""
         depth = 1
         for n in range(number, len(elements)):
             mark = self._field_mark(elements[n])
@@ -164,7 +164,8 @@ class OoxmlText(XmlText):
         return None
 
     def _field(self, elements: Sequence[Element]) -> Iterator["_Run | Node"]:
-        """A field: text that a program fills in stays, the text of a link is translated."""
+        """The nodes of a field. The text of a link is translated; text that a program fills in,
+        such as a page number, stays."""
         marks = [self._field_mark(element) for element in elements]
         parts: tuple[Part, ...] = tuple(part for one in elements for part in self.of(one))
         if "separate" not in marks:
@@ -182,7 +183,7 @@ class OoxmlText(XmlText):
             yield Void(parts, seen)
 
     def _maker(self, paragraph: Element) -> "MakeRun":
-        """Writes a run of this kind of paragraph."""
+        """A function that writes the runs of a paragraph of this kind."""
         prefix = paragraph.prefix
         keep = "" if prefix in self._drawing else ' xml:space="preserve"'
         bare = paragraph.local in ("si", "is") and paragraph.child("r") is None
@@ -196,14 +197,14 @@ class OoxmlText(XmlText):
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Text with the properties that it has."""
+    """A text with its properties."""
 
     style: str
     text: str
 
 
 def _commonest(tokens: Sequence["_Run | Node"]) -> str:
-    """The properties that most of the text has."""
+    """The properties of the largest part of the text; empty if there is no text."""
     lengths: dict[str, int] = {}
     for token in tokens:
         if isinstance(token, _Run):
@@ -212,8 +213,8 @@ def _commonest(tokens: Sequence["_Run | Node"]) -> str:
 
 
 def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ...]:
-    """Text of the base's properties as it is, and all other within a tag that stands for its own;
-    neighbours with equal properties are one."""
+    """The tokens as nodes. Text with the properties `base` is plain. Text with other properties is
+    inside a tag that stands for them. Neighbours with equal properties are joined."""
     nodes: list[Node] = []
     before: str | None = None
     for token in tokens:
@@ -234,7 +235,7 @@ def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ..
 
 
 def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
-    """Nodes as runs; `style` is that of their text."""
+    """The XML of nodes as runs; `style` are the properties of their plain text."""
     text = ""
     for node in [*nodes, None]:
         if isinstance(node, (str, Kept)):

@@ -28,14 +28,14 @@ class OpenDocumentText(XmlText):
         return element.prefix == "dc:" and element.local in ("title", "description", "subject")
 
     def is_left(self, element: Element) -> bool:
-        """Cells that are computed, or hold numbers; deleted text; styles of numbers; authors."""
+        """Cells with formulas or numbers, deleted text, and names of authors."""
         if element.local in ("table-cell", "covered-table-cell"):
             kind = self.tree.attribute(element, "office:value-type") or "string"
             return kind != "string" or "table:formula" in element.attributes
         return element.local in ("tracked-changes", "creator", "initial-creator")
 
     def passage(self, element: Element) -> Passage:
-        """The paragraph."""
+        """The text of the paragraph."""
         return self.simple_passage(element, tidy(list(self._nodes(element))))
 
     def _nodes(self, element: Element) -> Iterator[Node]:
@@ -64,7 +64,7 @@ def read_open_document(data: bytes) -> Document:
     """The document of an odt, odp or ods file: text, tables, notes, headers, descriptions.
 
     Raises:
-        DataError: no such file, a damaged one, one with a password or macros.
+        DataError: the file has another format, is damaged, or has a password or macros.
     """
     archive = Archive(data)
     if "content.xml" not in archive.entries:

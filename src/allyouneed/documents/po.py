@@ -1,4 +1,4 @@
-"""Translations of gettext (po, pot): what is untranslated gets a translation."""
+"""Translations of gettext (po, pot): messages without a translation get one."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _FIELD = re.compile(
 _FLAGS = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f"}
-_SINGULAR = {6: 1}  # the form for one, where it is not the first: Arabic has one for none before it
+_SINGULAR = {6: 1}  # number of forms → the singular's; in Arabic the form for none comes first
 
 
 @dataclass(slots=True)
@@ -31,10 +31,11 @@ class _Entry:
 
 
 def read_po(data: bytes) -> Document:
-    """The document of a po file. Plural forms get the plural's translation, but the one for one.
+    """The document of a po file. The singular form gets the translation of the singular, all other
+    forms that of the plural.
 
     Raises:
-        DataError: it has no message.
+        DataError: the file has no message.
     """
     declared = re.search(rb"charset=([\w-]+)", data[:4096])
     codec = declared[1].decode() if declared and declared[1] != b"CHARSET" else None

@@ -23,13 +23,14 @@ _SENTENCE_END = re.compile(r"[.!?…:。！？♪][\"'”’»)\]]*\s*\Z")
 _DASH = re.compile(r"[-–—‐]\s*")
 _DIALOGUE = re.compile(r"^(Dialogue:[^\r\n]*)", re.MULTILINE)
 _ASS_MARK = re.compile(r"\{[^{}]*\}|\\[Nnh]")
-MOST_CUES = 6  # that one sentence may run over
-PAUSE = 3.0  # seconds between cues that are of one sentence, at most
+MOST_CUES = 6  # of one sentence
+PAUSE = 3.0  # at most so many seconds between the cues of one sentence
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A cue: the place of its text in the file, and when it is shown, in seconds."""
+    """A cue: the place of its text in the file, and the seconds from `start` to `stop` in which it
+    is shown."""
 
     begin: int
     end: int
@@ -40,7 +41,7 @@ class _Shown:
 
     @property
     def is_dialogue(self) -> bool:
-        """Whether each of its lines is of another speaker."""
+        """Whether a line begins with a dash: then each line is spoken by somebody else."""
         lines = self.text.splitlines()
         return any(_DASH.match(_TAG.sub("", line)) for line in lines)
 
@@ -49,7 +50,7 @@ def read_srt(data: bytes) -> Document:
     """The document of a SubRip file.
 
     Raises:
-        DataError: nothing in it is a cue.
+        DataError: the file has no cue.
     """
     return _read_cues(data, _srt_escape, html_like=False)
 
@@ -58,7 +59,7 @@ def read_vtt(data: bytes) -> Document:
     """The document of a WebVTT file.
 
     Raises:
-        DataError: nothing in it is a cue.
+        DataError: the file has no cue.
     """
     return _read_cues(data, _vtt_escape, html_like=True)
 
@@ -113,7 +114,7 @@ def _seconds(parts: Sequence[str | None]) -> float:
 
 
 def _groups(shown: Sequence[_Shown]) -> list[list[_Shown]]:
-    """Cues together that a sentence runs over."""
+    """The cues in groups. A sentence that runs over several cues is in one group."""
     groups: list[list[_Shown]] = []
     for cue in shown:
         last = groups[-1][-1] if groups else None
@@ -132,7 +133,7 @@ def _groups(shown: Sequence[_Shown]) -> list[list[_Shown]]:
 
 
 def _dialogue_lines(cue: _Shown) -> list[tuple[int, int, str]]:
-    """The lines of a cue in which people talk, without their dashes: (begin, end, text)."""
+    """The lines of a dialogue without their dashes: (begin, end, text)."""
     found: list[tuple[int, int, str]] = []
     begin = cue.begin
     for line in cue.text.splitlines(keepends=True):
@@ -175,10 +176,10 @@ def _vtt_escape(text: str) -> str:
 
 
 def read_ass(data: bytes) -> Document:
-    """The document of an ASS or SSA file: the text of its Dialogue lines; drawings stay.
+    """The document of an ASS or SSA file: the text of its Dialogue lines. Drawings stay.
 
     Raises:
-        DataError: it has no Dialogue line.
+        DataError: the file has no Dialogue line.
     """
     encoded = decoded(data)
     places: list[tuple[int, int, Part]] = []
@@ -201,7 +202,7 @@ def read_ass(data: bytes) -> Document:
 
 
 def _number_of_fields(text: str) -> int:
-    """How many columns an event has, by the Format line of the events; usually 10."""
+    """The number of columns of an event, by the Format line; 10 without such a line."""
     found = re.search(r"^\[Events\]\s*^Format:([^\r\n]*)", text, re.MULTILINE)
     return found[1].count(",") + 1 if found else 10
 

@@ -1,4 +1,4 @@
-"""Plain text: paragraphs, whose lines were broken at a width or stand for themselves."""
+"""Plain text: paragraphs whose lines were broken at a width, and lines that stand alone."""
 
 import codecs
 import re

@@ -1,17 +1,18 @@
-"""Text that was broken into lines of some width, broken again."""
+"""Breaks text into lines of a width, and finds the width that lines were broken at."""
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-BREAK = "\0"  # a space at which a line may end; spaces within code or addresses are no such places
+BREAK = "\0"  # stands for a space where a line may end; a space in code or an address may not
 _LIKE_SYNTAX = re.compile(r"[-+*>#=|~]|\d+[.)]")
 
 
 def wrapped(text: str, width: int, first: str = "", later: str = "") -> list[str]:
-    """Lines of at most `width` characters, as far as words allow, each with what it begins with.
+    """The text in lines of at most `width` characters; a longer word has a line of its own.
 
-    The text has `BREAK` where a line may end. No line begins with what Markdown takes for a list.
+    The text has `BREAK` where a line may end. The first line begins with `first`, the others with
+    `later`. No line begins with a word that Markdown reads as the mark of a list.
     """
     lines: list[str] = []
     line, empty = first, True
@@ -30,8 +31,8 @@ def wrapped(text: str, width: int, first: str = "", later: str = "") -> list[str
 
 
 def balanced(text: str, lines: int, width: int) -> str:
-    """Text on as many lines as it needs at this width, at least as even as words allow; `lines`
-    are what there may be before the width gives way."""
+    """Text on as few lines as this width needs, of lengths as equal as words allow. There are at
+    most `lines` lines; if they are too few for the width, they are longer."""
     words = text.split()
     needed = min(-(-len(text) // max(width, 1)), max(lines, 1))
     if needed < 2 or len(words) < 2:
@@ -49,8 +50,8 @@ def balanced(text: str, lines: int, width: int) -> str:
 
 
 def width_of(lines: Sequence[str]) -> int | None:
-    """The width that lines of a paragraph were broken at; None for lines that end where they want
-    to, as those of a poem or a list of names do."""
+    """The width that the lines of a paragraph were broken at; None for lines that were ended on
+    purpose, such as those of a poem or a list of names."""
     if len(lines) < 2:
         return None
     widest = max(map(len, lines))

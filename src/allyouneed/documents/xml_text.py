@@ -1,8 +1,10 @@
-"""Text of XML files: the parts of a tree, with a passage for each paragraph."""
+"""Text of XML files: a tree of elements becomes parts, with a passage for each paragraph."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from allyouneed.documents.xml_tree import Element, Tree, escape, escape_attribute
+from allyouneed.documents.document import Document, Encoded
+from allyouneed.documents.xml_tree import Element, Tree, escape, escape_attribute, read_tree
+from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Nodes, Part, Void
 from allyouneed.translation.markup.passage import Passage, has_words
 
@@ -10,9 +12,10 @@ Skip = Callable[[Element], bool]
 
 
 class XmlText:
-    """What all formats of XML have in common: paragraphs, however they nest, and attributes.
+    """Reads the text of an XML file: paragraphs, at any depth, and attributes that hold text.
 
-    A format says what a paragraph is, what nodes it has, and how it is written.
+    Each format has a subclass, which says what a paragraph is, which nodes it has, and how it is
+    written.
     """
 
     text_attributes: Mapping[str, Collection[str]] = {}
@@ -23,7 +26,7 @@ class XmlText:
         self._number = 0
 
     def parts(self) -> list[Part]:
-        """The whole file."""
+        """The parts of the whole file."""
         root = self.tree.root
         text = self.tree.text
         return [text[: root.begin], *self.of(root), text[root.end :]]
@@ -37,11 +40,11 @@ class XmlText:
         return False
 
     def passage(self, element: Element) -> Passage:
-        """The passage that a paragraph is, from `inner` to `inner_end`."""
+        """The passage of a paragraph. It replaces the characters `inner` to `inner_end`."""
         raise NotImplementedError
 
     def of(self, element: Element) -> tuple[Part, ...]:
-        """The element as parts; asked twice, the passages are the same ones."""
+        """The parts of an element. Every call for the same element returns the same passages."""
         known = self._known.get(element.begin)
         if known is None:
             known = self._known[element.begin] = tuple(self._of(element))
@@ -63,7 +66,7 @@ class XmlText:
         yield self.tree.text[element.inner_end : element.end]
 
     def within(self, element: Element, begin: int | None = None) -> Iterator[Part]:
-        """What stands in an element, from a place on, as parts."""
+        """The parts inside an element, from the character `begin` on (None: all of them)."""
         place = element.inner if begin is None else begin
         for child in element.children:
             if child.begin >= place:
@@ -73,7 +76,7 @@ class XmlText:
         yield self.tree.text[place : element.inner_end]
 
     def _tag(self, element: Element) -> Iterator[Part]:
-        """The opening tag, with passages for attributes that hold text."""
+        """The parts of the opening tag, with a passage for each attribute that holds text."""
         place = element.begin
         for name in self.text_attributes.get(element.local, ()):
             value = self.tree.attribute(element, name)
@@ -87,18 +90,32 @@ class XmlText:
         yield self.tree.text[place : element.inner]
 
     def where(self) -> str:
-        """The place in the file, for people."""
+        """The place of the present paragraph, for messages."""
         return f"{self.name}, paragraph {self._number}"
 
     def counted(self) -> str:
-        """The place of the next paragraph."""
+        """Goes on to the next paragraph, and returns its place."""
         self._number += 1
         return self.where()
 
     def void(self, element: Element, seen: str = "") -> Void:
-        """An element that stays as it is, but for paragraphs within it."""
+        """An element that is copied; only the paragraphs inside it are translated."""
         return Void(self.of(element), seen)
 
     def simple_passage(self, element: Element, nodes: Nodes) -> Passage:
-        """A passage of tags around text, which is written as it is read."""
+        """A passage for a format in which tags stand around text."""
         return Passage(nodes, tuple(self.within(element)), escape, self.counted())
+
+
+def read_xml_text(data: bytes, kind: type[XmlText], root: str) -> Document:
+    """The document of an XML file whose outermost element is `root`, as `kind` reads it.
+
+    Raises:
+        DataError: the file is no well-formed XML, or has another outermost element.
+    """
+    tree, codec = read_tree(data, "the file")
+    if tree.root.local != root:
+        raise DataError(
+            f"the outermost element is <{tree.root.name}>, not <{root}>: the format is another one"
+        )
+    return Encoded(tree.text, codec, has_references=True).document(kind(tree, "the file").parts())

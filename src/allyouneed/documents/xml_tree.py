@@ -1,4 +1,4 @@
-"""The elements of an XML file with their places in it, so that all else can stay byte for byte."""
+"""The elements of an XML file with their places in it, so that all else is copied byte for byte."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ MOST_ELEMENTS = 2_000_000  # of one file: each takes some hundred bytes of memor
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element: its places in the text, begin … end with its tags, inner … inner_end without."""
+    """An element: text[begin:end] with its tags, text[inner:inner_end] without them."""
 
     name: str
     begin: int
@@ -32,20 +32,20 @@ class Element:
 
     @property
     def local(self) -> str:
-        """The name without its prefix."""
+        """The name without its prefix, such as "p"."""
         return self.name.rpartition(":")[2]
 
     @property
     def prefix(self) -> str:
-        """The prefix with its colon, or nothing."""
+        """The prefix with its colon, such as "w:"; empty if the name has none."""
         return self.name[: self.name.rfind(":") + 1]
 
     def child(self, local: str) -> "Element | None":
-        """The first child with this name."""
+        """The first child with this local name; None if there is none."""
         return next((child for child in self.children if child.local == local), None)
 
     def walk(self) -> "Iterator[Element]":
-        """The elements within, and within those, in the order in which they begin."""
+        """All elements inside this one, at any depth, in the order in which they begin."""
         for child in self.children:
             yield child
             yield from child.walk()
@@ -59,16 +59,16 @@ class Tree:
     root: Element
 
     def raw(self, element: Element) -> str:
-        """The element as it stands."""
+        """The element as it stands in the file."""
         return self.text[element.begin : element.end]
 
     def attribute(self, element: Element, name: str) -> str:
-        """The value of an attribute; nothing where there is none."""
+        """The value of an attribute; empty if the element has no such attribute."""
         place = element.attributes.get(name)
         return unescape(self.text[slice(*place)]) if place else ""
 
     def content(self, element: Element) -> str:
-        """The text in an element and in those within it."""
+        """The text inside an element, at any depth."""
         parts, place = [], element.inner
         for child in element.children:
             parts += [unescaped(self.text[place : child.begin]), self.content(child)]
@@ -80,7 +80,7 @@ def read_tree(data: bytes, name: str) -> tuple[Tree, str]:
     """The elements of a file, and its encoding.
 
     Raises:
-        DataError: it is not well-formed, declares entities of its own, or nests too deep.
+        DataError: the file is not well-formed, declares entities, or is nested too deep.
     """
     codec = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
     declared = re.match(rb"\s*<\?xml[^>]*encoding=[\"']([\w-]+)", data)
@@ -137,7 +137,7 @@ def _root(text: str, name: str) -> Element:
 
 
 def unescaped(text: str) -> str:
-    """Text of XML as a reader sees it; comments are not seen."""
+    """Text of XML as a reader sees it, without comments."""
     if "<" in text:
         text = re.sub(r"<!--[\s\S]*?-->|<\?[\s\S]*?\?>", "", text)
         text = re.sub(r"<!\[CDATA\[([\s\S]*?)\]\]>", lambda m: m[1].replace("&", "&amp;"), text)
@@ -148,7 +148,7 @@ _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def escape(text: str) -> str:
-    """Text as XML writes it; signs that XML cannot hold are left out."""
+    """Text as XML writes it, without control characters, which XML cannot hold."""
     text = _INVALID.sub("", text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 

@@ -1,7 +1,7 @@
-"""Strings in YAML: the messages of Rails and others. Only values change, byte for byte.
+"""Strings in YAML, such as the messages of Rails. Only values change; all else is copied.
 
-The scanner of PyYAML says where scalars stand; nothing is constructed, so that no tag and no alias
-of a hostile file means anything.
+PyYAML's scanner finds the places of scalars. No object is constructed, so the tags and aliases of a
+hostile file have no effect.
 """
 
 import json
@@ -27,14 +27,14 @@ _PLAIN = re.compile(r"(?![-?:,\[\]{}#&*!|>'\"%@`\s])(?:(?!:\s|:\Z|\s#)[^\n\t])+(
 _FLOW_SIGNS = re.compile(r"[\[\]{},]")  # that end bare text within brackets
 _UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]")
-_LINE_ENDS = re.compile("[\x85\u2028\u2029\ufeff]")  # to YAML, which has no room for them in text
+_LINE_ENDS = re.compile("[\x85\u2028\u2029\ufeff]")  # YAML reads them as ends of lines
 _BLOCK_HEAD = re.compile(r"([|>])[-+\d]*[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r)")
 DEEPEST = 200
 
 
 @dataclass(slots=True)
 class _Collection:
-    """A mapping or a list that the scanner is in, and the key of the value that comes next."""
+    """A mapping or a list that is not ended yet, and the key of the next value."""
 
     in_brackets: bool
     key: str = ""
@@ -42,14 +42,14 @@ class _Collection:
 
 
 def read_yaml(data: bytes) -> Document:
-    """The document of a YAML file: values that are texts; keys, comments and layout stay.
+    """The document of a YAML file: values that are texts. Keys, comments and layout stay.
 
-    Values that YAML reads as numbers, dates or switches stay, as do aliases, merge keys, and
-    whatever has a tag of its own (`!ruby/sym x`).
+    Values that YAML reads as numbers, dates or switches stay too, as do aliases, merge keys, and
+    values with a tag of their own (`!ruby/sym x`).
 
     Raises:
         UsageError: PyYAML is not installed.
-        DataError: it is no YAML, or nests too deep.
+        DataError: the file is no YAML, or is nested too deep.
     """
     encoded = decoded(data)
     text = encoded.text
@@ -113,16 +113,17 @@ def _tokens(text: str) -> "Iterator[Token]":
             yield token
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         said = " ".join(str(error).split())
-        raise DataError(f"it is no YAML: {said}") from error
+        raise DataError(f"the file is no YAML: {said}") from error
 
 
 def _is_no_text(token: "Token") -> bool:
-    """Whether a bare value is a number, a date, a switch or a name such as `blue_2`."""
+    """Whether a value without quotes is a number, a date, a switch or a name such as `blue_2`."""
     return bool(token.plain and _NO_TEXT.fullmatch(token.value))
 
 
 def _encoder(raw: str, in_brackets: bool) -> Encode | None:
-    """What writes a value in the style of `raw`; None for a block that cannot be written again."""
+    """A function that writes a value in the style of `raw`; None for a block whose style is not
+    supported."""
     if raw.startswith("'"):
         return lambda new: "'" + _one_line(new).replace("'", "''") + "'"
     if raw.startswith('"'):
@@ -143,12 +144,12 @@ def _one_line(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Text without the signs that YAML knows in double quotes alone."""
+    """Text without the characters that YAML allows only as escapes in double quotes."""
     return _LINE_ENDS.sub(" ", _UNPRINTABLE.sub("", text))
 
 
 def _plain(text: str, in_brackets: bool) -> str:
-    """Text without quotes where YAML would read the same text, else in quotes."""
+    """Text without quotes if YAML reads it as the same text, else in double quotes."""
     is_bare = not (in_brackets and _FLOW_SIGNS.search(text))
     if is_bare and _PLAIN.fullmatch(text) and text == _bare(text) and not _NO_TEXT.fullmatch(text):
         return text
@@ -156,7 +157,7 @@ def _plain(text: str, in_brackets: bool) -> str:
 
 
 def _quoted(text: str, escaped: re.Pattern[str]) -> str:
-    """Text in double quotes, with escapes for what the pattern finds."""
+    """Text in double quotes; the characters that the pattern finds become escapes."""
     text = json.dumps(_UNPRINTABLE.sub("", text), ensure_ascii=False)
     return escaped.sub(
         lambda sign: f"\\U{ord(sign[0]):08x}" if sign[0] > "\uffff" else f"\\u{ord(sign[0]):04x}",
