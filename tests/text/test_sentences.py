@@ -62,9 +62,27 @@ def test_the_sentences_are_the_text(text: str) -> None:
         ["Das kostet 5 Mio. Euro. ", "Hr. Dr. Maier zahlt evtl. Steuern usw. ", "Er nicht."],
         ["So do I. ", "Now go."],
         ["これは本です。", "あれは？", "「はい。」と言った。", "「いいえ。」", "終わり"],
+        [
+            "これは（例：本。）です。",
+            "「行く。」って聞いた。",
+            "（雨。）",
+            "それでも行く！",
+            "本当？！",
+            "うん",
+        ],
+        [
+            "“你好吗？”她问。",
+            "「不。」小王回答说。",
+            "我很好！",
+            "（真的。）",
+            "价格是3．5元．",
+            "再见．",
+        ],
+        ["他来了。)", "她走了。】 ", "《好！》", "完"],
         ["Привет. ", "Как дела? ", "Хорошо."],
         ["كيف حالك؟ ", "بخير."],
         ["यह है। ", "वह है।"],
+        ["「はい。」\n", "って何？"],
         ["A heading\n", "no stop at the end of a line\n\n", "Next.\r\n", "Last.\n"],
         ["1. Introduction\n", "2. The model. ", "Then more."],
         ["  \n Space ahead stays with the first.  ", "Second. \t "],
@@ -154,6 +172,8 @@ LONG = {
     "dashes": "! -" * 33_000,
     "sentences": "The man is here. " * 6_000,
     "ideographic stops": "。と" + "。" * 200_000 + "と",
+    "ideographic stops and brackets": "。」" * 100_000 + "な" * 100_000,
+    "full-width stops": "．" * 200_000,
 }
 
 

@@ -16,6 +16,7 @@ from typing import Protocol
 from allyouneed.errors import UsageError, nearest
 from allyouneed.text.capitals import in_capitals, in_small_letters
 from allyouneed.text.dressing import Dresser
+from allyouneed.text.full_width import SUSPECT, in_usual_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ _CHANGED = re.compile(
     rf"|(?P<unseen>[{UNSEEN}]+)"
     rf"|(?P<mark>[{''.join(_WRITTEN)}])"
 )
-_SUSPECT = re.compile(f"[{''.join(_WRITTEN)}{UNSEEN}{SPACES.strip(' ')}{LINE_ENDS}]")
+_SUSPECT = re.compile(f"[{''.join(_WRITTEN)}{UNSEEN}{SPACES.strip(' ')}{LINE_ENDS}{SUSPECT}]")
 _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
     "dash": lambda _: " - ",
     "space": lambda _: " ",
@@ -137,8 +138,10 @@ class PlainMarks:
     Typographic quotes, guillemets and apostrophes become " and '. Dashes and the minus sign become
     "-" (with spaces around it for a long dash between two words). The ellipsis becomes three full
     stops, and ligatures become their letters. Every run of spaces of any kind becomes one space.
-    Invisible characters are removed. Accents are combined with their letters (Unicode's form NFC).
-    Line ends are those of Unicode. A text without any of these is returned unchanged.
+    Invisible characters are removed. Full-width letters and digits become plain ones; full-width
+    signs do, too, in a text without Chinese, Japanese or Korean. Accents are
+    combined with their letters (Unicode's form NFC). Line ends are those of Unicode. A text without
+    any of these is returned unchanged.
     """
 
     name: str | None = "plain-marks"
@@ -154,6 +157,7 @@ class PlainMarks:
         if _is_plain(text):
             return Plain(text)
         written, places = _composed(text, range(len(text) + 1))
+        written, places = _rewritten(written, places, in_usual_width(written))
         written, places = _rewritten(written, places, map(_change, _CHANGED.finditer(written)))
         # A removed invisible character may have stood between a letter and its accent.
         written, places = _composed(written, places)

@@ -20,10 +20,16 @@ from allyouneed.text.abbreviations import (
 _STOP = re.compile(
     r"""
       (?<! [.!?…؟۔।॥] ) (?P<stop> [.!?…؟۔।॥]++ ) ["'”’“‘»«›‹)\]]*+ \s++   # a space must follow
-    | (?<! [。！？｡] ) [。！？｡]++ [」』”’）】]*+ \s*+ (?! と )               # と: "said ..."
+    | (?<! [。！？｡] ) (?: [。！？｡]++ | ．(?! [\dA-Za-zＡ-Ｚａ-ｚ] ) )
+      (?P<closing> [」』”’）】》〉〕］｝﹂﹄)\]]*+ ) \s*+ (?! と )             # と: "said ..."
     | \n \s*+
     """,
     re.VERBOSE,
+)
+# After a closing bracket or quote: a Japanese particle or copula, or a Chinese clause of saying.
+_GOES_ON = re.compile(
+    r"って|は(?!い)|が(?!ん)|を|に|の|な[どのんら]|も(?![うし])|で[すしあは]|だ[っとけろ]|や|から|まで|より|へ"
+    r"|[\u4e00-\u9fff]{1,5}?[说說问問道喊叫答]"
 )
 _OPENING = re.compile(r"""["'“”„‘‚»«›‹(\[¿¡–—-]*+\s?""")  # what may stand before the next word
 _WORD = re.compile(r"\w*+")
@@ -47,8 +53,9 @@ def split_sentences(text: str) -> list[str]:
     """The sentences of a text. Joined, they are the text. Space belongs to the sentence before it.
 
     A sentence ends at a stop, together with the quotes and brackets that close after it, if space
-    follows (`。` needs no space). It does not end there if the next word is in lower case, or if
-    the word before is an abbreviation, an initial or an ordinal (`am 3. Oktober`). The end of a
+    follows (`。` needs no space). It does not end there if the next word is in lower case, if the
+    word before is an abbreviation, an initial or an ordinal (`am 3. Oktober`), or if the sentence
+    goes on after the quotes and brackets (`「はい。」って`, `“好。”他说`). The end of a
     line always ends a sentence.
     """
     sentences: list[str] = []
@@ -93,8 +100,10 @@ def split_fitting(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 def _ends_sentence(text: str, begin: int, match: re.Match[str]) -> bool:
     """Whether the stop `match` ends the sentence that starts at `begin`."""
-    if match["stop"] is None or "\n" in match[0]:
+    if "\n" in match[0]:
         return True
+    if match["stop"] is None:
+        return not (match["closing"] and _GOES_ON.match(text, match.end()))
     opening = _OPENING.match(text, match.end())
     word = _WORD.match(text, opening.end() if opening else match.end())
     following = word[0] if word else ""
