@@ -1,0 +1,69 @@
+"""Documents that cannot be kept, or that unpack to too much: their job fails, others go on."""
+
+import errno
+import io
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allyouneed.documents import archive
+
+Running = Any  # see conftest
+Start = Any
+PAIR = {"source": "en", "target": "de"}
+TEXT = {"file": ("a.txt", b"Hello.\n")}
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def translates(one: Running) -> bool:
+    return bool(one.post("/translate", json={"q": "Hello.", **PAIR}).status_code == 200)
+
+
+def test_a_full_disk_ends_the_job_with_a_reason(
+    served: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        answer = served.post("/translate_file", files=TEXT, data=PAIR)
+        assert translates(served)
+    assert answer.status_code == 400
+    assert "the disk may be full" in answer.json()["error"]
+    assert served.post("/translate_file", files=TEXT, data=PAIR).status_code == 200
+
+
+def test_a_full_disk_keeps_no_half_glossary(
+    start: Start, tmp_path: Path, full_disk: pytest.MonkeyPatch
+) -> None:
+    body = {"name": "a", "source_lang": "en", "target_lang": "de", "entries_format": "tsv"}
+    with start(glossaries=tmp_path / "glossaries") as one:
+        answer = one.post("/v2/glossaries", json={**body, "entries": "dog\tHund"})
+        assert answer.status_code == 507
+        assert one.get("/v2/glossaries").json() == {"glossaries": []}
+        full_disk.undo()
+        assert one.post("/v2/glossaries", json={**body, "entries": "dog\tHund"}).status_code == 201
+
+
+def test_a_zip_bomb_is_refused(served: Running) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        file.writestr("word/document.xml", b"a" * (2 * archive.LARGE))
+    bomb = {"file": ("a.docx", packed.getvalue())}
+    answer = served.post("/translate_file", files=bomb, data=PAIR)
+    assert answer.status_code == 400
+    assert "cannot be read as docx" in answer.json()["error"]
+    assert translates(served)
+
+
+def test_elements_within_elements_hurt_nobody(served: Running) -> None:
+    deep = b"<p>" + b"<b>" * 10_000 + b"x"
+    answer = served.post("/translate_file", files={"file": ("a.xhtml", deep)}, data=PAIR)
+    assert answer.status_code in (200, 400)
+    body = {"q": "<b>" * 10_000 + "x", "format": "html", **PAIR}
+    assert served.post("/translate", json=body).status_code in (200, 400)
+    assert translates(served)
