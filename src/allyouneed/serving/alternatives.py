@@ -11,7 +11,7 @@ from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
-LEAST_PROBABLE = 0.002  # pieces below this are no way that anybody would go on
+LEAST_PROBABLE = 0.002  # the probability below which a piece is not offered
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf
 
 LOG = logging.getLogger("allyouneed.serving")
-SAVE_SECONDS = 5.0  # between two times that the use of keys is written down
-LAG_SECONDS = 0.05  # between two looks at how late the event loop is
+SAVE_SECONDS = 5.0  # between two writes of how much the keys were used
+LAG_SECONDS = 0.05  # between two measurements of the event loop's delay
 
 Open = Callable[[], Shelf]
 
@@ -128,7 +128,7 @@ class Service:
         self.probes.ready = True
         self.desk.detector.load_ahead()
         always = [
-            asyncio.create_task(self._save_now_and_then()),
+            asyncio.create_task(self._save_regularly()),
             asyncio.create_task(self._measure_lag()),
         ]
         try:
@@ -142,13 +142,13 @@ class Service:
             await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
             self._save()
 
-    async def _save_now_and_then(self) -> None:
+    async def _save_regularly(self) -> None:
         while True:
             await asyncio.sleep(SAVE_SECONDS)
             await asyncio.to_thread(self._save)
 
     async def _measure_lag(self) -> None:
-        """Says again and again how much later than planned the event loop comes to things."""
+        """Measures repeatedly by how many seconds the event loop is late."""
         while True:
             planned = time.monotonic() + LAG_SECONDS
             await asyncio.sleep(LAG_SECONDS)
@@ -161,13 +161,12 @@ class Service:
             LOG.error("the use of keys could not be written: %s", type(error).__name__)
 
     def drain(self) -> None:
-        """Says on /ready that no requests should come any more; those that run go on."""
+        """Makes /ready answer 503, so that no new requests are sent here; running ones go on."""
         self.probes.ready = False
 
     async def reload(self) -> None:
-        """Opens the models and keys anew; what is under way ends with the models it began with.
-
-        Models that cannot be opened leave the earlier ones in place.
+        """Loads the models and keys again. Running requests finish with the models that they
+        began with. If a model cannot be opened, all earlier models stay.
         """
         try:
             shelf = await asyncio.to_thread(self._open_models)

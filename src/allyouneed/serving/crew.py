@@ -14,7 +14,7 @@ from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 
 STOP_SECONDS = 30.0  # given to what runs when a service ends
-NICE = 3  # of a worker, as the system counts priorities of threads
+NICE = 3  # niceness of a worker's thread; threads with a lower one go first
 
 OnBatch = Callable[[Batch, float], None]
 
@@ -22,9 +22,9 @@ OnBatch = Callable[[Batch, float], None]
 class Crew:
     """`threads` workers, and one more for light clients while all of them work for heavy ones.
 
-    Each worker translates one batch at a time, on one core. `on_batch` hears of every batch and
-    the seconds that it took. An error in a batch of several sentences is put down to the sentence
-    that causes it: the others are translated again, one by one.
+    Each worker translates one batch at a time, on one core. `on_batch` is called with
+    every batch and its seconds. If a batch of several sentences fails, they are translated again
+    one by one, so that only the sentence at fault fails.
     """
 
     def __init__(self, queue: Queue, threads: int, on_batch: OnBatch | None = None) -> None:

@@ -39,7 +39,8 @@ class Found:
 
 
 class Desk:
-    """Where requests meet the models. One for each process; used from one event loop."""
+    """Translates texts for all handlers: detects their languages, chooses the models, and waits
+    for the queue. A process has one desk, which is used from one event loop."""
 
     def __init__(
         self, settings: Settings, shelf: Shelf, queue: Queue, detector: Detector, metrics: Metrics
@@ -60,8 +61,8 @@ class Desk:
         protect: bool = True,
         terms: Glossary | None = None,
     ) -> TranslationRequest:
-        """What a handler asks for, with the service's beam unless it names another. With `protect`
-        addresses, placeholders, code and numbers come through as they are."""
+        """A request to a translator, with the service's beam unless `beam` names another. With
+        `protect`, addresses, placeholders, code and numbers stay as they are."""
         return TranslationRequest(
             BeamOptions(beam=max(beam or self.settings.beam, n_best), n_best=n_best),
             prefix,
@@ -112,7 +113,7 @@ class Desk:
         return found
 
     def check_size(self, texts: Sequence[str], visit: Visit) -> None:
-        """Counts the texts.
+        """Counts texts and characters for the log, and checks them against the limits.
 
         Raises:
             Refused: too many characters or texts for one request.
@@ -130,7 +131,8 @@ class Desk:
     async def detect(self, text: str, visit: Visit) -> list[Guess]:
         """Languages that the text may be in, the likeliest first.
 
-        A few words are decided by the translation models too: whichever knows best what they mean.
+        For a text of a few words the translation models help to decide: the likelier a model finds
+        its own translation, the likelier is its source language.
         """
         if self.detector.loaded:
             guesses = self.detector.rank(text)
@@ -163,8 +165,8 @@ class Desk:
         """The texts' translations, in order; with AUTO each text has a language of its own.
 
         Raises:
-            Refused: no model for these languages, too much to do in the time that there is.
-            ClientGone: nobody waits for the answer any more.
+            Refused: there is no model for these languages, or too much waits for the deadline.
+            ClientGone: the client hung up.
         """
         detected = await self._detected(texts, visit) if source == AUTO else [None] * len(texts)
         languages = [guess.language if guess else source for guess in detected]
@@ -205,7 +207,7 @@ class Desk:
     async def sifted(
         self, texts: Sequence[str], source: str, target: str, asked: TranslationRequest
     ) -> Sifted:
-        """The texts, parted into what is translated as it is and what has to be carried."""
+        """The texts, sorted into plain lines and lines with something to carry over."""
         normaliser = self.model(source, target).translator.segmenter.normaliser
         if sum(map(len, texts)) > MANY_CHARACTERS:
             return await asyncio.to_thread(Sifted.of, texts, asked, normaliser)
@@ -228,8 +230,9 @@ class Desk:
     def from_thread(
         self, source: str, target: str, asked: TranslationRequest, visit: Visit
     ) -> Translate:
-        """What translates sentences for readers of tags and documents, which run in other threads:
-        it waits there until they are translated. Called in the event loop."""
+        """A function that translates sentences for readers of tags and documents. They run in other
+        threads, which the function blocks until the sentences are translated. This method itself
+        is called in the event loop."""
         loop = asyncio.get_running_loop()
 
         def translate(sentences: list[str], alignments: bool) -> list[Translation]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-ENOUGH = 1000  # characters that decide
-SHORT = 3  # words; letters alone decide badly about so few
-SURE = 0.995  # more than this is left as it is
+ENOUGH = 1000  # characters; no more of a text are looked at
+SHORT = 3  # words; the models help to decide about texts that are no longer
+SURE = 0.995  # confidence above which the models are not asked
 ROWS_AT_A_TIME = 1024  # of the automaton, when it is made smaller
 # Fitted on 1,500 pieces of 1 to 3 words from Tatoeba: single words 13.3 % wrong by letters alone,
 # 9.6 % with the models' help; two words 2.2 % and 1.6 %.

@@ -57,7 +57,7 @@ class DocumentJob:
 
 class DocumentJobs:
     """Translates documents, a few at a time, and keeps the results in a folder of its own, which
-    goes with the process."""
+    is removed when the process ends."""
 
     def __init__(self, desk: Desk, guard: Guard) -> None:
         self.desk, self.guard = desk, guard

@@ -1,4 +1,4 @@
-"""The door: what every request and answer goes through."""
+"""The door: checks, limits and logs that apply to every request and answer."""
 
 import asyncio
 import ipaddress
@@ -26,12 +26,12 @@ SAFE = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
-CLOSED_BY_CLIENT = 499  # in logs and metrics: nobody was there to be answered
+CLOSED_BY_CLIENT = 499  # in logs and metrics: the client hung up before the answer
 
 
 class Door:
-    """Checks where a request comes from, bounds what it brings, counts and logs it, and turns
-    errors into answers that tell nothing of the inside.
+    """Checks a request's host and origin, limits its body, counts and logs it, and answers errors
+    without details of the code.
 
     `route_of` gives the path of a handler as it stands in the list of operations.
     """
@@ -84,7 +84,7 @@ class Door:
             self._tell(scope, headers, answer.status, time.perf_counter() - began)
 
     def _refused(self, scope: Scope, headers: Mapping[bytes, str]) -> Response | None:
-        """An answer for what is not let in, and for the question of a browser before it asks."""
+        """The answer to a request that is refused, or to a browser's preflight request."""
         if not self._host_is_ours(headers.get(b"host", "")):
             return error_answer(scope, Refused(403, "this service does not go by that host name"))
         asked = headers.get(b"access-control-request-method")
@@ -104,7 +104,8 @@ class Door:
         return Refused(413, f"the body is larger than {self._most(scope)} bytes")
 
     def _host_is_ours(self, host: str) -> bool:
-        """On loopback a page of another site may have its name point to this machine."""
+        """On loopback only names of this machine count: another site could let its own name point
+        here, to have browsers ask this service (DNS rebinding)."""
         name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
         name = name.lower().strip("[]")
         if name in self.hosts:

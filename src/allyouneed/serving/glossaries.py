@@ -43,7 +43,7 @@ class KeptGlossary:
 
 
 def default_folder() -> Path:
-    """Where glossaries are kept where nothing else is said."""
+    """The folder of glossaries if no other is named."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / "allyouneed" / "glossaries"
 

@@ -1,4 +1,4 @@
-"""The guard: who may come in, and how often."""
+"""The guard: keys, and limits of requests and characters."""
 
 from starlette.requests import Request
 
@@ -13,10 +13,10 @@ USED_UP = "the characters of this API key are used up for this month"
 
 
 class Guard:
-    """Lets requests in, by their key where keys are needed, and counts what they use.
+    """Admits requests, with a key where keys are needed, and counts what they use.
 
-    `lag` are the seconds that requests have waited, before anything here could see them, because
-    the service was busy with others. They count as part of the time that a request may take.
+    `lag` is the delay of the event loop in seconds. A request has waited about so long before the
+    guard sees it, so the delay counts towards the request's deadline.
     """
 
     def __init__(self, keyring: Keyring, metrics: Metrics, patience: float) -> None:
@@ -26,7 +26,7 @@ class Guard:
         self.lag = 0.0
 
     def admit(self, request: Request, presented: str | None = None) -> Visit:
-        """A visit, for a request with this key, or the one of its Authorization header.
+        """The visit of a request. Its key is `presented`, or stands in the Authorization header.
 
         Raises:
             Refused: 400 without a key where one is needed, 403 with a wrong one, 429 for too many

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from allyouneed.errors import UsageError, nearest
 
-PREFIX = "ayn_"  # so that a key is known for one where it turns up by mistake
+PREFIX = "ayn_"  # so that a leaked key can be recognised
 BUSY_SECONDS = 10
 TABLES = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -34,9 +34,9 @@ CREATE TABLE IF NOT EXISTS used (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Whose key it is, and its limits: characters a month, requests a minute; None: none.
+    """A key's name and limits: characters a month, requests a minute; None: no limit.
 
-    `used_characters` and `used_requests` are those of this month.
+    `used_characters` and `used_requests` count from the beginning of this month.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Key:
 
 
 def default_path() -> Path:
-    """Where keys are kept where nothing else is said."""
+    """The file of keys if no other is named."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / "allyouneed" / "keys.sqlite"
 
@@ -83,7 +83,7 @@ class KeyFile:
         return key
 
     def remove(self, name: str) -> None:
-        """Makes the key of this name useless.
+        """Removes the key of this name; it is no longer accepted.
 
         Raises:
             UsageError: there is none.
@@ -151,9 +151,9 @@ def _month() -> str:
 
 
 class Keyring:
-    """The keys as the running service knows them, with limits held and use counted.
+    """The keys of a running service, their limits, and what was used since the last `save`.
 
-    `open` lets everybody in without a key. `save` is called now and then, from any thread.
+    `open` lets everybody in without a key. `save` may be called from any thread.
     """
 
     def __init__(self, file: KeyFile, open_to_all: bool, requests_per_minute: int = 0) -> None:
@@ -203,7 +203,7 @@ class Keyring:
         self._use[key.name] = (before[0] + characters, before[1] + 1)
 
     def save(self) -> None:
-        """Writes down what was used, and reads the keys anew: removed ones are useless then."""
+        """Saves what was used, and reads the keys again: removed keys are refused from now on."""
         use, self._use = self._use, {}
         if use:
             self.file.add_use(use)

@@ -61,8 +61,8 @@ class MarkedTexts:
 def _translated(
     translate: "Translate", texts: Sequence[str], markup: str, ignore_tags: Collection[str]
 ) -> list[Translation]:
-    """In a thread of the pool: waits there for sentences that the desk has translated. The first
-    such request imports the readers of tags; to import them at the start would make it longer."""
+    """Translates marked texts; runs in a thread of the pool. The reader of tags is imported here,
+    because the service would start later with it."""
     from allyouneed.translation.markup.marked_text import translate_marked
 
     try:

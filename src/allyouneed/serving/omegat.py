@@ -1,4 +1,4 @@
-"""A GET that OmegaT's plugins for engines of one's own ask: /translate?source=&target=&text=."""
+"""The operation for OmegaT's plugins that ask a custom engine: GET /omegat."""
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -13,11 +13,11 @@ from allyouneed.translation.translator import Translator
 
 
 class Order:
-    """Cut into sentences, of which any number may be translated at a time, in any order.
+    """The texts are cut into sentences, which may be translated in any order, several at a time.
 
-    `client` is who asked: the queue is fair between clients. `on_end` is called once, from the
-    thread that translated the last sentence, when `translations` or `error` is there; `on_found`
-    each time that sentences were translated. A cancelled order calls neither any more.
+    `client` names who asked, because the queue is fair between clients. `on_end` is called once,
+    from the thread that translated the last sentence, when `translations` or `error` is set;
+    `on_found` is called each time that sentences were translated. A cancelled order calls neither.
     """
 
     def __init__(

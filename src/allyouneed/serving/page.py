@@ -1,4 +1,4 @@
-"""The page: its document, style and script, and nothing from elsewhere."""
+"""The files of the page. The page loads nothing from other sites."""
 
 from importlib.resources import files
 
@@ -29,7 +29,7 @@ PARTS = {
 
 
 class Page:
-    """The files of the page; what they are is a fixed list, so there is no path to walk."""
+    """The files of the page, a fixed list: no request can name another file."""
 
     def __init__(self) -> None:
         folder = files("allyouneed.serving") / "static"

@@ -1,4 +1,4 @@
-"""What machines ask about the service: alive, ready, counters, its description."""
+"""Operations for monitoring: health, readiness, metrics, and the description of the service."""
 
 from collections.abc import Callable
 from functools import cache

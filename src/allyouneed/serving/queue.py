@@ -8,7 +8,7 @@ from allyouneed.serving.order import Order
 
 BATCH_TOKENS = 768  # source tokens translated together
 BATCH_SENTENCES = 32
-HEAVY = BATCH_TOKENS  # a client with more waiting tokens than this is in no hurry
+HEAVY = BATCH_TOKENS  # waiting tokens; a client with more of them counts as heavy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,11 +30,11 @@ class Batch:
 
 
 class Queue:
-    """Holds orders and gives out batches, at once, to whoever is free: nothing waits for more.
+    """Holds orders and gives batches to free workers, at once: no batch waits to become fuller.
 
     Clients take turns. The client whose turn it is begins a batch with its first sentence; the
-    batch is filled with sentences of like length, one from each client in turn. A client with
-    little to do is not held up by one with much: light and heavy clients share no batch, and
+    batch is filled with sentences of like length, one from each client in turn. A light
+    client is not held up by a heavy one: light and heavy clients share no batch, and
     `take(express=True)` serves light clients while all workers are busy with heavy ones.
     """
 
@@ -68,8 +68,12 @@ class Queue:
             self._free.notify_all()
 
     def cancel(self, order: Order) -> int:
-        """Takes out what waits of an order, and returns how many sentences that were. Searches that
-        work for cancelled orders alone are ended."""
+        """Takes an order's waiting sentences out, and returns their number.
+
+        A search that works for cancelled orders alone ends within a step. A search that also works
+        for other orders goes on to the end of its batch, because the engine cannot drop single
+        sentences; what it finds for the cancelled order is thrown away.
+        """
         with self._free:
             order.cancelled = True
             for batch in self._running:
@@ -86,7 +90,7 @@ class Queue:
             return order.waiting
 
     def take(self, express: bool = False) -> Batch | None:
-        """The next batch, waiting for one; None when the queue is closed and empty."""
+        """Waits for the next batch and returns it; None when the queue is closed and empty."""
         with self._free:
             while True:
                 batch = self._light_batch() if express else self._next_batch()
@@ -100,7 +104,7 @@ class Queue:
                 self._free.wait()
 
     def done(self, batch: Batch, seconds: float) -> None:
-        """Says that a batch was translated, and how long that took."""
+        """Takes note that a batch was translated, and of the seconds that this took."""
         with self._free:
             self._running.remove(batch)
             if not batch.left.is_set():
@@ -113,8 +117,8 @@ class Queue:
             self._free.notify_all()
 
     def expected_wait(self, client: str, tokens: int) -> float:
-        """Seconds until an order of so many tokens would be done, were it put in now; 0 while
-        nothing is known about the speed."""
+        """Estimated seconds until a new order with this number of tokens would be done. The
+        estimate is 0 before the first batch."""
         with self._free:
             own = sum(order.tokens for order in self._clients.get(client, ())) + tokens
             others = self.tokens + tokens
@@ -174,7 +178,7 @@ class Queue:
         return Batch(sentences, tokens, heavy)
 
     def _like(self, client: str, lane: object, length: int, most: int) -> tuple[Order, int] | None:
-        """A sentence of the client's that goes well into a batch of this lane."""
+        """A waiting sentence of the client for a batch of this lane, near to this length."""
         for order in self._clients[client]:
             if order.lane == lane:
                 number = order.take_like(length, most)
@@ -192,7 +196,7 @@ class Queue:
 
 
 class Rate:
-    """Source tokens that a worker translates in a second, as the last batches had it."""
+    """Source tokens that a worker translates in a second, averaged over the last batches."""
 
     def __init__(self, memory: float = 0.98) -> None:
         self.memory = memory

@@ -1,4 +1,4 @@
-"""What requests bring: JSON, a form or a query, as one table of values."""
+"""Reads JSON, forms and queries into one table of values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -21,12 +21,13 @@ from allyouneed.serving.settings import Settings
 
 LOG = logging.getLogger("allyouneed.serving")
 KEEP_ALIVE_SECONDS = 60
-SWITCH_SECONDS = 0.001  # after which a worker that runs Python lets the answering thread go on
+SWITCH_SECONDS = 0.001  # after which Python code of a worker yields to the event loop
 WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
 
 
 class Server(uvicorn.Server):
-    """Serves until SIGTERM or SIGINT, then ends what runs; SIGHUP reads models and keys anew."""
+    """Serves until SIGTERM or SIGINT, then finishes the running requests. SIGHUP loads the models
+    and keys again."""
 
     def __init__(self, config: uvicorn.Config, service: Service, on_start: Callable[[], None]):
         super().__init__(config)
@@ -44,7 +45,7 @@ class Server(uvicorn.Server):
             self._on_start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal lets end what runs; a second Ctrl-C does not wait for that."""
+        """Lets the running requests finish; a second Ctrl-C ends them."""
         self.service.drain()
         if self.should_exit and sig == signal.SIGINT:
             self.force_exit = True
@@ -56,10 +57,10 @@ class Server(uvicorn.Server):
 
 
 def open_socket(settings: Settings) -> socket.socket:
-    """The port, open.
+    """An open socket at the host and port of the settings.
 
     Raises:
-        UsageError: it is taken, or this user may not open it, or there is no such address.
+        UsageError: the port is taken, this user may not open it, or there is no such host.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -83,14 +84,15 @@ def open_socket(settings: Settings) -> socket.socket:
 
 
 def address_of(settings: Settings, opened: socket.socket) -> str:
-    """Where a browser on this machine, or another if they can, finds the service."""
+    """The service's address for a browser. For a service that listens at all addresses this is
+    the address on its own machine."""
     scheme = "http" if settings.tls_certificate is None else "https"
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{opened.getsockname()[1]}"
 
 
 def configuration(service: Service) -> uvicorn.Config:
-    """What uvicorn is told.
+    """uvicorn's configuration for the service.
 
     Raises:
         UsageError: TLS files that cannot be used.

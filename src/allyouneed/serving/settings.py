@@ -1,4 +1,4 @@
-"""What a service can be told: on the command line, in the environment, in a file."""
+"""The settings of a service, from the command line, the environment and a file."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from allyouneed.model_folder.folder import bundled_models
 
 
 class Settings(BaseModel):
-    """All that can be set; a key of serve.toml is a name of these."""
+    """Every setting. The names of the fields are the keys of serve.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,15 +57,15 @@ class Settings(BaseModel):
 
     @property
     def offers_look(self) -> bool:
-        """Whether clients may open the live view; without a word, on loopback alone."""
+        """Whether clients may open the live view; without a setting only on loopback."""
         return self.loopback if self.look is None else self.look
 
 
 def resolve(given: Mapping[str, Any], file: Path | None) -> Settings:
-    """The settings: what is given counts, then the file, then the defaults. None is not given.
+    """The settings: values of `given` other than None, then those of the file, then the defaults.
 
     Raises:
-        UsageError: an unknown key or a value that cannot be used, with the place and what may be.
+        UsageError: an unknown key, or a value that cannot be used.
     """
     values: dict[str, Any] = {}
     if file is not None:

@@ -29,7 +29,7 @@ class ShelvedModel:
 
 
 class Shelf:
-    """Models that are loaded; of each direction one."""
+    """The loaded models, one for each direction."""
 
     def __init__(self, models: Sequence[ShelvedModel]) -> None:
         self.models = {(model.source, model.target): model for model in models}
@@ -49,7 +49,8 @@ class Shelf:
             self._targets[source].add(target)
 
     def targets_of(self, source: str) -> list[str]:
-        """What can be translated into from this language; itself among them, which copies."""
+        """The target languages for this source language. The language itself is one of them: such a
+        text is copied."""
         return sorted(self._targets[source])
 
 

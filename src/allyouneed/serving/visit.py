@@ -18,8 +18,8 @@ AT_ONCE = 0.02  # seconds; a client that waits longer is watched for hanging up
 class Visit:
     """`request` is None for work that goes on without its client.
 
-    `client` is whom the queue is fair to; `until` the time (of `time.monotonic`) at which the
-    client has to have an answer; `texts` and `characters` are counted for the log. `streamed` is
+    `client` names who asks, because the queue is fair between clients. `until` is the deadline (as
+    `time.monotonic` counts). `texts` and `characters` are counted for the log. `streamed` is
     set where the answer goes on after its handler.
     """
 
@@ -34,10 +34,10 @@ class Visit:
 
     @classmethod
     def of(cls, request: Request, client: str, patience: float, key: Key | None) -> "Visit":
-        """The visit of a request; `patience` in seconds where the request names no time of its own.
+        """The visit of a request. A request that names no time may take `patience` seconds.
 
         Raises:
-            Refused: a time that is no number of seconds above 0.
+            Refused: the request names a time that is no number of seconds above 0.
         """
         named = request.headers.get(TIMEOUT_HEADER)
         if named is not None:
