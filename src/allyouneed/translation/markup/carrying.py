@@ -1,4 +1,4 @@
-"""Passages through a translator: their sentences, translated, with literals in place."""
+"""Translates passages sentence by sentence, with their literals carried over."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ from allyouneed.translation.markup.rewriting import Rewriting
 from allyouneed.translation.result import Translation
 
 Translate = Callable[[list[str], bool], Sequence[Translation]]
-"""translate(texts, alignments): the translations, with word alignments where they are wanted."""
+"""translate(texts, alignments): the translations, with word alignments if `alignments` is true."""
 
 Recall = Callable[[str], str | None]
-"""recall(sentence): a translation that is known already, or None."""
+"""recall(sentence): the translation from a translation memory, or None."""
 
 SHOWN = 40  # characters of a literal in a note
 
@@ -28,8 +28,8 @@ SHOWN = 40  # characters of a literal in a note
 class Pair:
     """A sentence and its translation, as a reader sees them.
 
-    `translation` is what the model gave; None for a sentence without words, and for one that was
-    `recalled`, which means known already.
+    `translation` is the model's translation. It is None for a sentence without words, and for one
+    that was `recalled` from a translation memory.
     """
 
     source: str
@@ -40,11 +40,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A passage on the other side: `nodes` with literals set apart, their translation, the pairs of
-    sentences, and what a user should know about it.
+    """A translated passage.
 
-    `alternatives` are the other translations, where more than one was asked for: the n-th has the
-    n-th of each sentence.
+    `nodes` are the nodes of the source, with its literals as nodes of their own. `transfer` is the
+    translation. `pairs` are the sentences with their translations. `notes` are for the user.
+    `alternatives` are the other translations, if several were asked for: the n-th consists of the
+    n-th translation of each sentence.
     """
 
     nodes: Nodes
@@ -70,9 +71,10 @@ def sentences_of(pairs: Iterable[Pair]) -> tuple[SentenceConfidence, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Rendering:
-    """One translation of a sentence with its literals in it.
+    """One translation of a sentence, with its literals.
 
-    `places` lacks the literals that the text does not contain: they are put in by alignment.
+    `places` has the place of each literal in the text. A literal without a place is put in by
+    alignment later.
     """
 
     text: str
@@ -118,7 +120,7 @@ class _Sentence:
 
 
 class Carrier:
-    """Carries passages through a translator. Sentences that are alike are translated once.
+    """Translates passages and carries their literals over. Equal sentences are translated once.
 
     The model sees another word in the place of a literal. A translation is taken only if each of
     these words stands in it once and nothing else is left of them. Where no try gives such a
@@ -148,8 +150,8 @@ class Carrier:
         return [_carried(nodes, some) for nodes, some in zip(kept, cut, strict=True)]
 
     def _without_model(self, sentence: _Sentence) -> None:
-        """Gives a rendering to a sentence that needs no model: one without words, or one that is
-        remembered."""
+        """Gives a rendering to a sentence that needs no model: a sentence without words, or one in
+        the translation memory."""
         words = Rewriting(sentence.text, [(*span, "") for _, span in sentence.literals]).text
         if not any(sign.isalpha() for sign in words):
             whole = (0, len(sentence.text))
@@ -168,7 +170,7 @@ class Carrier:
             sentence.renderings = [_Rendering(known, links, places, recalled=True)]
 
     def _try(self, number: int, sentences: Sequence[_Sentence]) -> None:
-        """Translates sentences with stand-ins for their literals, which differ from try to try."""
+        """Translates sentences with stand-ins for their literals. Each try has other stand-ins."""
         asked = []
         for one in sentences:
             runs = one.runs()
@@ -198,7 +200,7 @@ class Carrier:
     def _translations(
         self, wanted: Sequence[tuple[str, bool]]
     ) -> dict[tuple[str, bool], Translation]:
-        """The translation of each (text, whether its words are aligned); equal ones are one."""
+        """The translation of each (text, whether to align its words)."""
         found: dict[tuple[str, bool], Translation] = {}
         for linked in (False, True):
             texts = list(dict.fromkeys(text for text, aligned in wanted if aligned == linked))
@@ -228,7 +230,7 @@ def _rendering(
 
 
 def _sentences(nodes: Nodes) -> list[_Sentence]:
-    """The sentences of a passage; what stands between them is white space."""
+    """The sentences of a passage, between which there is only white space."""
     text = plain(nodes)
     literals: list[tuple[Literal, int, int]] = [
         (node, begin, end)
@@ -256,12 +258,12 @@ def _sentences(nodes: Nodes) -> list[_Sentence]:
 
 
 def _masks(literals: Sequence[tuple[Literal, int, int]]) -> Iterator[tuple[int, int, str]]:
-    """Letters in place of literals: a stop within one ends no sentence."""
+    """Replacements of literals by letters, so that a full stop in a literal ends no sentence."""
     return ((begin, end, "X" * (end - begin)) for _, begin, end in literals)
 
 
 def _needs_links(nodes: Nodes) -> bool:
-    """Whether alignment has to say where anything goes; not for tags around all of the text."""
+    """Whether anything has to be placed by alignment. Tags around the whole text need none."""
     inner = [node for node in nodes if not isinstance(node, str) or node.strip()]
     while inner and isinstance(inner[0], Void) and not inner[0].seen:
         inner.pop(0)
@@ -273,14 +275,15 @@ def _needs_links(nodes: Nodes) -> bool:
 
 
 def _carried(nodes: Nodes, sentences: Sequence[_Sentence]) -> Carried:
-    """A passage's translations, the sentences put together."""
+    """The translations of a passage, put together from its sentences."""
     most = max((len(one.renderings) for one in sentences), default=1)
     first, *others = (_one_carried(nodes, sentences, rank) for rank in range(most))
     return replace(first, alternatives=tuple(others))
 
 
 def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Carried:
-    """The translation of this rank, from 0; a sentence with fewer gives its last one."""
+    """The translation of this rank, counted from 0. A sentence with fewer translations gives its
+    last one."""
     text = plain(nodes)
     chosen = [(one, one.renderings[min(rank, len(one.renderings) - 1)]) for one in sentences]
     changes = [(one.begin, one.begin + len(one.text), said.text) for one, said in chosen]

@@ -1,4 +1,4 @@
-"""What the tags of HTML mean for a translation."""
+"""Rules for the tags of HTML: which end a sentence, and which hold text."""
 
 from collections.abc import Collection, Mapping
 
@@ -30,7 +30,7 @@ BUTTONS = _named("submit button reset")
 
 
 def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
-    """The rules of HTML; what elements named in `ignore_tags` hold is left as it is, too."""
+    """The rules of HTML. The content of elements named in `ignore_tags` also stays as it is."""
     return Rules(
         block=BLOCK,
         skipped=SKIPPED | {name.lower() for name in ignore_tags},

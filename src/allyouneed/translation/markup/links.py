@@ -1,4 +1,4 @@
-"""Which characters of a text come from which characters of another, and what tags can hold."""
+"""Links between the characters of a text and the characters of its translation."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -14,13 +14,13 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Characters `target` (begin, end) of a translation come from `source` (begin, end)."""
+    """The characters `target` (begin, end) of a translation come from the characters `source`."""
 
     source: tuple[int, int]
     target: tuple[int, int]
 
     def moved(self, source: int, target: int) -> "Link":
-        """The same link in texts with so many more characters before it."""
+        """The same link, where `source` and `target` more characters stand before it."""
         return Link(
             (self.source[0] + source, self.source[1] + source),
             (self.target[0] + target, self.target[1] + target),
@@ -28,7 +28,7 @@ class Link:
 
 
 def links_of_words(source: str, target: str, alignment: Alignment) -> list[Link]:
-    """The links of an alignment, as places in both texts."""
+    """The links of a word alignment, as places in both texts."""
     sources = [match.span() for match in _WORD.finditer(source)]
     targets = [match.span() for match in _WORD.finditer(target)]
     return [
@@ -37,7 +37,8 @@ def links_of_words(source: str, target: str, alignment: Alignment) -> list[Link]
 
 
 def diagonal(source: str, target: str) -> list[Link]:
-    """Links for a translation of which nothing is known: the same words, and the rest by place."""
+    """Links for a translation without an alignment: each word comes from the word at the same
+    relative place."""
     sources = [match.span() for match in _WORD.finditer(source)]
     targets = [match.span() for match in _WORD.finditer(target)]
     if not sources:
@@ -49,10 +50,11 @@ def diagonal(source: str, target: str) -> list[Link]:
 
 
 def origins(source: Sequence[Atom], target: Sequence[Atom], links: Iterable[Link]) -> list[int]:
-    """For each atom of the target the number of the source's atom that it comes from; -1: unknown.
+    """The number of the source atom from which each target atom comes; -1 if unknown.
 
-    Within linked words an atom comes from one with the same text where there is one. Other signs
-    come from nowhere; other words share out the words of the source evenly, in order.
+    Within linked words, an atom comes from the source atom with the same text, if there is one. The
+    other words of the target are spread evenly over the words of the source, in order. Other signs
+    are unknown.
     """
     found = [-1] * len(target)
     for link in links:
@@ -73,6 +75,6 @@ def origins(source: Sequence[Atom], target: Sequence[Atom], links: Iterable[Link
 
 
 def atoms_within(found: Sequence[Atom], span: tuple[int, int]) -> tuple[int, int]:
-    """The numbers (begin, end) of the atoms that lie in the characters `span`."""
+    """The numbers (begin, end) of the atoms within the characters `span`."""
     first = bisect_left(found, span[0], key=attrgetter("begin"))
     return first, max(bisect_right(found, span[1], key=attrgetter("end")), first)

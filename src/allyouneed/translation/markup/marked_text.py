@@ -1,4 +1,4 @@
-"""Texts with tags in, their translations with the same tags out."""
+"""Translates texts with tags; the translations have the same tags."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -20,10 +20,10 @@ Markup = Literal["html", "xml", "text"]
 
 
 def rules_of(markup: str, ignore_tags: Collection[str] = ()) -> Rules:
-    """What tags mean in this kind of markup; "text" has none (see `plain_text`).
+    """The rules for the tags of a kind of markup, "html" or "xml".
 
     Raises:
-        UsageError: a kind that is not known.
+        UsageError: the kind is not known.
     """
     if markup not in get_args(Markup):
         raise UsageError(f"markup={markup!r} is not one of {', '.join(get_args(Markup))}")
@@ -40,14 +40,14 @@ def translate_marked(
 ) -> list[Translation]:
     """The translations of texts with tags ("html" or "xml"), in order.
 
-    The model sees whole sentences without tags, and every tag is put back once, within the tags
-    that it was in, around the words that come from its words. What elements named in `ignore_tags`
-    hold, code, and text that matches one of the regular expressions `protect` is carried over as it
-    is. A translation's tokens are those of its sentences; it has no alignment, and its notes name
-    what should be looked at.
+    The model sees whole sentences without tags. Every tag is put back once, inside the same tags as
+    before, around the words that come from its words. Three things stay as they are: code, the
+    content of elements named in `ignore_tags`, and text that matches a regular expression of
+    `protect`. A translation has the tokens of its sentences and no alignment. Its notes name the
+    places that the user should check.
 
     Raises:
-        UsageError: a kind of markup that is not known, or an expression that is none.
+        UsageError: the kind of markup is not known, or an expression is not a regular expression.
     """
     rules, protection = rules_of(markup, ignore_tags), Protection(protect)
     read = [read_markup(text, rules) for text in texts]

@@ -1,4 +1,4 @@
-"""Tags in the order in which they stand in a text, as nodes that nest."""
+"""Turns the tags of a text, in their order, into nested nodes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

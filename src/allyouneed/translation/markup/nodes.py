@@ -1,4 +1,4 @@
-"""What a passage of a document is made of: text, tags around it, and what stands in it as it is."""
+"""The nodes of a passage: text, tags around text, and literals that stay as they are."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Writable(Protocol):
-    """Something that becomes text only when its document is written, as a passage does."""
+    """A piece of a document that becomes text when the document is written, such as a passage."""
 
     def written(self) -> str:
         """The text that stands in the file."""
@@ -25,8 +25,8 @@ def joined(parts: Sequence[Part]) -> str:
 class Void:
     """Markup without translatable text, such as `<br>`, a comment, or `<code>x</code>`.
 
-    `seen` is what a reader sees in its place: nothing, a space where it parts words, or text that
-    is carried over as it is.
+    `seen` is the text that a reader sees in its place: none, a space that separates words, or text
+    that is carried over as it is.
     """
 
     raw: tuple[Part, ...]
@@ -84,7 +84,7 @@ def leaves(nodes: Nodes, begin: int = 0) -> Iterator[tuple[str | Void | Kept, in
 
 
 def tidy(nodes: Nodes) -> tuple[Node, ...]:
-    """The same nodes; texts that stand side by side are one, and empty ones are gone."""
+    """The same nodes, with adjacent texts joined and empty texts removed."""
     found: list[Node] = []
     for node in nodes:
         if isinstance(node, str) and found and isinstance(found[-1], str):

@@ -1,4 +1,4 @@
-"""A passage of a document: what is translated as one, and how it is written into the file."""
+"""Passages: the pieces of a document that are translated, and how they are written."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ Escape = Callable[[str], str]
 class Passage:
     """Text with markup at one place of a file.
 
-    `original` is what stands in the file, and what is written as long as there is no `target`.
-    `where` is its place for people. `escape` writes text; `write` says more than that where a
-    format does not simply have tags around text. `pairs` and `notes` come with the translation.
+    `original` is the passage as it stands in the file; it is written as long as there is no
+    `target`. `where` names the place in the file for messages. `escape` writes text in the format
+    of the file. `write` writes the whole passage, for formats without tags around text. `pairs` and
+    `notes` come with the translation.
     """
 
     nodes: Nodes
@@ -31,7 +32,7 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """What a reader sees of the source."""
+        """The text of the source that a reader sees."""
         return plain(self.nodes)
 
     def take(self, carried: Carried) -> None:
@@ -40,14 +41,14 @@ class Passage:
         self.pairs, self.notes = carried.pairs, carried.notes
 
     def written(self) -> str:
-        """The passage as it stands in the file: translated if it has been, else as it was."""
+        """The passage as text of the file: its translation if it has one, else the original."""
         if self.target is None:
             return joined(self.original)
         return self.write(self) if self.write else escaped(self.target, self.escape)
 
 
 def escaped(nodes: Nodes, escape: Escape) -> str:
-    """Nodes as a format with tags around text writes them."""
+    """The nodes as text of a file, for formats with tags around text."""
     parts: list[str] = []
     for node in nodes:
         match node:
@@ -63,7 +64,8 @@ def escaped(nodes: Nodes, escape: Escape) -> str:
 
 
 def passages(parts: Iterable[Part]) -> Iterator[Passage]:
-    """The passages with words among the parts of a file, those within tags of others too."""
+    """The passages with words among the parts of a file, including those in the tags of other
+    passages."""
     for part in parts:
         if isinstance(part, Passage):
             yield from passages(_tags(part.nodes))
@@ -72,7 +74,7 @@ def passages(parts: Iterable[Part]) -> Iterator[Passage]:
 
 
 def _tags(nodes: Nodes) -> Iterator[Part]:
-    """The parts that markup is made of."""
+    """The parts of which the tags of the nodes are made."""
     for node in nodes:
         if isinstance(node, Void):
             yield from node.raw
@@ -81,5 +83,5 @@ def _tags(nodes: Nodes) -> Iterator[Part]:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate."""
+    """Whether a text has any letters to translate."""
     return any(map(str.isalpha, text))

@@ -1,7 +1,7 @@
-"""Markup of a text, put on its translation.
+"""Puts the markup of a text on its translation.
 
-The nodes of the source form a tree, and the same tree comes out: every tag once, each within the
-tag that it was in. Only the places in the text are found, by what comes from what.
+The nodes of the source form a tree, and the translation gets the same tree: every tag once, inside
+the same tag as before. Only the places of the tags in the text are searched for, by alignment.
 """
 
 import math
@@ -15,16 +15,16 @@ from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void,
 
 Literal = Kept | Void
 Range = tuple[int, int]
-ALIGNED = 0.6  # how much alignment decides about a tag's words, beside their places
-NEAR = 1.5  # words away from its place at which a word belongs to a tag e times less
-LIKELY = 0.2  # how much the first and the last word of a tag have to belong to it
+ALIGNED = 0.6  # weight of the alignment against the place, in deciding which words a tag holds
+NEAR = 1.5  # distance in words from a tag's place at which the weight falls by the factor e
+LIKELY = 0.2  # least weight of the first and of the last word of a tag
 CLOSING = ".,;:!?…)]}»”"  # signs that no space is put before
-COMPARED = 60  # candidates for each end of a tag, at most; of more, only the outermost are tried
+COMPARED = 60  # most candidates for each end of a tag; of more, only the outermost are tried
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A translation, what comes from what in it, and where it holds what was carried literally."""
+    """A translation, its links to the source, and the places of the literals in it."""
 
     text: str
     links: tuple[Link, ...] = ()
@@ -34,19 +34,22 @@ class Transfer:
 def placed(
     source: Nodes, transfer: Transfer, ranges: Mapping[Around, Range] | None = None
 ) -> tuple[Node, ...]:
-    """The nodes of the source around the translation: the same tree, every node once.
+    """The nodes of the source with the text of the translation: the same tree, every node once.
 
-    A literal of the transfer takes the place of its characters. One that is missing there is put
-    in by alignment, as markup without text is. `ranges` says where outermost nodes have to stand,
-    in characters of the translation, apart from each other.
+    A literal of the transfer takes the place of its characters. A literal without a place is put in
+    by alignment, as is markup without text. `ranges` prescribes the places of outermost nodes, in
+    characters of the translation; these places must not overlap.
     """
     return _Placement(source, transfer, ranges or {}).nodes()
 
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """A node that has to be placed: its atoms (begin, end) and characters in the source, and then
-    its characters in the translation, and the items within it."""
+    """A node to be placed.
+
+    `atoms` and `characters` are its places (begin, end) in the source. `place` is its place in the
+    translation, in characters. `inside` are the items within it.
+    """
 
     node: Node
     atoms: Range
@@ -57,20 +60,21 @@ class _Item:
 
     @property
     def has_words(self) -> bool:
-        """Whether it holds anything that alignment can follow."""
+        """Whether it holds atoms, which alignment can follow."""
         return self.atoms[0] < self.atoms[1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """Atoms and characters of the translation that a node's children may use."""
+    """The atoms and characters of the translation that the children of a node may use."""
 
     atoms: Range
     characters: Range
 
 
 class _Placement:
-    """One passage on its way. Numbers of atoms are called s in the source, t in the translation."""
+    """Places the nodes of one passage. s is a number of an atom of the source, t of the
+    translation."""
 
     def __init__(self, source: Nodes, transfer: Transfer, ranges: Mapping[Around, Range]) -> None:
         self.source, self.text, self.ranges = source, transfer.text, ranges
@@ -88,7 +92,7 @@ class _Placement:
             self.comes_from.setdefault(s, []).append(t)
 
     def _tie(self, source: Range, span: Range) -> None:
-        """What was carried literally comes from there, whatever the alignment says."""
+        """Links a literal to itself, in place of the alignment of its characters."""
         first, last = atoms_within(self.t_atoms, span)
         for t in range(first, last):
             if source[0] < source[1]:
@@ -101,8 +105,8 @@ class _Placement:
         return self._written(items, area.characters)
 
     def _planned(self, nodes: Nodes, span: Range, area: _Area) -> list[_Item]:
-        """The nodes, which have the characters `span` of the source, with their places in an area
-        of the translation, in the order in which they stand there."""
+        """The items of nodes, placed in an area of the translation, in the order of their places.
+        The nodes have the characters `span` of the source."""
         items = self._items(nodes, span[0])
         self._find_places(items, span, area)
         items.sort(key=lambda item: (*item.place, item.order))
@@ -117,7 +121,7 @@ class _Placement:
         return items
 
     def _written(self, items: Sequence[_Item], characters: Range) -> tuple[Node, ...]:
-        """The characters of the translation with the items among them."""
+        """The nodes of a part of the translation, with the items at their places."""
         found: list[Node] = []
         cursor = characters[0]
         for item in items:
@@ -141,7 +145,8 @@ class _Placement:
         return tidy(found)
 
     def _spaced(self, item: _Item, found: Sequence[Node], place: int, more: bool) -> Iterator[Node]:
-        """A node that takes no characters, with white space around it if the source has it so."""
+        """A node without characters in the translation, with the white space of the source around
+        it."""
         before, after = self._spaces_around(item)
         if not item.has_words and not (before and after):
             before = after = False
@@ -151,13 +156,12 @@ class _Placement:
         if (before and not left.isspace() and left) or self._runs_together(item, 0, left):
             yield " "
         yield item.node
-        if (
-            after and right and not right.isspace() and right not in CLOSING
-        ) or self._runs_together(item, 1, right):
+        parted = after and right and not right.isspace() and right not in CLOSING
+        if parted or self._runs_together(item, 1, right):
             yield " "
 
     def _runs_together(self, item: _Item, side: int, sign: str) -> bool:
-        """Whether a literal would touch a word on this side as it does not in the source."""
+        """Whether a literal would touch a word on this side, unlike in the source."""
         begin, end = item.characters
         beside = self.plain[end : end + 1] if side else self.plain[max(begin - 1, 0) : begin]
         return item.has_words and sign.isalnum() and not beside.isalnum()
@@ -174,7 +178,7 @@ class _Placement:
         return items
 
     def _find_places(self, items: list[_Item], span: Range, area: _Area) -> None:
-        """Gives each item characters of the translation: apart from those of the others."""
+        """Gives each item a place in the translation; the places do not overlap."""
         taken: list[Range] = []  # in atoms
         placed: list[_Item] = []
         for item in items:
@@ -197,14 +201,15 @@ class _Placement:
                 item.place = point, point
 
     def _is_given(self, item: _Item) -> bool:
-        """Whether it was said where the item has to stand."""
+        """Whether `ranges` prescribes the place of the item, which is then set."""
         if not isinstance(item.node, Around) or item.node not in self.ranges:
             return False
         item.place = self.ranges[item.node]
         return True
 
     def _found_literally(self, item: _Item, area: _Area, placed: Sequence[_Item]) -> bool:
-        """Whether the item is a literal that stands in the area; one elsewhere loses its place."""
+        """Whether the item is a literal with a place in the area, which is then set. A literal with
+        a place outside of the area loses it."""
         if not isinstance(item.node, (Kept, Void)) or item.node not in self.literals:
             return False
         item.place = begin, end = self.literals[item.node]
@@ -218,14 +223,14 @@ class _Placement:
         return False
 
     def _evidence(self, item: _Item) -> tuple[int, int]:
-        """How many atoms of the translation come from the item; of equal ones the earlier first."""
+        """Sorts items by the number of atoms that come from them; earlier items win ties."""
         low, high = item.atoms
         return sum(low <= s < high for s in self.origin), -item.order
 
     def _range(
         self, item: _Item, s_area: Range, area: _Area, taken: Iterable[Range]
     ) -> Range | None:
-        """The atoms of the translation that a tag holds; None where there is no room for it."""
+        """The atoms of the translation that a tag holds; None if there is no room for it."""
         low, high = area.atoms
         free = [True] * (high - low)
         for begin, end in taken:
@@ -238,7 +243,8 @@ class _Placement:
         )
 
     def _same_text(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
-        """Where the tag's own words stand in the translation as they are: a name, a button."""
+        """The place of the tag's own words in the translation, if they are unchanged there, such
+        as a name."""
         wanted = [atom.text for atom in self.s_atoms[slice(*item.atoms)]]
         if not any(
             atom.is_word and len(atom.text) > 1 for atom in self.s_atoms[slice(*item.atoms)]
@@ -263,9 +269,9 @@ class _Placement:
         return best, best + len(wanted)
 
     def _best(self, item: _Item, s_area: Range, area: _Area, free: list[bool]) -> Range | None:
-        """The range with the highest Dice coefficient between what it holds and what belongs to
-        the tag. An atom belongs to it by what it comes from, and by its place, as attention is
-        often a word off and the order of words is mostly the same."""
+        """The range of atoms with the highest Dice coefficient with the atoms that belong to the
+        tag. Both alignment and place say how much an atom belongs to it, because attention is often
+        one word off, and the order of words is mostly the same."""
         low, high = area.atoms
         words = [atom.is_word for atom in self.t_atoms[low:high]]
         expected = self._words(item.atoms) * sum(words) / max(self._words(s_area), 1)
@@ -312,7 +318,8 @@ class _Placement:
         return sum(atom.is_word for atom in self.s_atoms[slice(*atoms)])
 
     def _with_signs(self, item: _Item, found: Range, area: _Area, free: list[bool]) -> Range:
-        """The range with the sign before or after it that the tag begins or ends with as well."""
+        """The range, extended by the sign before or after it if the tag begins or ends with the
+        same sign."""
         begin, end = found
         first, last = self.s_atoms[item.atoms[0]], self.s_atoms[item.atoms[1] - 1]
         low, high = area.atoms
@@ -323,8 +330,8 @@ class _Placement:
         return begin, end
 
     def _nearest(self, item: _Item, s_area: Range, area: _Area, free: list[bool]) -> Range | None:
-        """One free word, as near as can be to where the tag's words would stand, and best one that
-        comes from nowhere: a link that holds no word could not be followed."""
+        """One free word near the expected place of the tag, preferably a word without a link. A tag
+        such as a hyperlink needs a word, or nobody could click on it."""
         low, high = area.atoms
         words = [t for t in range(low, high) if free[t - low] and self.t_atoms[t].is_word]
         if not words:
@@ -335,7 +342,7 @@ class _Placement:
         return best, best + 1
 
     def _point(self, item: _Item, span: Range, area: _Area) -> int:
-        """The character before which an item without room of its own is put."""
+        """The character before which an item without characters is put."""
         s_low, s_high = atoms_within(self.s_atoms, span)
         before, after = item.atoms[0] - 1, item.atoms[1]
         low, high = area.characters
@@ -364,14 +371,14 @@ class _Placement:
         return left
 
     def _after(self, s: int, s_low: int, area: _Area) -> int | None:
-        """Where the words end that come from atom s, or from one of the two before it."""
+        """The end of the words that come from atom s, or from one of the two atoms before it."""
         for source in range(s, max(s - 3, s_low - 1), -1):
             if found := self._from(source, area):
                 return self.t_atoms[found[-1]].end
         return None
 
     def _before(self, s: int, s_high: int, area: _Area) -> int | None:
-        """Where the words begin that come from atom s, or from one of the two after it."""
+        """The begin of the words that come from atom s, or from one of the two atoms after it."""
         for source in range(s, min(s + 3, s_high)):
             if found := self._from(source, area):
                 return self.t_atoms[found[0]].begin
@@ -383,7 +390,8 @@ class _Placement:
         return found[bisect_left(found, area.atoms[0]) : bisect_left(found, area.atoms[1])]
 
     def _with_space(self, item: _Item, cursor: int, limit: int) -> Range:
-        """The place of an item, with white space at a tag's edges where the source has it there."""
+        """The place of an item. A tag includes the white space at its edges if it does so in the
+        source."""
         begin = max(item.place[0], cursor)
         end = max(item.place[1], begin)
         if not isinstance(item.node, Around) or not item.has_words or begin == end:
@@ -404,13 +412,13 @@ class _Placement:
         return not before or before.isspace(), not after or after.isspace()
 
     def _stands_for_space(self, item: _Item) -> bool:
-        """Whether it is white space itself, as a line break between two words is."""
+        """Whether the item itself is white space, such as a line break between two words."""
         begin, end = item.characters
         beside = self.plain[max(begin - 1, 0) : begin] + self.plain[end : end + 1]
         return begin < end and not item.has_words and not any(map(str.isspace, beside))
 
     def _slice(self, begin: int, end: int) -> str:
-        """Characters of the translation, without literals that had to leave their place."""
+        """Characters of the translation, without the literals that lost their places."""
         text, cursor = "", begin
         for low, high in sorted(self.dropped):
             if cursor < high and low < end:
@@ -420,7 +428,7 @@ class _Placement:
 
 
 def _outside(item: _Item, point: int, placed: Iterable[_Item]) -> int:
-    """The point, or the nearer edge of a neighbour that it would fall into."""
+    """The point, or an edge of the neighbour inside which the point lies."""
     for other in placed:
         begin, end = other.place
         if begin < point < end:

@@ -1,8 +1,8 @@
-"""Texts without tags: addresses, placeholders and code in them come through as they are.
+"""Translates texts without tags; addresses, placeholders and code in them stay as they are.
 
-A line that holds such a span is carried (`carrying.py`): the model sees another word in its place.
-Every other text goes to the model as it is. A line whose translation lacks a number is carried once
-more, its numbers protected too.
+A line with such a literal goes through `carrying.py`: the model sees another word in its place. All
+other text goes to the model as it is. If the translation of a line lacks a number, the line is
+translated again with its numbers protected.
 """
 
 import re
@@ -25,18 +25,20 @@ from allyouneed.translation.result import Translation
 from allyouneed.translation.terms.use import uses
 
 ALWAYS = Protection(numbers="free")
-"""What is carried over in every text, unless a user says otherwise."""
+"""The default protection: literals, but no numbers."""
 _WORD = re.compile(r"\S+")
 _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
 WITH_PREFIX = "where a prefix is given, nothing is protected; check the translation"
 
 
 def protection_of(protect: bool | str | Sequence[str]) -> Protection | None:
-    """What `protect` of a call means: False nothing, True what is always protected, regular
-    expressions these as well.
+    """The protection for the argument `protect` of a call.
+
+    False protects nothing, and True the literals of every text. Regular expressions also protect
+    the text that they match.
 
     Raises:
-        UsageError: an expression that is none.
+        UsageError: an expression is not a regular expression.
     """
     if isinstance(protect, bool):
         return ALWAYS if protect else None
@@ -50,7 +52,7 @@ def protection_of(protect: bool | str | Sequence[str]) -> Protection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a text, or a whole text, `end` being what ends it; `literal` ones are carried."""
+    """A line of a text, or a whole text, with its line end. A `literal` line contains literals."""
 
     text: str
     end: str = ""
@@ -59,9 +61,9 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """Texts, parted into what the model is given as it is and the lines that have to be carried.
+    """Texts, divided into lines with literals and text that goes to the model as it is.
 
-    `notes` say, for each text, how it was cleaned before it was parted.
+    `notes` say, for each text, how it was cleaned.
     """
 
     texts: Sequence[str]
@@ -74,9 +76,9 @@ class Sifted:
     def of(
         cls, texts: Sequence[str], request: TranslationRequest, normaliser: Normaliser
     ) -> "Sifted":
-        """The texts, sifted. A text without anything to protect stays whole.
+        """The texts, divided. A text without literals and numbers stays whole.
 
-        So does every text where a prefix was given: it belongs to the words as the model says them.
+        With a prefix every text stays whole, because it has to begin the model's own output.
         """
         protection = None if request.prefix.strip() else request.protection
         lines: list[list[_Line]] = []
@@ -95,24 +97,24 @@ class Sifted:
 
     @property
     def plain(self) -> list[str]:
-        """What the model is given as it is, in order."""
+        """The text that goes to the model as it is, in order."""
         return [one.text for some in self.lines for one in some if not one.literal]
 
     @property
     def is_parted(self) -> bool:
-        """Whether a line is carried, or may have to be."""
+        """Whether the texts have lines that are translated apart from each other."""
         return any(not grows or end for _, end, grows in self.growing_lines())
 
     def growing_lines(self) -> Iterator[tuple[str, str, bool]]:
-        """Each line, what ends it, and whether its translation is known before its last word: not
-        if something in it has to be there in the end."""
+        """Each line, its line end, and whether its translation can be shown while it grows. A line
+        with a literal or a number cannot, because its translation is verified at the end."""
         protected = self.request.protection is not None and not self.request.prefix.strip()
         for one in (one for some in self.lines for one in some):
             yield one.text, one.end, not (protected and (one.literal or _has_number(one.text)))
 
     def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
-        """The translations of the texts; `plain` are those of `plain`, and `translate` makes the
-        others."""
+        """The translations of the texts. `plain` are the translations of `self.plain`; `translate`
+        translates the other lines."""
         protection = self.request.protection
         if protection is None:
             return list(plain)
@@ -138,7 +140,7 @@ class Sifted:
     def _carried(
         self, translate: Translate, protection: Protection, lines: Sequence[str]
     ) -> list[Translation]:
-        """The translations of lines, each around what is protected in it."""
+        """The translations of lines, with their literals."""
         if not lines:
             return []
         found = Carrier(translate, protection).carry([[line] for line in lines])
@@ -153,7 +155,7 @@ class Sifted:
         return results
 
     def _with_terms(self, given: Translation) -> Translation:
-        """The translation of a line with what became of its terms, outside of what is carried."""
+        """The translation of a line, with the use of the terms outside of its literals."""
         if self.request.terms is None or self.request.protection is None:
             return given
         plain = self.normaliser.plain(given.source)
@@ -198,12 +200,12 @@ def _has_number(text: str) -> bool:
 
 
 def _lost(source: str, given: Translation) -> int:
-    """How many numbers of a line its translation lacks."""
+    """The number of numbers of a line that its translation lacks."""
     return lost_numbers(source, given.text) if _has_number(source) else 0
 
 
 def _with_missing_told(given: Translation, protection: Protection) -> Translation:
-    """The translation, with a note for what should be in it and is not."""
+    """The translation, with a note for each literal that it lacks."""
     if not protection.is_needed(given.source):
         return given
     spans = dict.fromkeys(given.source[slice(*span)] for span in protection.spans(given.source))
@@ -214,12 +216,12 @@ def _with_missing_told(given: Translation, protection: Protection) -> Translatio
 
 
 def _ranked(ways: Sequence[Translation]) -> Translation:
-    """The first of some translations, with all of them where there are several."""
+    """The first translation, with all of them as alternatives if there are several."""
     return replace(ways[0], alternatives=tuple(ways)) if len(ways) > 1 else ways[0]
 
 
 def _translation(source: str, carried: Carried) -> Translation:
-    """A line that was carried, as a translation of it."""
+    """The translation of a line that was carried as one passage."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
     text = plain(placed(carried.nodes, carried.transfer))
     confidence = confidence_of(carried.sentences)
@@ -267,12 +269,12 @@ def _alignment(source: str, carried: Carried, target: str) -> Alignment:
 
 
 def _within(words: Sequence[tuple[int, int]], span: tuple[int, int]) -> list[int]:
-    """The numbers of the words that have a character within these."""
+    """The numbers of the words that have a character within a span."""
     return [n for n, (begin, end) in enumerate(words) if begin < span[1] and span[0] < end]
 
 
 def _same_words(before: str, after: str) -> dict[int, int]:
-    """Numbers of words in a text as their numbers in it after words were put into it."""
+    """The new number of each word of a text into which other words were put."""
     old, new = before.split(), after.split()
     if old == new:
         return {n: n for n in range(len(old))}

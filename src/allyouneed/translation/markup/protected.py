@@ -1,4 +1,4 @@
-"""What a translation has to carry over literally: addresses, names of variables, code, numbers."""
+"""Finds literals, the text that a translation must not change: addresses, placeholders, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -46,13 +46,13 @@ _ICU_LIMIT = 4000  # characters of one message within braces
 
 
 class Protection:
-    """Finds what has to be carried over literally: what is always so, and what a user says."""
+    """Finds the literals of a text, by its own rules and by a user's regular expressions."""
 
     def __init__(self, patterns: Sequence[str] = (), numbers: Numbers = "amounts") -> None:
         """`patterns` are regular expressions of the user.
 
         Raises:
-            UsageError: one that is none, or that matches nothing at all everywhere.
+            UsageError: a pattern is not a regular expression, or matches the empty text.
         """
         for pattern in patterns:
             try:
@@ -67,13 +67,13 @@ class Protection:
         self._pattern = re.compile("|".join(f"(?:{one})" for one in every))
 
     def is_needed(self, text: str) -> bool:
-        """Whether anything in the text is protected. Texts without it are mostly told at once."""
+        """Whether the text has a literal. For most texts without one, this is known at once."""
         if self._has_signs and _SIGNS.search(text) is None:
             return False
         return next(self.spans(text), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The places (begin, end) of what is protected, in order, apart from each other."""
+        """The places (begin, end) of the literals, in order. They do not overlap."""
         place = 0
         braces = _in_braces(text)
         next_braces = next(braces, None)
@@ -94,7 +94,7 @@ class Protection:
             next_braces = next(braces, None)
 
     def keep(self, nodes: Nodes) -> tuple[Node, ...]:
-        """The nodes, with `Kept` where their text holds something protected."""
+        """The nodes, with the literals of their text as `Kept` nodes."""
         found: list[Node] = []
         for node in nodes:
             if isinstance(node, Around):
@@ -111,7 +111,8 @@ class Protection:
 
 
 def _in_braces(text: str) -> Iterator[tuple[int, int]]:
-    """Names in braces, such as `{name}`, and ICU messages: braces within braces belong to them."""
+    """The places of names in braces, such as `{name}`, and of ICU messages, which may have braces
+    within braces."""
     begin = text.find("{")
     while begin >= 0:
         end = _closing_brace(text, begin)
@@ -123,7 +124,7 @@ def _in_braces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing_brace(text: str, begin: int) -> int:
-    """Where the brace that opens at `begin` is closed, or 0."""
+    """The place after the brace that closes the one at `begin`, or 0."""
     depth = 0
     for match in re.compile(r"[{}]").finditer(text, begin, begin + _ICU_LIMIT):
         depth += 1 if match[0] == "{" else -1
@@ -140,8 +141,8 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
 def lost_numbers(source: str, target: str) -> int:
-    """How many numbers of a source its translation lacks. "1,000" may be written as "1.000" or
-    "1 000" there, and "5:30" as "5.30"; numbers of one digit do not count."""
+    """The number of numbers of a source that its translation lacks. The translation may write
+    "1,000" as "1.000" or "1 000", and "5:30" as "5.30". Numbers of one digit do not count."""
     written = _WRITTEN.findall(target)
     whole = set(map(_value, written))
     parts = {part for one in written for part in _DIGITS.findall(one)}
@@ -153,7 +154,7 @@ def lost_numbers(source: str, target: str) -> int:
 
 
 def _value(number: str) -> str:
-    """A number, the same whatever marks its thousands and its fraction."""
+    """A number without marks of thousands, and with a point before its fraction."""
     if _THOUSANDS.fullmatch(number):
         return number.replace(".", "").replace(",", "")
     return number.replace(",", ".").replace(":", ".")

@@ -1,7 +1,7 @@
-"""Tags and text of a marked-up file, as passages and what stands between them.
+"""Reads the tags and the text of a marked-up file as passages and other parts.
 
-The file is cut, not parsed: put together again, the parts are the file, whatever is in it. Broken
-markup is read as browsers read it: a tag without its partner stays where it is.
+The file is cut, not parsed, so the joined parts are always the file again. Broken markup is read as
+browsers read it: a tag without a partner stays where it is.
 """
 
 import html
@@ -42,11 +42,12 @@ _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});"
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What the tags of a format mean.
+    """The rules for the tags of a format.
 
-    Tags named in `block` end sentences, all others stand within them. What `skipped` elements hold
-    is carried over as it is, as is what `untouched(name, attributes)` says. `void` elements have no
-    end. `raw` elements hold no markup. `attributes(name, attributes)` names those that hold text.
+    Tags named in `block` end sentences; all other tags stand within sentences. The content of
+    `skipped` elements stays as it is, and so does the content of elements for which
+    `untouched(name, attributes)` is true. `void` elements have no end tag. `raw` elements hold no
+    markup. `attributes(name, attributes)` names the attributes whose values are translated.
     """
 
     block: Collection[str] = ()
@@ -59,7 +60,7 @@ class Rules:
 
 
 def read_markup(text: str, rules: Rules, begin_line: int = 1) -> list[Part]:
-    """The parts of a text with tags: passages, and what stands between them as it is."""
+    """The parts of a text with tags: passages, and the text between them."""
     reader = _Reader(text, rules, begin_line)
     reader.read()
     return reader.parts
@@ -77,7 +78,7 @@ class _Cut:
 
 
 def _cuts(text: str, rules: Rules, line: int) -> Iterator[_Cut]:
-    """The pieces of the file in order; joined, they are the file."""
+    """The pieces of the file, in order. Joined, they are the file."""
     place = 0
     last_close = text.rfind(">")
     while place < len(text):
@@ -129,7 +130,7 @@ def _unquoted(value: str) -> str:
 
 
 class _Reader:
-    """Collects runs of text and inline tags; whatever ends a sentence makes a passage of a run."""
+    """Collects runs of text and inline tags. A tag that ends a sentence makes the run a passage."""
 
     def __init__(self, text: str, rules: Rules, line: int) -> None:
         self.rules = rules
@@ -188,7 +189,7 @@ class _Reader:
         self._push(html.unescape(cut.raw), (cut.raw,), cut.line)
 
     def _add_untouched(self, cuts: Sequence[_Cut]) -> None:
-        """An element that is carried over as it is: within a sentence, a word of it."""
+        """Adds an element that stays as it is. Within a sentence it is one word of the sentence."""
         raw = "".join(cut.raw for cut in cuts)
         if any(cut.name in self.rules.block for cut in cuts):
             self._flush()
@@ -207,8 +208,8 @@ class _Reader:
         return cut.name in self.rules.skipped or self.rules.untouched(cut.name, cut.attributes)
 
     def _end_of(self, opening: _Cut, number: int) -> int | None:
-        """The number of the piece after an element; None for one within a sentence that is not
-        closed in its block."""
+        """The number of the piece after an element; None for an element within a sentence that is
+        not closed in its block."""
         depth = 1
         inline = opening.name not in self.rules.block
         farthest = min(len(self._cuts), number + LONGEST) if inline else len(self._cuts)
@@ -241,7 +242,7 @@ class _Reader:
         return (*parts, cut.raw[place:])
 
     def _flush(self) -> None:
-        """Makes a passage of the run, or several where tags could cross in a translation."""
+        """Makes a passage of the run, or several if its tags could cross in a translation."""
         run, self._run = self._run, []
         cut = first_of_both_kinds([token for token, _ in run])
         while cut is not None:
@@ -252,7 +253,7 @@ class _Reader:
         self._spelt, self._bare, self._tags = {}, set(), 0
 
     def _add_passage(self, run: Sequence[tuple[Token, tuple[Part, ...]]]) -> None:
-        """Makes a passage of the run, without what stands around its words."""
+        """Makes a passage of the run, without the tags and white space around its words."""
         begin, end = 0, len(run)
         while begin < end and _is_edge(run[begin][0]):
             begin += 1
@@ -280,14 +281,15 @@ def _is_edge(token: Token) -> bool:
 
 
 def _escape(spelt: Mapping[str, str]) -> Callable[[str], str]:
-    """Writes text so that it stays text; signs that the source only has as references are written
+    """A function that escapes text. Signs that the source always writes as references are written
     as references again."""
     table = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", **spelt})
     return lambda text: text.translate(table)
 
 
 def _in_quotes(value: str) -> Callable[[str], str]:
-    """Writes text as the value of an attribute, in the quotes that it has, or else in new ones."""
+    """A function that writes text as the value of an attribute, in the quotes of `value`, or in new
+    quotes if `value` has none."""
     quote = value[0] if value[:1] in ('"', "'") else '"'
     table = str.maketrans({"&": "&amp;", "<": "&lt;", quote: "&quot;" if quote == '"' else "&#39;"})
     return lambda text: f"{quote}{text.translate(table)}{quote}"

@@ -1,11 +1,12 @@
-"""A text with some of its parts replaced, and where places of the new text lie in the old one."""
+"""Replaces parts of a text, and maps places between the old and the new text."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 
 class Rewriting:
-    """`text` is the old text with replacements (begin, end, new), which come in order, apart."""
+    """`text` is the old text with its replacements (begin, end, new), which must be in order and
+    not overlap."""
 
     def __init__(self, old: str, replacements: Iterable[tuple[int, int, str]]) -> None:
         parts: list[str] = []
@@ -22,7 +23,7 @@ class Rewriting:
         self.text = "".join(parts)
 
     def old_span(self, begin: int, end: int) -> tuple[int, int]:
-        """The part of the old text that became (begin, end) of the new; a replacement is whole."""
+        """The place in the old text of (begin, end) in the new text. A replacement counts whole."""
         first = bisect_right(self._new, begin) - 1
         last = bisect_left(self._new, end) - 1
         old_begin = self._old[first] + (0 if first % 2 else begin - self._new[first])
@@ -31,7 +32,7 @@ class Rewriting:
         return old_begin, max(self._old[last] + end - self._new[last], old_begin)
 
     def new_span(self, begin: int, end: int) -> tuple[int, int]:
-        """The part of the new text that stands for (begin, end) of the old."""
+        """The place in the new text of (begin, end) in the old text."""
         first = bisect_right(self._old, begin) - 1
         last = bisect_left(self._old, end) - 1
         new_begin = self._new[first] + (0 if first % 2 else begin - self._old[first])

@@ -1,4 +1,4 @@
-"""Words that stand in a sentence for what a model cannot carry, so that it sees a sentence."""
+"""Words that stand in a sentence for its literals, because a model copies words reliably."""
 
 import re
 from collections.abc import Sequence
@@ -57,8 +57,10 @@ class _StandIn:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A sentence as the model sees it, what stands in it for each literal, in order, and the text
-    around the literals."""
+    """A sentence as the model sees it.
+
+    `stand_ins` has an entry for each literal, in order. `around` is the text around the literals.
+    """
 
     rewriting: Rewriting
     stand_ins: tuple[_StandIn, ...]
@@ -66,7 +68,7 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """What the model is given."""
+        """The text that the model gets."""
         return self.rewriting.text
 
     def found(self, translation: str) -> list[Span] | None:
@@ -99,11 +101,10 @@ class Asked:
 
 
 def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]]) -> Asked:
-    """The sentence with a word of its pool in place of each literal, and its white space as single
-    spaces.
+    """The sentence with each literal replaced by a word of its pool, and with single spaces.
 
-    A word that the sentence contains already, in capitals or small letters, is not used; a literal
-    for which no word remains stays. In a sentence in capitals the words are in capitals too.
+    A word that the sentence contains already, in capitals or small letters, is not used. A literal
+    stays if no word remains for it. In a sentence in capitals the words are in capitals too.
     """
     around = Rewriting(sentence, [(*span, "\n") for span in literals]).text
     loud, folded = in_capitals(around), sentence.casefold()
@@ -122,7 +123,7 @@ def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]
 
 
 def without(sentence: str, literals: Sequence[Span]) -> Rewriting:
-    """The sentence without its literals, and its white space as single spaces."""
+    """The sentence without its literals, with single spaces."""
     gaps: list[Span] = []
     for begin, end in literals:
         last = gaps[-1][1] if gaps else 0

@@ -1,4 +1,4 @@
-"""What the tags of XML mean for a translation: nothing but what the user says of them."""
+"""Rules for the tags of XML, as the user gives them."""
 
 from collections.abc import Collection
 
@@ -10,9 +10,9 @@ def xml_rules(
     splitting_tags: Collection[str] = (),
     text_attributes: Collection[str] = (),
 ) -> Rules:
-    """Every tag stands within a sentence, but `splitting_tags` end one; what elements named in
-    `ignore_tags`, or with `translate="no"`, hold is left as it is; `text_attributes` are
-    translated."""
+    """The rules of XML. `splitting_tags` end a sentence; other tags stand within one. The content
+    of elements that `ignore_tags` names, or that have `translate="no"`, stays as it is. The values
+    of `text_attributes` are translated."""
     return Rules(
         block=frozenset(splitting_tags),
         skipped=frozenset(ignore_tags),

@@ -1,1 +1,1 @@
-"""Terms: words whose translation a user prescribes, from a glossary's file to what was used."""
+"""Terms, the words whose translation a user prescribes: reading, finding, spelling, reporting."""

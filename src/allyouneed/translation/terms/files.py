@@ -1,4 +1,4 @@
-"""Glossaries in files: tab-separated (TSV), comma-separated (CSV), and TBX, the exchange format."""
+"""Reads glossaries from files: tab-separated (TSV), comma-separated (CSV), and TBX."""
 
 import csv
 import io
@@ -16,15 +16,15 @@ _EMPTY_TARGET = "for words that stay as they are, leave the target empty"
 
 
 Terms = Glossary | Mapping[str, str | Sequence[str]] | str | Path
-"""Terms as calls take them: a glossary, from source to target, or the path of a file."""
+"""Terms as calls take them: a glossary, a mapping from source to target, or the path of a file."""
 
 
 def glossary_from(terms: Terms, source: str = "", target: str = "") -> Glossary:
-    """The glossary that a call means; `source` and `target` as for `read_glossary`.
+    """The glossary of a call. `source` and `target` are those of `read_glossary`.
 
     Raises:
-        UsageError: a term that cannot be one, or something that holds no terms.
-        DataError: a file that cannot be read.
+        UsageError: a term is not valid, or `terms` is not of a type in `Terms`.
+        DataError: the file cannot be read.
     """
     if isinstance(terms, Glossary):
         return terms
@@ -34,12 +34,12 @@ def glossary_from(terms: Terms, source: str = "", target: str = "") -> Glossary:
 
 
 def read_glossary(path: Path, source: str = "", target: str = "") -> Glossary:
-    """The glossary in a file, read as its ending says: .tsv or .txt, .csv, .tbx or .xml.
+    """The glossary in a file. The ending says the format: .tsv or .txt, .csv, .tbx or .xml.
 
-    `source` and `target` name the languages, by code; only a TBX file has several.
+    `source` and `target` are the codes of the languages; only a TBX file can have more than two.
 
     Raises:
-        DataError: no such file, or one that is no glossary; it names the line and a remedy.
+        DataError: the file does not exist or is not a glossary; the message has line and remedy.
     """
     try:
         size = path.stat().st_size
@@ -60,7 +60,7 @@ def read_glossary(path: Path, source: str = "", target: str = "") -> Glossary:
 
 
 def read_tsv(name: str, data: bytes, *_: str) -> Iterator[Row]:
-    """Lines of source, tab, target. A first line that says "source" and "target" is a heading."""
+    """The rows of a TSV file, whose lines are source, tab, target."""
     lines = _text(name, data).splitlines()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -75,7 +75,8 @@ def read_tsv(name: str, data: bytes, *_: str) -> Iterator[Row]:
 
 
 def read_csv(name: str, data: bytes, *_: str) -> Iterator[Row]:
-    """Lines of source, comma (or semicolon), target, with quotes where one of them needs it."""
+    """The rows of a CSV file, whose lines are source, comma (or semicolon), target. Both may be
+    in quotes."""
     text = _text(name, data)
     first = text.partition("\n")[0]
     delimiter = ";" if first.count(";") > first.count(",") else ","
@@ -101,7 +102,7 @@ def read_csv(name: str, data: bytes, *_: str) -> Iterator[Row]:
 
 
 def read_tbx_rows(name: str, data: bytes, source: str, target: str) -> Iterator[Row]:
-    """The terms of a TBX file in two of its languages."""
+    """The rows of a TBX file, from two of its languages."""
     from allyouneed.translation.terms.tbx import read_tbx
 
     return read_tbx(name, data, source, target)
@@ -117,10 +118,10 @@ READERS: dict[str, Callable[[str, bytes, str, str], Iterator[Row]]] = {
 
 
 def glossary_of(name: str, rows: Iterable[Row]) -> Glossary:
-    """The glossary that the rows of a file make.
+    """The glossary of the rows of a file. A first row "source", "target" is a heading.
 
     Raises:
-        DataError: a row that is no term, or whose source another row translates otherwise.
+        DataError: a row is not a valid term, or two rows translate one source differently.
     """
     found: dict[str, tuple[int, Term]] = {}
     for place, (number, source, target) in enumerate(rows):

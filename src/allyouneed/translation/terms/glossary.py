@@ -1,4 +1,4 @@
-"""A glossary: how certain words are to be translated."""
+"""Glossaries: terms with their prescribed translations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ BETWEEN_FORMS = "|"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words of the source, and the forms of which a translation has to have one.
+    """Words of a source text, and the forms of their translation; one of the forms is used.
 
-    Without forms the words stay as they are. A source in small letters stands for words with
-    capitals too; one with capitals is found as it is written, and in a text all in capitals.
+    Without forms the words stay as they are. A source in small letters also matches words with
+    capitals. A source with capitals matches words in the same case, or in all capitals.
     """
 
     source: str
@@ -23,11 +23,11 @@ class Term:
 
     @classmethod
     def of(cls, source: str, target: str | Sequence[str]) -> "Term":
-        """A term as people write it: "Rad|Rads|Räder", or the forms one by one. A target that is
-        empty or equal to the source says that the words stay as they are.
+        """The term for a target such as "Rad|Rads|Räder", or for a list of forms. With a target
+        that is empty or equal to the source, the words stay as they are.
 
         Raises:
-            UsageError: a source or a form without letters or digits; something that is no text.
+            UsageError: the source or a form has no letter or digit, or is not a str.
         """
         forms = target.split(BETWEEN_FORMS) if isinstance(target, str) else target
         for text in (source, *forms) if isinstance(forms, list | tuple) else (source, forms):
@@ -45,7 +45,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class FoundTerm:
-    """A term at one place of a text, text[begin:end] being `words`."""
+    """A term at one place of a text, where text[begin:end] is `words`."""
 
     term: Term
     begin: int
@@ -53,10 +53,10 @@ class FoundTerm:
     words: str
 
     def forms(self) -> tuple[str, ...]:
-        """The forms that its translation may have here, the likeliest case first.
+        """The forms that the translation may have here, the likeliest case first.
 
-        A form in small letters may begin with a capital, as it may begin the sentence. Words all in
-        capitals have forms all in capitals, unless the glossary writes them so itself.
+        A form in small letters may get a capital, because it may begin the sentence. If the words
+        are all in capitals and the source of the term is not, the forms are all in capitals.
         """
         if not self.term.forms:
             return (self.words,)
@@ -67,7 +67,7 @@ class FoundTerm:
         return tuple(dict.fromkeys([*self.term.forms, *capital]))
 
     def within(self, text: str) -> "FoundTerm":
-        """The same place of a text that differs in capitals alone."""
+        """The term at the same place of a text that differs only in its capitals."""
         return FoundTerm(self.term, self.begin, self.end, text[self.begin : self.end])
 
 
@@ -75,13 +75,14 @@ _Key = tuple[str, ...]
 
 
 class Glossary:
-    """Terms, found in a text by the words that they begin with: their number costs no time."""
+    """Terms that can be found in texts. The time to find them does not grow with their number,
+    because they are indexed by their first word."""
 
     def __init__(self, terms: Iterable[Term]) -> None:
-        """Terms whose sources differ.
+        """`terms` may repeat a source only with the same forms.
 
         Raises:
-            UsageError: a source that has two translations.
+            UsageError: a source has two translations.
         """
         self.terms = tuple(terms)
         by_source: dict[str, Term] = {}
@@ -96,10 +97,10 @@ class Glossary:
 
     @classmethod
     def of(cls, terms: Mapping[str, str | Sequence[str]]) -> "Glossary":
-        """A glossary as people write it: from source to target, as `Term.of` takes them.
+        """The glossary of a mapping from source to target; `Term.of` reads the targets.
 
         Raises:
-            UsageError: a term that cannot be one, or something that holds no terms.
+            UsageError: a term is not valid, or `terms` is not a mapping.
         """
         if not isinstance(terms, Mapping):
             raise UsageError(f"terms={terms!r} must be a mapping, a Glossary or a file's path")
@@ -109,8 +110,8 @@ class Glossary:
         return len(self.terms)
 
     def find(self, text: str, normaliser: Normaliser = AS_TYPED) -> tuple[FoundTerm, ...]:
-        """The terms in a text as the normaliser writes it, in order: the longest at each place,
-        whole words only, none within another."""
+        """The terms in a normalised text, in order. At each place the longest term counts; terms
+        are whole words and do not overlap."""
         if normaliser.name not in self._indexes:
             self._indexes[normaliser.name] = _Index(self.terms, normaliser)
         return tuple(self._indexes[normaliser.name].find(text))
@@ -145,7 +146,7 @@ class _Index:
             number += length if found else 1
 
     def _term(self, text: str, here: Sequence[Atom]) -> Term | None:
-        """The term whose source these words are: one that is written like them before others."""
+        """The term whose source is these words. A source in the same case comes before others."""
         candidates = self._terms.get(_key(here))
         if candidates is None:
             return None

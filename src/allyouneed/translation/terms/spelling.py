@@ -1,4 +1,4 @@
-"""Terms as a search takes them: their forms in ids."""
+"""Spells terms for the search: their forms as ids."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.terms.glossary import FoundTerm
 
 Span = tuple[int, int]
-_BRACKET = "("  # a form is spelt as it would be behind it, too: without a space before
+_BRACKET = "("  # a form after it has no space before it, and other ids
 _MOST_KEPT = 100_000  # spellings that are remembered
 
 
@@ -29,8 +29,8 @@ class TermSpeller:
         sources: Sequence[Sequence[Span]],
         heads: AlignmentHeads,
     ) -> WantedTerms:
-        """The terms that a search has to use for these sentences. `sources` are where each of their
-        source tokens stands in the text that the terms were found in."""
+        """The terms that a search must use for these sentences. `sources` has the places of each
+        sentence's source tokens, in the text in which the terms were found."""
         both = zip(sentences, sources, strict=True)
         wanted = [[self._term(one, spans) for one in terms[:MOST_TERMS]] for terms, spans in both]
         return WantedTerms(wanted, self.edges, heads)
@@ -43,7 +43,7 @@ class TermSpeller:
         return WantedTerm(tuple(dict.fromkeys(spelt)), tuple(touched))
 
     def _spellings(self, form: str) -> tuple[tuple[int, ...], ...]:
-        """The ids of a form behind a space, and behind a sign without a space between."""
+        """The ids of a form after a space, and its ids right after another sign."""
         if form not in self._spelt:
             if len(self._spelt) >= _MOST_KEPT:
                 self._spelt.clear()
@@ -59,7 +59,7 @@ class TermSpeller:
 
     @cached_property
     def edges(self) -> bytes:
-        """`WantedTerms.edges` of the vocabulary: what each piece adds to a text behind a word."""
+        """`WantedTerms.edges` of the vocabulary, by the text that each piece adds after a word."""
         decode = self._tokenizer.decode
         [before] = self._tokenizer.encode_ids(["a"])
         before, begin = before[:-1], len(decode(before[:-1]))
@@ -68,7 +68,7 @@ class TermSpeller:
 
 
 def is_word(sign: str) -> bool:
-    """Whether a character makes one word with a letter beside it; part of a character does."""
+    """Whether a character and a letter beside it make one word. An incomplete character does."""
     if not sign or is_unspaced(sign):
         return False
     return sign.isalnum() or sign in "_\ufffd" or unicodedata.combining(sign) != 0

@@ -1,4 +1,4 @@
-"""TBX (ISO 30042), the exchange format of term bases, in the form of 2008 and of 2019."""
+"""Reads TBX (ISO 30042), the exchange format of term bases, in its versions of 2008 and 2019."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class _Entry:
     words: dict[str, list[_Word]] = field(default_factory=dict)
 
     def of(self, language: str) -> Iterator[_Word]:
-        """Those of a language, whatever the region."""
+        """The terms of a language in all its regions."""
         for code, words in self.words.items():
             if _same(language, code):
                 yield from (word for word in words if word.text.strip())
@@ -45,14 +45,14 @@ class _Entry:
 def read_tbx(
     name: str, data: bytes, source: str = "", target: str = ""
 ) -> Iterator[tuple[int, str, str]]:
-    """(line, source, forms) of the terms in two languages; all terms of a concept that are in use
-    are forms of its translation, and so are those of other concepts with the same source.
+    """The (line, source, forms) of the terms in two languages.
 
-    The languages are codes or English names, whatever the region. Where the file has two and they
-    are not named, the first is the source.
+    The forms of a source are all current target terms of all concepts that contain the source. The
+    languages are codes or English names; regions are ignored. If the file has two languages and
+    the call names none, the first is the source.
 
     Raises:
-        DataError: no XML, XML with entities of its own, or without these languages.
+        DataError: the data is not XML, declares entities, or lacks one of the languages.
     """
     entries = _Reader(name).read(data)
     languages = list(dict.fromkeys(code for entry in entries for code in entry.words))
@@ -78,7 +78,7 @@ def read_tbx(
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two codes name one language, whatever the region."""
+    """Whether two codes name the same language. Regions are ignored."""
     return _base(one) == _base(other)
 
 
@@ -88,7 +88,7 @@ def _base(language: str) -> str:
 
 
 class _Reader:
-    """Follows the elements of a file."""
+    """Collects the entries of a file from its XML elements."""
 
     def __init__(self, name: str) -> None:
         self.name = name

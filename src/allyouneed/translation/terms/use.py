@@ -1,4 +1,4 @@
-"""Which terms a translation has used, and where."""
+"""Reports which terms a translation uses, and where."""
 
 import re
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ SHOWN = 5  # forms in a note
 
 @dataclass(frozen=True, slots=True)
 class TermUse:
-    """What became of a term at one place of a text.
+    """The use of a term that stands at one place of a text.
 
-    `source` are the characters (begin, end) of the text where it was found; `term` and `forms` are
-    as the glossary has them, `forms` being empty where the words stay as they are. `form` is what
-    the translation has for it and `target` the characters there; both are None where it has none.
-    In texts with markup no characters are counted: `source` and `target` are None.
+    `source` is the place (begin, end) of the term in the text, in characters. `term` and `forms`
+    are those of the glossary; `forms` is empty if the words stay as they are. `form` is the form in
+    the translation and `target` its place there; both are None if the translation has no form. In
+    texts with markup, `source` and `target` are None, because no characters are counted.
     """
 
     source: Span | None
@@ -31,11 +31,11 @@ class TermUse:
 
     @property
     def used(self) -> bool:
-        """Whether the translation has it."""
+        """Whether the translation has one of the forms."""
         return self.form is not None
 
     def moved(self, source: int, target: int) -> "TermUse":
-        """The same in texts with so many more characters before it."""
+        """The same use, where `source` and `target` more characters stand before it."""
         return replace(self, source=_moved(self.source, source), target=_moved(self.target, target))
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,8 +55,9 @@ def _moved(span: Span | None, by: int) -> Span | None:
 def uses(
     found: Sequence[FoundTerm], spans: Sequence[Span], translation: str, normaliser: Normaliser
 ) -> list[TermUse]:
-    """What became of the terms that were `found` at these `spans`, in order. A form counts where it
-    stands as a whole word; each place counts for one term, long forms before short ones."""
+    """The use of each term of `found`, which stand at the places `spans` of the source, in order. A
+    form counts as a whole word only. Each place of the translation counts for one term; long forms
+    are looked for first."""
     plain = normaliser.plain(translation)
     wanted = [
         (-len(form), place, form)
@@ -76,7 +77,7 @@ def uses(
 
 
 def _free_place(form: str, text: str) -> Span | None:
-    """Where a form stands in a text as a whole word."""
+    """The first place of a form in a text as a whole word; None if there is none."""
     for match in re.finditer(re.escape(form), text):
         begin, end = match.span()
         before = is_word(form[0]) and is_word(text[begin - 1 : begin] if begin else "")
@@ -87,6 +88,6 @@ def _free_place(form: str, text: str) -> Span | None:
 
 
 def unused_note(use: TermUse) -> str:
-    """What to tell about a term that was not used."""
+    """The note about a term that was not used."""
     forms = " or ".join(map(repr, use.forms[:SHOWN])) or "it"
     return f"the term {use.term!r} was not used: the translation does not have {forms}"
