@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch.nn.functional import cross_entropy
 
 from allyouneed.cli.dry_run import as_text, measured_plan, plan
 from allyouneed.data.alignment.aligner import Aligner
+from allyouneed.data.collate import collate
 from allyouneed.data.mixing import mixed_by_direction, mixed_weights
 from allyouneed.errors import RecipeError, UsageError
 from allyouneed.loading import load
@@ -19,7 +22,10 @@ from allyouneed.training.log import read_log
 from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe, to_toml
 from allyouneed.training.run import train
+from allyouneed.training.tasks.table import task_of
+from allyouneed.training.tasks.task import Start
 from allyouneed.training.vocabulary import balanced
+from allyouneed.training.workers import ALONE
 
 # The three languages have the same letters: only the mark tells which one is asked for.
 RECIPE = """
@@ -94,6 +100,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder)
     (folder / "three.toml").write_text(RECIPE, encoding="utf-8")
     return folder
+
+
+def start_in(folder: Path) -> Start:
+    return Start(folder, torch.device("cpu"), ALONE, lambda text: None, lambda *told: None)
 
 
 def recipe(place: Path, *overrides: str) -> Recipe:
@@ -217,6 +227,38 @@ def test_a_run_is_resumed(place: Path) -> None:
     train(recipe(place), place / "cut", resume=True)
     train(recipe(place), place / "whole")
     assert losses("cut") == losses("whole")
+    *_, last = [one for one in read_log(place / "whole") if one["event"] == "final"]
+    assert set(last["loss_by_direction"]) == set(last["bleu_by_direction"])
+    assert min(last["loss_by_direction"].values()) < last["loss"]
+    assert max(last["loss_by_direction"].values()) > last["loss"]
+    report = (place / "whole" / "report.html").read_text("utf-8")
+    for title in ("BLEU by direction", "Loss by direction"):
+        (section,) = [part for part in report.split("<section>") if f"<h2>{title}</h2>" in part]
+        assert section.count("<svg") == 3  # a curve for each direction
+        assert f"<td>{'bb-aa'}</td>" in section
+    assert f"{last['loss_by_direction']['aa-cc']:.3f}" in report
+
+
+def test_the_loss_of_a_direction_is_that_of_its_pairs_alone(place: Path) -> None:
+    task = task_of(recipe(place)).prepared(recipe(place), start_in(place / "prepared"))
+    model = task.new_model(1).eval()
+    with torch.inference_mode():
+        found = task.measure(model, torch.device("cpu"), ALONE)
+        wanted: dict[str, list[float]] = {}
+        config = task.material.config
+        for corpus, direction in enumerate(("aa-bb", "bb-aa", "aa-cc")):
+            first, end = task.valid.corpus_bounds[corpus : corpus + 2]
+            total = tokens = 0.0
+            for number in range(first, end):
+                one = collate(task.valid, [number], config.pad, config.start)
+                logits = model.output(model.decode(one.target_in_BT, model.encode(one.source_BS)))
+                total += float(cross_entropy(logits[0], one.labels_BT[0], reduction="sum"))
+                tokens += one.target_tokens
+            wanted[direction] = [total, tokens]
+    by_direction = {name: total / tokens for name, (total, tokens) in wanted.items()}
+    assert found.loss_by_direction == pytest.approx(by_direction, rel=1e-4)
+    together = sum(total for total, _ in wanted.values()) / sum(n for _, n in wanted.values())
+    assert found.loss == pytest.approx(together, rel=1e-4)
 
 
 def test_a_recipe_is_written_and_read_back(place: Path) -> None:

@@ -95,6 +95,31 @@ class TokenStore:
         return self.report.corpora[self.corpus_of(index)], int(self._lines[index])
 
 
+class CorpusOfStore:
+    """The lengths of one corpus of a store, as a sampler reads them. Its pair 0 is pair `first` of
+    the store."""
+
+    def __init__(self, store: TokenStore, corpus: int) -> None:
+        self._store = store
+        self.first, self._end = map(int, store.corpus_bounds[corpus : corpus + 2])
+        self.corpora = 1
+        self.corpus_bounds = np.array([0, self._end - self.first])
+
+    def __len__(self) -> int:
+        return self._end - self.first
+
+    def lengths(
+        self, first: int = 0, end: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The same as `TokenStore.lengths`, of this corpus."""
+        last = len(self) if end is None else min(end, len(self))
+        return self._store.lengths(self.first + first, self.first + last)
+
+    def line_of(self, index: int) -> tuple[str, int]:
+        """The same as `TokenStore.line_of`, of this corpus."""
+        return self._store.line_of(self.first + index)
+
+
 def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text())

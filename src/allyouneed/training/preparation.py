@@ -41,8 +41,9 @@ AT_ONCE = 1 << 16  # pairs whose lengths are read together
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The prepared data and model of a run. `valid_pairs` are the texts that validation
-    translates."""
+    """The prepared data and model of a run. `valid_pairs` are the texts that validation translates,
+    `valid_directions` their directions. `valid_languages` are the directions of the corpora of
+    `valid`; both are empty for a model of one direction."""
 
     tokenizer: Tokenizer
     config: TransformerConfig
@@ -54,6 +55,7 @@ class Material:
     links: StoredLinks | None = None
     multilingual: Languages | None = None
     valid_directions: Sequence[tuple[str, str]] = ()
+    valid_languages: Sequence[tuple[str, str]] = ()
 
     @property
     def trained_length(self) -> int:
@@ -134,6 +136,7 @@ def prepare(
         valid_store,
         valid_pairs=[pair for pair, _ in translated],
         valid_directions=[languages for _, languages in translated if languages],
+        valid_languages=[one.languages for one in valid if one.languages],
         multilingual=multilingual,
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,

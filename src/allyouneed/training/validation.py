@@ -9,6 +9,8 @@ from torch import nn
 
 from allyouneed.training.workers import ALONE, Workers
 
+BY_DIRECTION = ("bleu_by_direction", "loss_by_direction")
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -47,19 +49,19 @@ class Validation(Measured):
     """The result for a model that translates. `loss` is in nats per target token (the end token is
     counted), without label smoothing. `bleu` is cased sacreBLEU with its `signature`; both are None
     if nothing was translated. A sample is [source, reference, hypothesis]. Of a model of several
-    languages, `bleu` is the mean of `bleu_by_direction`, whose keys are such as "en-de"."""
+    languages, `bleu` is the mean of `bleu_by_direction`, whose keys are such as "en-de"; `loss` is
+    that of all tokens together, `loss_by_direction` that of each direction."""
 
     bleu: float | None
     signature: str | None
     samples: Sequence[list[str]]
     bleu_by_direction: Mapping[str, float] | None = None
+    loss_by_direction: Mapping[str, float] | None = None
 
     def record(self) -> dict[str, Any]:
-        """The values for the log; BLEU by direction only for a model of several directions."""
-        values = asdict(self)
-        if self.bleu_by_direction is None:
-            del values["bleu_by_direction"]
-        return values
+        """The values for the log; those by direction only for a model of several directions."""
+        absent = [name for name in BY_DIRECTION if getattr(self, name) is None]
+        return {name: value for name, value in asdict(self).items() if name not in absent}
 
     def facts(self) -> dict[str, Any]:
         """The values for training.json."""
@@ -67,11 +69,11 @@ class Validation(Measured):
             "validation_loss": self.loss,
             "validation_bleu": self.bleu,
             "signature": self.signature,
-            **(
-                {}
-                if self.bleu_by_direction is None
-                else {"validation_bleu_by_direction": dict(self.bleu_by_direction)}
-            ),
+            **{
+                f"validation_{name}": dict(values)
+                for name in BY_DIRECTION
+                if (values := getattr(self, name)) is not None
+            },
         }
 
 

@@ -15,7 +15,7 @@ from allyouneed.training.log import read_log
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.report.chart import Line, line_chart
-from allyouneed.training.report.markup import Content, Markup, element
+from allyouneed.training.report.markup import Content, Markup, element, joined
 from allyouneed.training.report.measures import Measure, measured, measures_of
 
 Records = Sequence[dict[str, Any]]
@@ -219,16 +219,26 @@ def _validations(records: Records) -> Markup:
     return _section("Validations", _table(heads, rows))
 
 
-SHOWN = 8  # columns of the table of directions
+SHOWN = 8  # columns of a table of directions
 
 
 def _directions(records: Records) -> Markup:
-    """BLEU of each direction at the validations, the latest last; nothing for a model of one
-    direction."""
+    """BLEU and loss of each direction: a table each with the latest validations, and a curve for
+    each direction. Nothing for a model of one direction."""
+    return joined(
+        _by_direction(records, title, f"{key}_by_direction", unit, digits)
+        for title, key, unit, digits in (
+            ("BLEU by direction", "bleu", "BLEU", 1),
+            ("Loss by direction", "loss", "nats per target token", 3),
+        )
+    )
+
+
+def _by_direction(records: Records, title: str, key: str, unit: str, digits: int) -> Markup:
     found = [
         record
         for record in [*_of(records, "validation"), *_of(records, "final")]
-        if record.get("bleu_by_direction")
+        if record.get(key)
     ]
     if not found:
         return Markup()
@@ -238,15 +248,22 @@ def _directions(records: Records) -> Markup:
         "direction",
         *("final model" if one["event"] == "final" else f"step {one['step']:,}" for one in shown),
     ]
-    names = sorted({name for one in found for name in one["bleu_by_direction"]})
-    rows = [
-        [name, *(_score(one["bleu_by_direction"].get(name)) for one in shown)] for name in names
+    names = sorted({name for one in found for name in one[key]})
+
+    def written(value: float | None) -> str:
+        return "" if value is None else f"{value:.{digits}f}"
+
+    rows = [[name, *(written(one[key].get(name)) for one in shown)] for name in names]
+    curve = [one for one in found if one["event"] == "validation"]
+    curves = (
+        (name, [(one["step"], one[key][name]) for one in curve if name in one[key]])
+        for name in names
+    )
+    figures = [
+        _figure(name, "", line_chart([Line(name, 1, points)], unit, from_zero=key[0] == "b"), [])
+        for name, points in curves
     ]
-    return _section("BLEU by direction", _table(heads, rows))
-
-
-def _score(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f}"
+    return _section(title, _table(heads, rows), element("div", figures, class_="charts"))
 
 
 def _samples(recipe: CommonRecipe, records: Records) -> Markup:

@@ -41,7 +41,7 @@ class Reply(Translate):
         self, model: Transformer, device: torch.device, workers: Workers
     ) -> RepliesValidation:
         """The loss over all held-out replies, and variety and samples from the first of them."""
-        loss = self._held_out_loss(model, device, workers)
+        loss, _ = self._held_out_losses(model, device, workers)
         if not math.isfinite(loss):
             return RepliesValidation(loss, None, None, [])
         written = self._translations(model, workers)

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, Side, collate
+from allyouneed.data.store import CorpusOfStore
 from allyouneed.data.store_writer import Progress
 from allyouneed.engine.lexical_translation import learn_lexical_translation
 from allyouneed.engine.selection_learning import CANDIDATES, likeliest
@@ -169,10 +170,10 @@ class Translate(Task[PairsRecipe]):
     def measure(self, model: Transformer, device: torch.device, workers: Workers) -> Measured:
         """The loss over all held-out pairs; BLEU and samples over the first of them."""
         section = self.recipe.validation
-        loss = self._held_out_loss(model, device, workers)
+        loss, loss_by_direction = self._held_out_losses(model, device, workers)
         written = self._translations(model, workers) if math.isfinite(loss) else []
         if not written:
-            return Validation(loss, None, None, [])
+            return Validation(loss, None, None, [], loss_by_direction=loss_by_direction)
         pairs = self.material.valid_pairs
         references = [reference for _, reference in pairs]
         score = bleu(written, references, resamples=0)
@@ -184,16 +185,38 @@ class Translate(Task[PairsRecipe]):
         if by_direction:
             mean = sum(by_direction.values()) / len(by_direction)
             signature = f"mean of {len(by_direction)} directions|{score.signature}"
-            return Validation(loss, mean, signature, samples, by_direction)
+            return Validation(loss, mean, signature, samples, by_direction, loss_by_direction)
         return Validation(loss, score.score, score.signature, samples)
 
-    def _held_out_loss(self, model: Transformer, device: torch.device, workers: Workers) -> float:
-        """Nats per target token over the whole validation store."""
+    def _held_out_losses(
+        self, model: Transformer, device: torch.device, workers: Workers
+    ) -> tuple[float, dict[str, float] | None]:
+        """Nats per target token over the whole validation store, and over each direction; None
+        where the corpora name no languages."""
+        longest = max(4096, model.config.max_positions)
+        if not self.material.valid_languages:
+            batches = BatchSampler(self.valid, longest, seed=0).epoch_batches(0)
+            total, tokens = workers.sum(self._sums(model, device, workers.mine(batches)))
+            return total / tokens, None
+        sums: dict[str, NDArray[np.float64]] = {}
+        for corpus, languages in enumerate(self.material.valid_languages):
+            part = CorpusOfStore(self.valid, corpus)
+            if len(part):
+                batches = BatchSampler(part, longest, seed=0).epoch_batches(0)
+                mine = [part.first + pairs.astype(np.int64) for pairs in workers.mine(batches)]
+                found = np.array(workers.sum(self._sums(model, device, mine)))
+                direction = "-".join(languages)
+                sums[direction] = sums[direction] + found if direction in sums else found
+        total, tokens = np.sum(list(sums.values()), axis=0).tolist()
+        return total / tokens, {name: loss / count for name, (loss, count) in sums.items()}
+
+    def _sums(
+        self, model: Transformer, device: torch.device, batches: Iterable[NDArray[Any]]
+    ) -> list[float]:
+        """The loss in nats and the number of target tokens of these batches."""
         config = model.config
-        longest = max(4096, config.max_positions)
         total, tokens = 0.0, 0
-        batches = BatchSampler(self.valid, longest, seed=0).epoch_batches(0)
-        for indices in workers.mine(batches):
+        for indices in batches:
             batch = collate(self.valid, indices, config.pad, config.start)
             memory = model.encode(batch.source_BS.to(device))
             states_PD = model.decode(batch.target_in_BT.to(device), memory).flatten(0, 1)
@@ -205,8 +228,7 @@ class Translate(Task[PairsRecipe]):
                 logits_CV = model.output(states_CD)
                 total += float(label_smoothed_loss(logits_CV, labels_C, 0.0, config.pad))
             tokens += batch.target_tokens
-        total, all_tokens = workers.sum([total, tokens])
-        return total / all_tokens
+        return [total, tokens]
 
     def _translations(self, model: Transformer, workers: Workers) -> list[str]:
         """Translations of `valid_pairs`, by the road that a user's texts take."""
