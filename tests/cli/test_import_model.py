@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from allyouneed.core.config import TransformerConfig
 from allyouneed.interop import formats
 
 Call = Callable[..., Any]
+
+
+HINT = "note: its vocabulary has 32,000 pieces: `allyouneed select-vocabulary --model "
 
 
 @pytest.fixture
@@ -30,7 +34,8 @@ def test_the_format_is_told_by_what_lies_there(
     def read(source: Path, into: Path, *, note: Callable[[str], None]) -> Any:
         asked.append((source, into))
         note("read")
-        return formats.ModelFolder(into, *[None] * 2)  # type: ignore[arg-type]
+        config = TransformerConfig(vocabulary=32_000 if into.name == "large" else 31_999)
+        return formats.ModelFolder(into, config, None)  # type: ignore[arg-type]
 
     marian = formats.FORMATS["marian"]
     monkeypatch.setitem(formats.FORMATS, "marian", formats.Format(marian.what, marian.holds, read))
@@ -42,6 +47,9 @@ def test_the_format_is_told_by_what_lies_there(
     )
     assert call("import", "--from", "marian", model_folder, "--into", "x").code == 0
     assert asked == [(tmp_path / "opus", tmp_path / "new"), (model_folder, Path("x"))]
+    large = call("import", tmp_path / "opus", "--into", tmp_path / "large")
+    assert HINT in large.err
+    assert HINT not in called.err
 
 
 def test_what_is_of_no_format(call: Call, bart: Path, model_folder: Path, tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def import_model(
     """
     from allyouneed.interop.formats import FORMATS, format_of
     from allyouneed.model_folder.places import models_home
+    from allyouneed.model_folder.vocabulary_selection import suggestion
 
     if from_ is not None and from_ not in FORMATS:
         raise UsageError(f"--from {from_} is not one of {', '.join(FORMATS)}")
@@ -125,6 +126,8 @@ def import_model(
     with _here(source) as path:
         name = from_ or format_of(path)
         folder = FORMATS[name].read(path, target, note=note, **options.of(name))
+    if hint := suggestion(folder):
+        note(hint)
     use = "translate" if folder.heads is None else "predict, fill or encode"
     called = target.name if into is None else folder.path
     note(f"written to {folder.path}; {use} with it: --model {called}")

@@ -27,6 +27,7 @@ from allyouneed.text.tokenizer import Tokenizer
 
 FORMAT = "allyouneed vocabulary selection"
 FORMAT_VERSION = 1
+LARGE = 32_000  # pieces: the output layer of a larger vocabulary takes most of a step
 DTYPES = {"offsets": "I64", "ids": "I32", "always": "I32"}
 
 Ids = NDArray[np.int64]
@@ -145,6 +146,20 @@ def open_vocabulary_selection(folder: ModelFolder) -> VocabularySelection:
             "allyouneed select-vocabulary, or translate without vocabulary selection"
         )
     return VocabularySelection.load(path, folder.tokenizer)
+
+
+def suggestion(folder: ModelFolder) -> str | None:
+    """A hint that a vocabulary selection would make this model faster; None if its vocabulary is
+    small, or it has a selection or no decoder."""
+    pieces = folder.config.vocabulary
+    has_one = (folder.path / VOCABULARY_SELECTION).exists()
+    if pieces < LARGE or has_one or folder.heads is not None:
+        return None
+    return (
+        f"its vocabulary has {pieces:,} pieces: `allyouneed select-vocabulary --model "
+        f"{folder.path} --source TEXT` learns which of them a sentence can need, and "
+        "--vocabulary-selection then translates faster"
+    )
 
 
 def indispensable(tokenizer: AnyTokenizer) -> Ids:

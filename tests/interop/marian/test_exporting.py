@@ -77,7 +77,7 @@ def test_what_is_exported_comes_back(
 
 def test_firefox_says_the_same(toys: Any, copier: Path, tmp_path: Path) -> None:
     fxtranslate = pytest.importorskip("fxtranslate")
-    lines, path = texts(toys), tmp_path / "exported"
+    lines, path = texts(toys, 200), tmp_path / "exported"
     export_marian(open_model_folder(copier), path, "int8", lines[:10])
     model = (path / "model.ende.intgemm.alphas.bin").read_bytes()
     spm = (path / "vocab.spm").read_bytes()
@@ -87,7 +87,7 @@ def test_firefox_says_the_same(toys: Any, copier: Path, tmp_path: Path) -> None:
         found = [engine.translate(line) for line in lines]
         how = {"vocabulary_selection": chosen is not None}
         wanted = translations(copier, lines, "cpu-int8", **how)
-        assert sum(a == b for a, b in zip(found, wanted, strict=True)) >= len(lines) - 1
+        assert sum(a == b for a, b in zip(found, wanted, strict=True)) >= 0.98 * len(lines)
 
 
 def test_the_file_is_laid_out_as_marians(toys: Any, copier: Path, tmp_path: Path) -> None:
