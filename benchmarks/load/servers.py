@@ -102,9 +102,9 @@ class Process:
 
 
 def our_service(port: int, threads: int) -> Process:
-    """`allyouneed serve` with both bundled models."""
-    command = ["-m", "allyouneed", "serve", "--port", str(port), "--threads", str(threads)]
-    return Process(command, port)
+    """`allyouneed serve` with both bundled models, open even where this user has made keys."""
+    options = ["--open", "--port", str(port), "--threads", str(threads)]
+    return Process(["-m", "allyouneed", "serve", *options], port)
 
 
 def is_ready(port: int) -> bool:
