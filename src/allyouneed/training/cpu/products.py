@@ -59,7 +59,14 @@ def prepared(
 
 
 class FastProjections(TorchFunctionMode):
-    """A context in which linear layers compute bfloat16 inputs PD on the unit."""
+    """A context in which linear layers compute bfloat16 inputs PD on the unit.
+
+    The product is exchanged by a mode, and not handed in as a part, for this reason: the packed
+    road calls the modules of `core` as they are, and these hold plain `nn.Linear` layers. A product
+    as a part would need a parameter for training on CPUs in every constructor of `core`; exchanged
+    layers would change the model while it is trained. The context covers one forward pass of one
+    model, and touches no other function and no other input.
+    """
 
     def __init__(self, kernels: ctypes.CDLL, unit: Unit) -> None:
         super().__init__()
