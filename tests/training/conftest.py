@@ -10,7 +10,7 @@ import pytest
 from allyouneed.engine.native import build
 from allyouneed.engine.native.library import Library, cache_folder
 from allyouneed.training.cpu.kernels import find_kernels, open_kernels
-from allyouneed.training.log import Report, ignore_record, read_log
+from allyouneed.training.log import OnRecord, ignore_record, read_log
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe
 from allyouneed.training.run import TrainingResult, train
 
@@ -73,7 +73,7 @@ class Runs:
         return load_recipe(path, overrides)
 
     def start(
-        self, name: str, *overrides: str, resume: bool = False, report: Report = ignore_record
+        self, name: str, *overrides: str, resume: bool = False, report: OnRecord = ignore_record
     ) -> TrainingResult:
         recipe = self.recipe(*overrides)
         return train(recipe, self.root / name, resume=resume, report=report)

@@ -14,11 +14,11 @@ from allyouneed.files import write_whole
 
 LOG = "log.jsonl"
 Record = Mapping[str, Any]
-Report = Callable[[Record], None]
+OnRecord = Callable[[Record], None]
 
 
 def ignore_record(record: Record) -> None:
-    """A `Report` that ignores the records."""
+    """An `OnRecord` that ignores the records."""
 
 
 class Log:
@@ -33,7 +33,7 @@ class Log:
     """
 
     def __init__(
-        self, run: Path, tensorboard: bool = False, report: Report = ignore_record
+        self, run: Path, tensorboard: bool = False, report: OnRecord = ignore_record
     ) -> None:
         self._path = run / LOG
         self._boards = run / "tensorboard"

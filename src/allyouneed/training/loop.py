@@ -32,7 +32,7 @@ from allyouneed.training.cpu.heap import give_back
 from allyouneed.training.ending import Ending, ending, planned_steps, share_done
 from allyouneed.training.gradient import Cost, Gradient, lines_of
 from allyouneed.training.interval import Interval
-from allyouneed.training.log import Report
+from allyouneed.training.log import OnRecord
 from allyouneed.training.moving_average import MovingAverage
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.recipe.schema import CommonRecipe
@@ -56,7 +56,7 @@ class Loop:
         folder: Path,
         task: Task[Any],
         device: torch.device,
-        write: Report,
+        write: OnRecord,
         workers: Workers,
     ) -> None:
         self.recipe = recipe

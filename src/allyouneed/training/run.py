@@ -23,7 +23,7 @@ from allyouneed.training.checkpoint import (
 )
 from allyouneed.training.estimate import check_model_fits
 from allyouneed.training.final_model import final_model
-from allyouneed.training.log import Log, Report, ignore_record
+from allyouneed.training.log import Log, OnRecord, ignore_record
 from allyouneed.training.loop import Loop
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.recipe.toml_file import load_recipe, to_toml
@@ -97,7 +97,7 @@ def train(
     overrides: Sequence[str] = (),
     resume: bool = False,
     device: str | None = None,
-    report: Report = ignore_record,
+    report: OnRecord = ignore_record,
 ) -> TrainingResult:
     """Trains the model that a recipe describes, and returns where it is and how good it is.
 
@@ -167,7 +167,7 @@ class _Run:
     resume: bool
 
 
-def _train(run: _Run, changed: Sequence[str], report: Report) -> TrainingResult:
+def _train(run: _Run, changed: Sequence[str], report: OnRecord) -> TrainingResult:
     folder, workers = run.folder, run.workers
     damaged: list[str] = []
     newest = workers.from_first(lambda: latest_checkpoint(folder, note=damaged.append))
