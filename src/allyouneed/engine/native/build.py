@@ -226,6 +226,7 @@ def find_compiler() -> list[str]:
         if name and shutil.which(name):
             return [name]
     if importlib.util.find_spec("ziglang"):
-        # Without "baseline", zig uses all units of this processor in every variant.
-        return [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
+        # Without "baseline", zig uses all units of this processor in every variant; without
+        # "-s", the library has 9 MB instead of 1.
+        return [sys.executable, "-m", "ziglang", "c++", "-s", "-mcpu=baseline"]
     raise NoCompiler("there is no C++ compiler (c++, g++ or clang++, or: pip install ziglang)")
