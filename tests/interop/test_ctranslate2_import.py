@@ -23,6 +23,7 @@ from allyouneed.interop.ctranslate2_folder import import_ctranslate2
 from allyouneed.interop.formats import format_of
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder, save_model_folder
+from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.translator import Translator
 
@@ -93,6 +94,29 @@ def test_our_export_comes_back(
     for text in TEXTS:
         assert back(text, options=options).tokens == first(text, options=options).tokens
     assert format_of(tmp_path / "ct2") == "ctranslate2"
+
+
+def test_a_model_of_several_directions_keeps_its_marks(
+    small_model: Make, small_tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    languages = Languages(
+        sources=("de", "en"),
+        targets=("de", "en"),
+        marks={"de": (30,), "en": (31,)},
+        source_begins_with="target",
+        only=frozenset({("de", "en"), ("en", "de")}),
+    )
+    save_model_folder(tmp_path / "ours", small_model(), small_tokenizer, multilingual=languages)
+    export_ctranslate2(open_model_folder(tmp_path / "ours"), tmp_path / "ct2")
+    card = (tmp_path / "ct2" / "README.md").read_text("utf-8")
+    assert "several directions (de-en, en-de)" in card
+    assert f"`{small_tokenizer.piece(30)}` for de, `{small_tokenizer.piece(31)}` for en" in card
+    back, _ = imported(tmp_path / "ct2", tmp_path / "back")
+    assert back.speaks == languages
+    about = tmp_path / "ct2" / "allyouneed.json"
+    about.write_text(about.read_text("utf-8").replace('"sources"', '"sorces"'), "utf-8")
+    with pytest.raises(ModelFolderError, match=r"allyouneed\.json: languages: unknown key sorces"):
+        imported(tmp_path / "ct2", tmp_path / "again")
 
 
 @pytest.mark.parametrize("quantization", QUANTIZED)

@@ -20,7 +20,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, UsageError
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.interop.own_export import length_in_words, write_about
+from allyouneed.interop.own_export import length_in_words, marks_in_words, write_about
 from allyouneed.interop.tokenizer_json import tokenizer_json
 from allyouneed.model_folder.folder import CARD, TOKENIZER, ModelFolder
 from allyouneed.model_folder.weights.model import check_finite
@@ -73,7 +73,8 @@ def export_ctranslate2(folder: ModelFolder, path: Path, quantization: str = "flo
         (beside / TOKENIZER).write_text(tokenizer_json(folder), "utf-8")
         write_about(folder, beside)
         card = README.format(name=folder.path.resolve().name)
-        (beside / CARD).write_text(card + length_in_words(folder, "CTranslate2"), "utf-8")
+        card += marks_in_words(folder) + length_in_words(folder, "CTranslate2")
+        (beside / CARD).write_text(card, "utf-8")
 
 
 def to_ctranslate2(model: Transformer, tokenizer: Tokenizer) -> Any:

@@ -85,12 +85,12 @@ def import_ctranslate2(
         except ConfigError as error:
             raise type(error)(f"{folder / MODEL}: {error}") from error
         languages = (str(about.get("from_code") or ""), str(about.get("to_code") or ""))
+        many = _languages(sides[1]) if isinstance(tokenizer, PieceTokenizer) else None
         save_model_folder(
             beside,
             model,
             tokenizer,
-            **({"languages": languages} | read_about(folder)),
-            multilingual=_languages(sides[1]) if isinstance(tokenizer, PieceTokenizer) else None,
+            **({"languages": languages, "multilingual": many} | read_about(folder)),
             card=_card(into, name or source.resolve().name, package, model.config, about),
             training={"imported_from": "argos" if package else "ctranslate2", "metadata": about},
         )

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 
 from allyouneed.interop.huggingface import to_marian
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.interop.own_export import length_in_words, write_about
+from allyouneed.interop.own_export import length_in_words, marks_in_words, write_about
 from allyouneed.interop.tokenizer_json import tokenizer_json
 from allyouneed.model_folder.folder import CARD, CONFIG, TOKENIZER, WEIGHTS, ModelFolder
 from allyouneed.model_folder.weights.model import check_finite
@@ -64,7 +64,8 @@ def export_huggingface(folder: ModelFolder, path: Path) -> None:
         (beside / "generation_config.json").write_text(_json(_generation(config)), "utf-8")
         write_about(folder, beside)
         card = README.format(name=folder.path.resolve().name)
-        (beside / CARD).write_text(card + length_in_words(folder, "generate"), "utf-8")
+        card += marks_in_words(folder) + length_in_words(folder, "generate")
+        (beside / CARD).write_text(card, "utf-8")
 
 
 def _tokenizer_files(folder: ModelFolder) -> dict[str, bytes]:

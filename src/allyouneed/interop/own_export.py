@@ -1,8 +1,8 @@
 """allyouneed.json: facts in an export that the other toolkit's files lack, so that the export can
 be imported again without loss.
 
-It holds the languages, the normaliser and `trained_length`. Here a text with more tokens is
-translated in parts; the other toolkit translates it as a whole.
+It holds the languages with their marks, the normaliser and `trained_length`. Here a text with more
+tokens is translated in parts; the other toolkit translates it as a whole.
 """
 
 import json
@@ -10,29 +10,38 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from allyouneed.errors import ModelFolderError
+from allyouneed.errors import ConfigError, ModelFolderError
 from allyouneed.interop.pretrained import read_file, read_table
 from allyouneed.interop.tokenizer_json import NORMALISERS
 from allyouneed.model_folder.folder import TOKENIZER, ModelFolder
+from allyouneed.text.languages import TARGET, Languages
 from allyouneed.text.opening import read_tokenizer
 from allyouneed.text.tokenizer import Tokenizer
 
 ABOUT = "allyouneed.json"
+MOST_PIECES = 1 << 24  # of a vocabulary; opening the folder checks the marks against its own
 LENGTH = """
 The model was trained on texts of up to {length} tokens. allyouneed translates a longer text in
 parts; {toolkit} translates it as a whole. Up to that length their translations are the same. Cut
 longer texts into sentences first.
 """
+MARKS = """
+The model translates in several directions ({directions}). A source begins with the mark of the
+target's language, a token that the tokenizer does not add: {marks}. Put it before the tokens of the
+text, `["{first}", *tokens]` or its id.
+"""
 
 
 def write_about(folder: ModelFolder, path: Path) -> None:
     """Writes allyouneed.json into an export."""
-    about = {
+    about: dict[str, Any] = {
         "source_language": folder.languages[0],
         "target_language": folder.languages[1],
         "trained_length": folder.trained_length,
         "normaliser": folder.normaliser,
     }
+    if folder.multilingual is not None:
+        about["languages"] = folder.multilingual.to_dict()
     (path / ABOUT).write_text(json.dumps(about, indent=2) + "\n", "utf-8")
 
 
@@ -42,6 +51,21 @@ def length_in_words(folder: ModelFolder, toolkit: str) -> str:
     if folder.trained_length is None:
         return ""
     return LENGTH.format(length=folder.trained_length, toolkit=toolkit)
+
+
+def marks_in_words(folder: ModelFolder) -> str:
+    """A paragraph for an export's README about the marks of languages."""
+    languages = folder.multilingual
+    if languages is None or languages.source_begins_with != TARGET:
+        return ""
+    tokens = {
+        code: folder.tokenizer.piece(id) for code, ids in languages.marks.items() for id in ids
+    }
+    return MARKS.format(
+        directions=", ".join(map("-".join, languages.directions())),
+        marks=", ".join(f"`{token}` for {code}" for code, token in tokens.items()),
+        first=next(iter(tokens.values())),
+    )
 
 
 def read_about(path: Path) -> dict[str, Any]:
@@ -60,7 +84,17 @@ def read_about(path: Path) -> dict[str, Any]:
         raise ModelFolderError(f"{path / ABOUT}: trained_length={length!r} is no length")
     if normaliser is not None and normaliser not in NORMALISERS:
         raise ModelFolderError(f"{path / ABOUT}: normaliser={normaliser!r} is not known")
-    return {"languages": languages, "trained_length": length, "normaliser": normaliser}
+    found: dict[str, Any] = {
+        "languages": languages,
+        "trained_length": length,
+        "normaliser": normaliser,
+    }
+    if "languages" in about:
+        try:
+            found["multilingual"] = Languages.from_dict(about["languages"], MOST_PIECES)
+        except (ConfigError, TypeError) as error:
+            raise ModelFolderError(f"{path / ABOUT}: languages: {error}") from error
+    return found
 
 
 def read_own_tokenizer(path: Path) -> Tokenizer | None:
