@@ -95,7 +95,11 @@ def test_the_language_between(asked: tuple[str | None, str | None], via: str | N
 
 
 def test_what_cannot_go_through(hub: Translator) -> None:
-    for ask in (hub, lambda text, **how: hub.translate_lines([text], **how)):
+    for ask in (
+        hub,
+        lambda text, **how: hub.glossary(how.pop("terms"), **how),
+        lambda text, **how: hub.translate_lines([text], **how),
+    ):
         with pytest.raises(UsageError, match="from de into fr, because the text goes through en"):
             ask("x", source="de", target="fr", terms={"dog": "chien"})
     with pytest.raises(UsageError, match="translates from sv into fr, not into de"):

@@ -206,5 +206,8 @@ def _is_done(source: Path, target: Path) -> bool:
 
 def _codes(translator: "Translator", how: Mapping[str, Any]) -> tuple[str, str]:
     """The codes of the two languages; "und" (undetermined) if the model does not name them."""
-    direction = translator.speaks.direction(how.get("source"), how.get("target"))
-    return code_of(direction.source) or "und", code_of(direction.target) or "und"
+    speaks, source, target = translator.speaks, how.get("source"), how.get("target")
+    via = speaks.between(source, target)  # then both are named
+    first = speaks.direction(source, via or target)
+    last = speaks.direction(via, target) if via else first
+    return code_of(first.source) or "und", code_of(last.target) or "und"

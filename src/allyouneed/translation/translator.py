@@ -276,6 +276,8 @@ class Translator(OpenedModel):
         Raises:
             UsageError, DataError: as a call.
         """
+        if via := self.speaks.between(source, target):
+            refuse_terms(terms, str(source), via, str(target))
         direction = self.speaks.direction(source, target)
         return glossary_from(terms, direction.source, direction.target)
 
