@@ -1,6 +1,7 @@
 """The models of the benchmark, in the format of each engine."""
 
 import itertools
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,7 +100,8 @@ class Models:
 
 @contextmanager
 def all_models(quick: bool) -> Iterator[Models]:
-    """The models, in a temporary folder."""
+    """The models, in a temporary folder. Their packed weights are not kept."""
+    os.environ["ALLYOUNEED_PACKED_GB"] = "0"
     with tempfile.TemporaryDirectory(prefix="allyouneed-decode-") as name:
         yield Models(Path(name), quick)
 
