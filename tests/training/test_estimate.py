@@ -112,7 +112,7 @@ def test_memory_that_does_not_suffice(
 
 def test_what_a_container_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "CONTAINER", tmp_path / "memory.max")
-    monkeypatch.setattr(estimate_module, "_kilobytes", lambda path: {"MemAvailable": 2048})
+    monkeypatch.setattr(memory, "_kilobytes", lambda path: {"MemAvailable": 2048})
     cpu = torch.device("cpu")
     assert estimate_module._memory(cpu) == (0, 2 << 20)
     for limit, available in (("max\n", 2 << 20), ("1048576\n", 1 << 20)):
@@ -122,9 +122,9 @@ def test_what_a_container_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_what_the_machine_has(tmp_path: Path) -> None:
     (tmp_path / "meminfo").write_text("MemTotal:  8 kB\nMemAvailable:  5 kB\nHugePages: 0\n\n")
-    sizes = estimate_module._kilobytes(str(tmp_path / "meminfo"))
+    sizes = memory._kilobytes(str(tmp_path / "meminfo"))
     assert sizes == {"MemTotal": 8, "MemAvailable": 5}
-    assert estimate_module._kilobytes(str(tmp_path / "absent")) == {}
+    assert memory._kilobytes(str(tmp_path / "absent")) == {}
     own, available = estimate_module._memory(torch.device("cpu"))
     assert available is None or own < available
 
