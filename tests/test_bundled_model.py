@@ -81,15 +81,13 @@ def test_words_and_numbers_by_themselves_come_out_right(beam: int, translator: T
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_german_comes_out_as_english(beam: int, back: Translator) -> None:
-    expected = dict(GERMAN)
-    if beam == 1:
-        del expected["Hallo"]  # greedy search writes "hall"
-    found = back([*expected], beam=beam)
-    assert {source: t.text for source, t in zip(expected, found, strict=True)} == expected
+    found = back([*GERMAN], beam=beam)
+    assert {source: t.text for source, t in zip(GERMAN, found, strict=True)} == GERMAN
 
 
 def test_there_and_back(translator: Translator, back: Translator) -> None:
-    for sentence in ("I'm hungry.", "Do you speak English?", "Good morning!"):
+    sentences = ("I'm hungry.", "The train is late.", "Do you speak English?", "Good morning!")
+    for sentence in sentences:
         assert back(translator(sentence).text).text == sentence
 
 
