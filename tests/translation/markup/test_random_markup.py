@@ -206,7 +206,7 @@ def test_markup_survives_whatever_the_translator_does(case: Marked, translate: W
         assert set(tags) <= set(after[mark]) if case.kind == "html" else tags == after[mark], mark
     assert strange(case, found) == strange(case, case.text)
     for literal in case.whole:
-        assert found.count(literal) == 1, literal
+        assert len(re.findall(re.escape(literal) + r"(?!\d)", found)) == 1, literal  # c1 is in c10
     text = MARK.sub("", found)
     assert "<" not in text, "text became a tag"
     assert not re.search(r"&(?!#?\w+;)", text), "an escaped sign lost its escape"
