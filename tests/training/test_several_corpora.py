@@ -24,8 +24,8 @@ def test_temperature_draws_small_corpora_more_often(runs: Any) -> None:
     expected = 220 * shares / shares.sum() / [200, 20]
     assert material.weights == pytest.approx(expected.tolist())
     assert notes[-1] == (
-        f"at temperature 5, an epoch sees the pairs of made:copy:1 {expected[0]:.3g}×, "
-        f"made:reverse:2 {expected[1]:.3g}×"
+        "temperature 5 multiplies the weights of the corpora: "
+        f"made:copy:1 {expected[0]:.3g}×, made:reverse:2 {expected[1]:.3g}×"
     )
     epoch = np.concatenate(BatchSampler(material.train, 256, 1, material.weights).epoch_batches(0))
     assert abs(len(epoch) - 220) <= 1

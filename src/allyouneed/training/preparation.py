@@ -273,10 +273,12 @@ def _weights(
         temperature,
     )
     if temperature != 1:
-        often = [
-            f"{table[0].name} {weight:.3g}×" for table, weight in zip(tables, weights, strict=True)
-        ]
-        note(f"at temperature {temperature:g}, an epoch sees the pairs of {', '.join(often)}")
+        often = {
+            "-".join(table[0].languages or (table[0].name,)): weight / table[0].weight
+            for table, weight in zip(tables, weights, strict=True)
+        }
+        told = ", ".join(f"{direction} {times:.3g}×" for direction, times in often.items())
+        note(f"temperature {temperature:g} multiplies the weights of the corpora: {told}")
     return [weight for table, weight in zip(tables, weights, strict=True) for _ in table]
 
 

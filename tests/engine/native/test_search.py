@@ -1,6 +1,7 @@
 """float32: the native search finds what `decoding.beam_search` finds with the core model."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,6 +18,16 @@ from allyouneed.errors import UsageError
 
 MakeModel = Callable[..., Transformer]
 MakeEngine = Callable[..., NativeEngine]
+
+
+@dataclass(frozen=True)
+class Squared:
+    """A length penalty of the user's own."""
+
+    def __call__(self, length: float) -> float:
+        return length**2.0
+
+
 LENGTHS = [9, 1, 23, 14, 2, 9, 40, 3]
 
 
@@ -36,7 +47,7 @@ LENGTHS = [9, 1, 23, 14, 2, 9, 40, 3]
         {"max_length": 2, "min_length": 1},
         {"extra_length": 1},
         {"max_length_factor": 1.2},
-        {"length_penalty": lambda length: length**2.0},
+        {"length_penalty": Squared()},
         {"no_repeat_ngram": 1},
         {"no_repeat_ngram": 2},
         {"no_repeat_ngram": 3, "loop_guard": False},
