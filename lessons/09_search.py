@@ -196,7 +196,7 @@ lesson.exercise(two_probabilities, place=place)
 # %%
 pairs = PAIRS[11:23] if lesson.fast else PAIRS
 sources, references = [a for a, _ in pairs], [b for _, b in pairs]
-beams = [1, 4, 16] if lesson.fast else [1, 4, 16, 64]
+beams = [1, 4, 64] if lesson.fast else [1, 4, 16, 64]
 words_wanted = sum(len(text.split()) for text in references)
 
 
@@ -227,20 +227,20 @@ likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
 assert likes == sorted(likes)  # the model likes each wider search better
 assert lengths == sorted(lengths, reverse=True)  # and each is shorter
 lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 1.0, 8.0)
-lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.08, 0.6)
+lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
 lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 2, 12)
 lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
 
 # %% [markdown]
 # Two effects are mixed here. A beam of 4 repairs mistakes of greedy search, which cannot take back
 # a word, and BLEU rises. Every wider beam finds sentences that are more probable and shorter still,
-# and BLEU falls again, slowly. It goes on: with a beam of 200, which takes most of a minute, two of
-# the 32 translations are empty and BLEU is 43.5, below that of greedy search.
+# and BLEU falls again, slowly. With a beam of 64, one of the 32 translations is empty: no sentence
+# that the search found is more probable than none.
 
 
 # %%
 example = sources.index(
-    "The doctor told him to drink more water, to eat less meat and to go to bed earlier."
+    "Our neighbours have sold their house and are going to move to a small town near the sea."
 )
 for beam, (found, *_) in zip(beams, rows, strict=True):
     one = found[example]
@@ -248,15 +248,15 @@ for beam, (found, *_) in zip(beams, rows, strict=True):
 first, last = rows[0][0][example], rows[-1][0][example]
 assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
-assert "Fleisch" in first.text
-assert "Fleisch" not in last.text
+assert "Meer" in first.text
+assert "Meer" not in last.text
 
 # %% [markdown]
-# *The doctor told him to drink more water, to eat less meat and to go to bed earlier.* The wide
-# beam has found a more probable translation, which leaves out one of the three things: to eat less
-# meat. Each word costs probability, and leaving something out costs probability only once. Greedy
-# search and a beam of 4 do not find this translation, since at some step its beginning is not among
-# the one or four most probable. A narrow beam therefore does not only save time: it also avoids
+# *Our neighbours have sold their house and are going to move to a small town near the sea.* The
+# wide beam has found a more probable translation, which leaves out a part: near the sea. Each word
+# costs probability, and leaving something out costs probability only once. Greedy search and a beam
+# of 4 do not find this translation, since at some step its beginning is not among the one or four
+# most probable. A narrow beam therefore does not only save time: it also avoids
 # probable but incomplete translations.
 #
 # How far does that go? To the end: score the *empty* translation.
@@ -272,11 +272,11 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.45, 0.75)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.3, 0.55)
 
 # %% [markdown]
-# For about six in ten of these sentences, the empty translation is more probable than the result of
-# greedy search. (Stahlberg & Byrne, 2019, searched a good model exactly and found that the empty
+# For about four in ten of these sentences, the empty translation is more probable than the result
+# of greedy search. (Stahlberg & Byrne, 2019, searched a good model exactly and found that the empty
 # translation was the most probable one for half of all sentences.) The model was trained to predict
 # next words, not to compare sentences of different lengths.
 #
@@ -311,14 +311,15 @@ plots[0].legend(frameon=False)
 lesson.show(
     figure,
     "beams",
-    "Without a penalty length falls as log P rises, and BLEU from 4 on; with one they stay",
+    "Without a penalty length falls as log P rises, and BLEU from 4 on; with one, length stays",
 )
 
 print("beam    log P  length   BLEU   ranked by log P / length")
 for beam, (_, log_p, length, score) in zip(beams, normalised, strict=True):
     print(f"{beam:4} {log_p:8.2f} {length:7.2f} {score:6.1f}")
 lesson.expect("length kept by the widest beam", normalised[-1][2], 0.9, 1.1)
-lesson.expect("its BLEU above that without a penalty", normalised[-1][3] - scores[-1], 2, 12)
+lesson.expect("its length above that without", normalised[-1][2] - lengths[-1], 0.05, 0.5)
+lesson.expect("its BLEU less that of greedy search", normalised[-1][3] - scores[0], 0.5, 8)
 
 # %%
 figure, plot = panels(1, width=6)
@@ -331,9 +332,9 @@ lesson.show(
 )
 
 # %% [markdown]
-# With this ranking, a wide beam does no harm any more, but it does not help either. On these
-# sentences a beam of 4 gains about five BLEU over greedy search, and wider beams gain no more. (32
-# sentences are few; on large test sets the gain is often about one.) The paper uses 4.
+# With this ranking, a wide beam no longer shortens translations, but it does not help either. On
+# these sentences a beam of 4 gains about two BLEU over greedy search, and wider beams gain no more.
+# (32 sentences are few; on large test sets the gain is often about one.) The paper uses 4.
 #
 # ### Exercise 3: ranking
 #

@@ -111,16 +111,19 @@ together = alignment_error_rate(map(mean_of_heads, sources, targets), gold)
 print("layer 0:", [f"{error:.2f}" for error in errors_LH[0].tolist()])
 print("layer 1:", [f"{error:.2f}" for error in errors_LH[1].tolist()])
 lesson.expect("error of links in order", in_order, 0.35, 0.41)
-lesson.expect("error of the best single head", errors_LH.min(), 0.12, 0.19)
+lesson.expect("error of the best single head", errors_LH.min(), 0.08, 0.14)
 lesson.expect("error of the last layer's heads together", together, 0.09, 0.14)
-assert together < errors_LH.min()
+assert errors_LH.argmin() == errors_LH.shape[1]  # head 0 of layer 1, which was taught to align
+assert together < errors_LH[1, 1:].min()
 assert errors_LH[1].max() < in_order < errors_LH[0].min()
 
 # %% [markdown]
-# Every head of the last layer aligns better than the order of the words does, and the four
-# together (0.11) better than the best of them (0.15), since where one head errs the others may not.
-# Nobody ever showed the model an alignment. The heads of the first layer align worse than the order
-# of the words; when they look, the decoder does not know yet what it wants to say.
+# Every head of the last layer aligns better than the order of the words does. Head 0 (0.11) is the
+# best of them: late in training it was shown word alignments (`[guided_alignment]` in the recipe).
+# Nobody showed the other three an alignment, and they still reach 0.16 to 0.23. The four together
+# (0.11) are better than these three, since where one head errs the others may not. The heads of the
+# first layer align worse than the order of the words; when they look, the decoder does not know yet
+# what it wants to say.
 #
 # The exceptions are worth a look: which words did the best head link otherwise?
 
@@ -134,10 +137,10 @@ for source, target, found, wanted in zip(
             print(f"{target.split()[j]:12} ← {source.split()[i]:12} in: {source}")
 
 # %% [markdown]
-# Look at the small words: *dem* ← *table*, *ein* ← *glass*, *dem* ← *boy*. A German article has
-# to agree with its noun, so whoever writes *dem* needs to know what comes after *the*. By the
-# hand-made links that is an error; for writing German it is just the right place to look. An
-# alignment and an attention answer different questions.
+# Look at the last words: *gesehen.* ← *dog.*, *trinken.* ← *water.*, *gelesen.* ← *book.* Words are
+# split at white space, so each of these holds a full stop, and the full stop of the translation
+# rightly looks at that of the source. By the hand-made links that is an error. What counts as one
+# unit decides about the error rate as much as the head does.
 #
 # ## Switched off
 #
@@ -154,17 +157,18 @@ for name in names:
         print(f"{name:36} {text}")
 
 last = "decoder.layers.1.cross_attention"
-assert changed[f"{last}[1]"] == "Ich habe mich gestern mit einem großen Hund gesehen."
-assert changed[f"{last}[2]"] == "Ich habe einen großen Hund gesehen."
-assert changed[f"{last}[3]"] == "Gestern sah ich einen großen Hund."
+assert changed[f"{last}[1]"] == "Ich habe mir gestern einen großen Hund gesehen."
+assert changed[f"{last}[2]"] == "Ich habe gestern einen großen Hund gesehen."
+assert changed[f"{last}[3]"] == "Gestern hat ich einen großen Hund gesehen."
 assert all(name.startswith(last) for name in changed)
 lesson.expect("heads without which the sentence changes, of 32", len(changed), 2, 6)
 
 # %% [markdown]
 # Without most heads the translation does not change: other heads do the same work. The heads that
-# make a difference here are in the last cross-attention. With head 1 off the sentence says that I
-# saw *myself*, *with* a big dog. With head 2 off *yesterday* is lost. With head 3 off the sentence
-# has another past tense (*sah*) and is still correct. What happens with all of cross-attention off?
+# make a difference here are in the last cross-attention. With head 1 off a *mir* (for me) comes in,
+# which nobody said. With head 2 off the words have another order, and the sentence is still
+# correct. With head 3 off the verb no longer agrees with *ich*. What happens with all of
+# cross-attention off?
 
 # %%
 no_source = ["decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
@@ -251,8 +255,8 @@ lesson.expect("the most that a head of the encoder gives it", ends["encoder"].ma
 lesson.expect("the most that a head of cross-attention gives it", ends["cross"].max(), 0.18, 0.3)
 
 # %% [markdown]
-# Three heads of the last encoder layer give the end token three to four times its share, and a head
-# of cross-attention twice. The end token has no meaning of its own. A
+# Three heads of the last encoder layer give the end token three to five times its share, and two
+# heads of cross-attention well over theirs. The end token has no meaning of its own. A
 # head that finds no useful token still has to put its weight somewhere, since the weights sum to
 # one. A strong link to `</s>` or to a full stop is often no more than that.
 #
@@ -298,7 +302,7 @@ lesson.expect("in the end", end, 0.75, 0.95)
 # %% [markdown]
 # Read the printed lines downwards. The embeddings say the *input* over again, since input and
 # output share one matrix. Before the last cross-attention the likeliest tokens are mostly short and
-# frequent words (*Die ist sich das der*); only the end token is in its place already. The
+# frequent words (*Sie ist sich das aus*); only the end token is in its place already. The
 # cross-attention of the last layer brings the words of this sentence, and the memory of lesson 6
 # behind it settles them: *gestern* becomes *Gestern*, for it stands at the beginning.
 #
