@@ -27,7 +27,7 @@ from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
 from allyouneed.engine.native.packed_cache import open_packed
 from allyouneed.engine.native.worker import Worker
-from allyouneed.errors import AllYouNeedError, ShapeError
+from allyouneed.errors import AllYouNeedError, ModelFolderError, ShapeError
 from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.pipeline import processors
 
@@ -75,6 +75,8 @@ class NativeEngine:
         library = find_library()
         try:
             model = open_packed(library, folder, precision == "int8")
+        except ModelFolderError:
+            raise  # it names the file
         except AllYouNeedError as error:
             raise AllYouNeedError(f"{folder.path}: {error}") from error
         return cls(model, library, precision, threads or processors())
