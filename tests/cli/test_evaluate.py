@@ -94,7 +94,7 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
         (
             ["--source", "s"],
             2,
-            "s is one side, but the other side is missing; name two files, one for each side",
+            "the other side is missing; name two files, one for each side (--source and --ref",
         ),
         (
             ["--tsv", "both.tsv.gz", "--source", "s"],

@@ -51,7 +51,7 @@ class ReferenceFiles:
         """
         if self.reference and not (translated or self.source or self.tsv):
             return [], file_lines(self.reference)
-        pairs = list(file_pairs(self.source, self.reference, self.tsv))
+        pairs = list(file_pairs(self.source, self.reference, self.tsv, "--reference"))
         return [pair.source for pair in pairs], [pair.target for pair in pairs]
 
 

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from allyouneed.text.conversation import History
 
 
-def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> Iterator["Pair"]:
+def file_pairs(
+    source: Path | None, target: Path | None, tsv: Path | None, other: str = "--target"
+) -> Iterator["Pair"]:
     """The pairs of two parallel files, or of one file with lines of source, tab, target. A
     malformed line is an error.
 
     A relative path is looked for in the working directory and in the data folder
-    ($ALLYOUNEED_DATA). A note tells about removed byte order marks and carriage returns.
+    ($ALLYOUNEED_DATA). A note tells about removed byte order marks and carriage returns. `other` is
+    the option that names the file of the second side.
 
     Raises:
         UsageError: both `tsv` and other files are given, or neither.
@@ -39,7 +42,9 @@ def file_pairs(source: Path | None, target: Path | None, tsv: Path | None) -> It
             if source or target
             else ""
         )
-        raise UsageError(f"{there}name two files, one for each side (see --help), or one by --tsv")
+        raise UsageError(
+            f"{there}name two files, one for each side (--source and {other}), or one by --tsv"
+        )
     yield from _every_pair(corpus)
 
 
