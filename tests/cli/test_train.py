@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from allyouneed.cli.progress import TrainingProgress, describe, time_left
+from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training import estimate, run
 
 COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()", "train", "reverse"]
@@ -107,13 +109,23 @@ def test_a_dry_run_finds_the_files(call, here: Path) -> None:
 
 
 def test_a_dry_run_says_that_the_teachers_time_is_not_counted(call, here: Path) -> None:
-    taught = [*SMALL, 'data.train.0.distill=["en-de", "de-en"]', "--dry-run", "--measure"]
+    shutil.copytree(open_model_folder("en-de").path, here / "second")
+    teachers = 'data.train.0.distill=["en-de", "second"]'
+    taught = [*SMALL, teachers, "--dry-run", "--measure"]
     told = call("train", "reverse", *taught).lines[-1]
-    assert told == "# not counted: the translations by en-de and de-en that are made before step 1"
+    both = f"en-de and {here / 'second'}"
+    assert told == f"# not counted: the translations by {both} that are made before step 1"
     assert json.loads(call("train", "reverse", *taught, "--json").out)["teachers"] == [
         "en-de",
-        "de-en",
+        str(here / "second"),
     ]
+
+
+def test_teachers_of_opposite_directions_are_refused(call, here: Path) -> None:
+    opposite = 'data.train.0.distill=["en-de", "de-en"]'
+    done = call("train", "reverse", *SMALL, opposite, "--dry-run", "--measure")
+    assert (done.code, done.out) == (2, "")
+    assert "de-en translates German to English, but this needs English to German" in done.err
 
 
 def test_a_dry_run_plans_with_text_that_is_yet_to_be_translated_back(call, here: Path) -> None:

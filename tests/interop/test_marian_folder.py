@@ -153,7 +153,10 @@ def test_the_card_says_how_to_search_as_they_do(marian_folder: MakeFolder, tmp_p
     )
     card = (folder.path / "README.md").read_text("utf-8")
     assert "num_beams=6" in card
-    assert "BeamOptions(beam=6, length_penalty=Average(), no_repeat_ngram=3, loop_guard" in card
+    assert (
+        "BeamOptions(beam=6, length_penalty=Average(), max_length=63, no_repeat_ngram=3, loop_guard"
+        in card
+    )
     assert "a source text begins with a code for the language that it goes into: `>>deu<<`" in card
     assert notes[0] == (
         "generation_config.json asks for repetition_penalty=1.5, which no search here follows"

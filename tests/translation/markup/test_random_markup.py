@@ -101,7 +101,7 @@ def marked(draw: st.DrawFn) -> Marked:
             case "skipped":
                 return kept(f'<b n="{n}" translate="no">a {n} &lt; <i n="{n}i">b</i></b>')
             case "literal":
-                literals = [f"{{name{n}}}", f"http://a.b/c{n}", f"%{n}$s"]
+                literals = [f"{{name{n}}}", f"http://a.b/{n}c", f"%{n}$s"]
                 return " " + kept(draw(st.sampled_from(literals)))
             case "cdata" if kind == "xml":
                 return kept(f"<![CDATA[a {n} < b]]>")
@@ -206,7 +206,7 @@ def test_markup_survives_whatever_the_translator_does(case: Marked, translate: W
         assert set(tags) <= set(after[mark]) if case.kind == "html" else tags == after[mark], mark
     assert strange(case, found) == strange(case, case.text)
     for literal in case.whole:
-        assert len(re.findall(re.escape(literal) + r"(?!\d)", found)) == 1, literal  # c1 is in c10
+        assert found.count(literal) == 1, literal
     text = MARK.sub("", found)
     assert "<" not in text, "text became a tag"
     assert not re.search(r"&(?!#?\w+;)", text), "an escaped sign lost its escape"
