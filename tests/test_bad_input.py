@@ -343,10 +343,14 @@ def test_lone_surrogates_are_replaced_with_a_note(copier: Translator) -> None:
 @given(text=st.text(alphabet=st.characters(codec=None), max_size=60))
 def test_any_text_at_all(text: str, copier: Translator) -> None:
     for options in (QUICK, SamplingOptions(max_length=20)):
-        translation = copier(text, options=options, alignments=True)
-        translation.text.encode()
-        json.dumps(translation.to_dict())
-        assert bool(translation.tokens) == bool(text.strip())
+        for protect in (True, False):
+            translation = copier(text, options=options, alignments=True, protect=protect)
+            translation.text.encode()
+            json.dumps(translation.to_dict())
+            if protect and not translation.tokens:  # blank, or nothing but literals, such as "/00"
+                assert translation.text.split() == text.split()
+            else:
+                assert bool(translation.tokens) == bool(text.strip())
 
 
 LONG = 100_000

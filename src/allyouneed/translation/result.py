@@ -50,7 +50,8 @@ class Translation(Score):
     """One translated text and its score.
 
     `source` is the text as it was given. `tokens` are the tokens of all its parts, with the end
-    token of each part; a blank text has none.
+    token of each part. A blank text has none, and neither has a text that is not translated, such
+    as a link by itself.
     `alternatives` are the n best translations, this one first, if the call asks for several.
     `alignment` holds pairs (source word, target word), counted from 0; white space separates words.
     `pharaoh` prints it. It is None if the call does not ask for it, and for alternatives.
