@@ -226,9 +226,14 @@ def peers(bench: Bench) -> Iterator[Row]:
         export_ctranslate2(open_model_folder("en-de"), path, "int8")
         for name, program in PEERS.items():
             process = Process(["-c", program, str(path), str(PORT + 3)], PORT + 3)
-            asyncio.run(closed_loop(process.port, bench.requests, WARM_UP))
-            speed = asyncio.run(closed_loop(process.port, bench.requests, bench.seconds))
-            process.stop()
+            try:
+                asyncio.run(closed_loop(process.port, bench.requests, WARM_UP))
+                speed = asyncio.run(closed_loop(process.port, bench.requests, bench.seconds))
+            except (asyncio.IncompleteReadError, OSError) as error:
+                print(f"peers: {name}: hung up on its clients, left out: {error}", flush=True)
+                continue
+            finally:
+                process.stop()
             what = f"{CLIENTS} clients over FastAPI with CTranslate2, {name}"
             yield Row(what, bench.capacity / speed, 4, 8)
 
