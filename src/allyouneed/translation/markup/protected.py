@@ -28,6 +28,8 @@ _PATTERNS = (
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)",  # addresses of machines
+    r"(?<![\w.])[$€£¥]\d+(?:[.,]\d+)*(?!\w)",  # sums of money
+    r"(?<![\w.])\d+(?:[.,]\d+)*[ \u00a0\u202f]?[$€£¥](?!\w)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
     r"(?<![\w./])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.-]+(?:[/\\][\w.-]+)*[\w-]",  # paths
 )
@@ -39,7 +41,7 @@ _NUMBERS = {"free": (), "amounts": (_AMOUNT,), "all": (_NUMBER,)}
 Numbers = Literal["free", "amounts", "all"]
 """Which numbers are carried over literally: none, those with a unit, or all of two digits."""
 _SIGNS = re.compile(
-    r"[@#{}%$`\\/&\[_]|www\.|\d\.\d+\.\d", re.IGNORECASE
+    r"[@#{}%$€£¥`\\/&\[_]|www\.|\d\.\d+\.\d", re.IGNORECASE
 )  # one is in all that is protected
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
 _ICU_LIMIT = 4000  # characters of one message within braces
