@@ -26,7 +26,7 @@ from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import CUT_OFF, Found
 from allyouneed.translation.confidence import SentenceConfidence, doubts
 from allyouneed.translation.job import ids_of_prefix
-from allyouneed.translation.repetition import told
+from allyouneed.translation.faults import told
 from allyouneed.translation.segments import Segment
 from allyouneed.translation.translator import Translator
 

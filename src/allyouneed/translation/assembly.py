@@ -17,7 +17,7 @@ from allyouneed.translation.confidence import (
     sureness,
     words_of,
 )
-from allyouneed.translation.repetition import told
+from allyouneed.translation.faults import told
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segmenter

@@ -1,10 +1,14 @@
-"""Finds words that a text repeats over and over."""
+"""Finds the faults that a translation's text shows: repeated words and broken characters."""
 
 PERIODS = 8
 """The number of words in the longest sequence that is looked for."""
 TIMES = 4
 """The number of repetitions in a row from which on the user gets a note. None of the 186,000 German
 sentences of Tatoeba and Multi30k has so many."""
+
+
+BROKEN = "\N{REPLACEMENT CHARACTER}"
+"""What stands for bytes that are no character: the model wrote a part of one."""
 
 
 def repetition(text: str) -> tuple[str, int]:
@@ -23,7 +27,18 @@ def repetition(text: str) -> tuple[str, int]:
 
 
 def told(source: str, target: str) -> list[str]:
-    """A note if a translation repeats itself more often than its source."""
+    """The notes on a translation with broken characters, or with more repetitions in a row than its
+    source."""
+    return [*_broken(source, target), *_repeated(source, target)]
+
+
+def _broken(source: str, target: str) -> list[str]:
+    if BROKEN not in target or BROKEN in source:
+        return []
+    return [f"the translation has a broken character ({BROKEN}): check it"]
+
+
+def _repeated(source: str, target: str) -> list[str]:
     words = target.split()
     if len(set(words)) + TIMES > len(words) + 1:  # most texts: nothing can be there so often
         return []
