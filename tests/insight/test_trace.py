@@ -194,4 +194,5 @@ def test_it_says_where_the_translator_runs_otherwise(
         "traced on the core engine; cpu-int8 may round differently",
         "traced with the whole vocabulary, not the selected one",
         "stopped at the length limit before the end of a sentence",
+        "the translation has a broken character (�): check it",
     )

@@ -14,9 +14,9 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.normaliser import AS_TYPED
+from allyouneed.translation.faults import repetition, told
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted, protection_of
 from allyouneed.translation.markup.protected import Protection, lost_numbers
-from allyouneed.translation.faults import repetition, told
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator

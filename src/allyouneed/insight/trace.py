@@ -25,8 +25,8 @@ from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import CUT_OFF, Found
 from allyouneed.translation.confidence import SentenceConfidence, doubts
-from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.faults import told
+from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.segments import Segment
 from allyouneed.translation.translator import Translator
 
