@@ -54,18 +54,19 @@ class MissingPackage(AllYouNeedError, ImportError):
 
 @contextmanager
 def needs_torch(purpose: str) -> Iterator[None]:
-    """Turns a failed import of torch, in the `with` block, into an error that names `purpose`.
+    """Turns a failed import of a package of the extra `torch`, in the `with` block, into an error
+    that names `purpose`.
 
     Raises:
-        MissingPackage: torch is not installed.
+        MissingPackage: the package is not installed.
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        if error.name not in ("torch", "tokenizers"):
             raise
         raise MissingPackage(
-            f"{purpose} needs torch, which is not installed; install it with: "
+            f"{purpose} needs {error.name}, which is not installed; install it with: "
             "pip install 'allyouneed[torch]', or in a checkout: pip install '.[torch]'"
         ) from error
 

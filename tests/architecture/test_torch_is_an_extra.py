@@ -1,8 +1,10 @@
 """`pip install .` brings no torch: what needs none works, and every other door names the command
-that installs it. torch is refused here to fresh interpreters, as if it were not installed."""
+that installs it. What the extra `torch` brings is refused here to fresh interpreters, as if it were
+not installed."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +22,7 @@ import sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
+        if name.partition(".")[0] in ("torch", "tokenizers", "huggingface_hub"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Refuse())
@@ -97,9 +99,25 @@ def run(folder: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_torch_is_refused(folder: Path) -> None:
-    done = run(folder, ["-c", "import torch"])
-    assert "ModuleNotFoundError: No module named 'torch'" in done.stderr
+@pytest.mark.parametrize("name", ["torch", "tokenizers"])
+def test_the_extra_is_refused(name: str, folder: Path) -> None:
+    done = run(folder, ["-c", f"import {name}"])
+    assert f"ModuleNotFoundError: No module named '{name}'" in done.stderr
+
+
+def test_learning_a_vocabulary_names_the_command(folder: Path) -> None:
+    script = """
+import allyouneed
+from allyouneed.text.tokenizer import Tokenizer
+try:
+    Tokenizer.train(["a"], 300)
+except allyouneed.AllYouNeedError as error:
+    print(error)
+"""
+    done = run(folder, ["-c", script])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("learning a vocabulary needs tokenizers, which is not installed")
+    assert COMMAND in done.stdout
 
 
 @pytest.mark.parametrize("deed", WITHOUT)
@@ -189,4 +207,5 @@ def test_the_extra_all_has_every_extra_for_users() -> None:
     [everything] = extras["all"]
     named = set(everything.removeprefix("allyouneed[").removesuffix("]").split(","))
     assert named == set(extras) - {"all", "docs", "dev"}
-    assert not any("torch" in one for one in project["dependencies"])
+    bases = {re.split(r"[>=;]", one)[0] for one in project["dependencies"]}
+    assert not bases & {re.split(r"[>=;]", one)[0] for one in extras["torch"]}

@@ -1,6 +1,5 @@
 """Tokenizers of models without a decoder (Devlin et al. 2019): [CLS] text [SEP], with masks."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from allyouneed.text.clean import clean
@@ -57,7 +56,6 @@ class EncoderTokenizer(Tokenizer):
         whole = f" {before}".removesuffix(" ") + piece + after
         return whole.removeprefix(" ")
 
-    def _ids_as_spelt(self, text: str) -> Sequence[int]:
+    def _ids_as_spelt(self, text: str) -> list[int]:
         """Ids of a text without an added space."""
-        words = self._library.pre_tokenizer.pre_tokenize_str(text)
-        return [token.id for word, _ in words for token in self._library.model.tokenize(word)]
+        return self._byte_level.ids(text)

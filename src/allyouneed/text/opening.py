@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from allyouneed.errors import ModelFolderError, UsageError, nearest
+from allyouneed.errors import ModelFolderError, UsageError, nearest, needs_torch
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.text.tokenizer import Tokenizer, read_text
@@ -35,7 +35,8 @@ def _pieces(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
 
 
 def _word_piece(contents: Mapping[str, Any], origin: str) -> AnyTokenizer:
-    from allyouneed.text.word_piece import read_word_piece
+    with needs_torch("a BERT model's tokenizer"):
+        from allyouneed.text.word_piece import read_word_piece
 
     return read_word_piece(contents, origin)
 

@@ -1,5 +1,5 @@
 """Byte-level byte-pair encoding with one vocabulary for both languages (section 5.1; Sennrich et
-al. 2016), by the library `tokenizers`.
+al. 2016). The library `tokenizers` learns vocabularies; `byte_level` cuts texts as it would.
 
 `encode` puts one space before the text, so that a word has the same piece at the start of a text as
 inside it. It then cuts the text's bytes into pieces. Every byte has a piece, so no text is unknown,
@@ -7,6 +7,7 @@ and `decode` gives back exactly the text that was encoded.
 """
 
 import functools
+import importlib.util
 import itertools
 import json
 import os
@@ -15,12 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-import tokenizers
-
-from allyouneed.errors import ConfigError, ModelFolderError, UsageError
+from allyouneed.errors import ConfigError, ModelFolderError, UsageError, needs_torch
 from allyouneed.pipeline import processors
+from allyouneed.text.byte_level import ByteLevel
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
 from allyouneed.text.tokenizer_file import (
@@ -32,6 +32,9 @@ from allyouneed.text.tokenizer_file import (
     spell,
 )
 from allyouneed.text.word_memory import WordMemory
+
+if TYPE_CHECKING:
+    import tokenizers
 
 # Up to this number of cores, `WordMemory` on one core is faster than the library on all of them. On
 # one core it takes a third of the library's time.
@@ -78,13 +81,11 @@ class Tokenizer(ConcatenatingTokenizer):
         self,
         vocabulary: dict[str, int],
         merges: list[tuple[str, str]],
-        text: str | None = None,
         languages: Sequence[str] = (),
     ) -> None:
         """`vocabulary` maps pieces, spelt in the byte alphabet, to ids 0..n-1.
 
-        `merges` are in the order in which they were learnt. `text` is the content of a
-        tokenizer.json with the same vocabulary and merges, if there is one.
+        `merges` are in the order in which they were learnt.
 
         Raises:
             MisfitError: not a byte-level vocabulary with this project's special ids.
@@ -98,10 +99,13 @@ class Tokenizer(ConcatenatingTokenizer):
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
         self._bytes |= {self.mark(code): b"" for code in self.languages}
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
-        self._library = tokenizers.Tokenizer.from_str(text or self._json)
-        self._library.encode_special_tokens = True  # the file format does not keep it
+        self._byte_level = ByteLevel(self._ids, merges)
         self._memory = WordMemory(self._encode_all)
-        stay_quiet_after_fork()
+
+    @cached_property
+    def _library(self) -> "tokenizers.Tokenizer":
+        """The same tokenizer in the library, which cuts many texts on all cores."""
+        return _opened(self._json)
 
     @cached_property
     def _json(self) -> str:
@@ -117,6 +121,7 @@ class Tokenizer(ConcatenatingTokenizer):
 
         Raises:
             ConfigError: `vocabulary` cannot hold the bytes and the special pieces.
+            MissingPackage: the library `tokenizers` is not installed.
         """
         specials = _with_marks(cls.specials, languages)
         smallest = len(specials) + len(BYTE_ALPHABET)
@@ -125,6 +130,9 @@ class Tokenizer(ConcatenatingTokenizer):
                 f"a vocabulary of {vocabulary} cannot hold the 256 bytes and "
                 f"{len(specials)} special pieces; the smallest is {smallest}"
             )
+        with needs_torch("learning a vocabulary"):
+            import tokenizers
+
         trainer = tokenizers.trainers.BpeTrainer(
             vocab_size=vocabulary,
             min_frequency=2,
@@ -133,8 +141,7 @@ class Tokenizer(ConcatenatingTokenizer):
             show_progress=False,
         )
         empty: dict[str, int] = {piece: i for i, piece in enumerate(specials)}
-        library = tokenizers.Tokenizer.from_str(json.dumps(document(empty, [], specials)))
-        library.encode_special_tokens = True
+        library = _opened(json.dumps(document(empty, [], specials)))
         library.train_from_iterator((clean(text)[0] for text in texts), trainer)
         learnt = json.loads(library.to_str())["model"]
         merges = [(left, right) for left, right in learnt["merges"]]
@@ -158,7 +165,7 @@ class Tokenizer(ConcatenatingTokenizer):
                 vocabulary, [list(merge) for merge in merges], specials
             ):
                 raise MisfitError("its settings differ from those this project writes")
-            return cls(vocabulary, merges, text, languages)
+            return cls(vocabulary, merges, languages)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             reason = str(error) if isinstance(error, MisfitError) else "it is damaged"
             raise ModelFolderError(
@@ -195,7 +202,7 @@ class Tokenizer(ConcatenatingTokenizer):
     def encode(self, text: str) -> Encoding:
         """One text's ids, pieces and spans. Surrogates count as U+FFFD (see `clean`)."""
         text, _ = clean(text)
-        ids: list[int] = self._library.encode(text).ids
+        ids = [*self._encode(text), self.END]
         pieces = [self.piece(i) for i in ids]
         return Encoding(ids, pieces, list(self._spans(text, ids)))
 
@@ -205,15 +212,21 @@ class Tokenizer(ConcatenatingTokenizer):
         On few cores a memory of words is faster; on many cores the library is, as it uses them all.
         """
         cleaned = [clean(text)[0] for text in texts]
-        ids = (self._memory.ids if processors() <= FEW else self._encode_all)(cleaned)
+        if processors() <= FEW or not _library_is_here():
+            ids = self._memory.ids(cleaned)
+        else:
+            encodings = self._library.encode_batch_fast(cleaned, add_special_tokens=False)
+            ids = [encoding.ids for encoding in encodings]
         for one in ids:
             one.append(self.END)
         return ids
 
+    def _encode(self, text: str) -> list[int]:
+        """One text's ids, without `END`; a space is put before the text."""
+        return self._byte_level.ids(f" {text}") if text else []
+
     def _encode_all(self, texts: list[str]) -> list[list[int]]:
-        """Many texts' ids by the library, without `END`."""
-        encodings = self._library.encode_batch_fast(texts, add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
+        return [self._encode(text) for text in texts]
 
     def piece(self, id: int) -> str:
         """One piece as readable text. A byte of an incomplete character is written as `<0xF0>`.
@@ -307,6 +320,22 @@ def _characters(text: str) -> Sequence[int]:
     widths = (len(character.encode()) for character in text)
     numbers = [n for n, width in enumerate(widths) for _ in range(width)]
     return [*numbers, len(text)]
+
+
+def _opened(contents: str) -> "tokenizers.Tokenizer":
+    """The library's tokenizer of a tokenizer.json with these contents."""
+    import tokenizers
+
+    library = tokenizers.Tokenizer.from_str(contents)
+    library.encode_special_tokens = True  # the file format does not keep it
+    stay_quiet_after_fork()
+    return library
+
+
+@functools.cache
+def _library_is_here() -> bool:
+    """Whether `tokenizers` is installed, as it is with the extra `torch`."""
+    return importlib.util.find_spec("tokenizers") is not None
 
 
 @functools.cache
