@@ -7,6 +7,7 @@ print(chat.reply("Hello, how are you?"))
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from allyouneed.checks import expect
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError, needs_torch
 from allyouneed.text.clean import clean
@@ -45,8 +46,10 @@ class Chat:
         `in_a_row` times in succession; 0 means no limit.
 
         Raises:
-            UsageError: the model was not trained to reply, and `history` is None.
+            UsageError: `translator` is no Translator, or its model was not trained to reply and
+                `history` is None.
         """
+        expect(translator, Translator, "translator", 'the result of allyouneed.load("FOLDER")')
         known = history or translator.history
         if known is None:
             raise UsageError(

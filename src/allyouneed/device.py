@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from allyouneed.checks import shortened
 from allyouneed.errors import UsageError, needs_torch
 
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 MOST_THREADS = 1024  # starting more threads takes minutes and is surely a mistake
 NO_MEMORY = ("OutOfMemoryError", "not enough memory", "can't allocate memory", "out of memory")
+
+NO_REASON = ("Expected one of", "device() received an invalid combination", "Invalid device string")
 
 
 def usable_device(name: str | None) -> str:
@@ -33,14 +36,15 @@ def named_device(name: str) -> "torch.device":
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError, TypeError, ValueError) as error:
         here = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
         here += ["mps"] if torch.backends.mps.is_available() else []
         reason = str(error).splitlines()[0]
-        # "Expected one of" begins a list of every kind of device that torch knows, mostly absent.
-        why = "" if reason.startswith("Expected one of") else f" ({reason})"
+        # These two begin a list of every kind of device that torch knows, mostly absent ones, and a
+        # list of every kind of argument that its function takes.
+        why = "" if reason.startswith(NO_REASON) else f" ({reason})"
         raise UsageError(
-            f"device={name!r} cannot be used; choose from {', '.join(here)}{why}"
+            f"device={shortened(name)} cannot be used; choose from {', '.join(here)}{why}"
         ) from error
     return device
 
@@ -48,7 +52,7 @@ def named_device(name: str) -> "torch.device":
 def check_threads(threads: int | None) -> None:
     """Raises UsageError for what is no whole number from 1 to 1024. None means all cores."""
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
-        raise UsageError(f"threads={threads!r} must be a whole number, at least 1")
+        raise UsageError(f"threads={shortened(threads)} must be a whole number, at least 1")
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise UsageError(f"threads={threads} must be from 1 to {MOST_THREADS}")
 

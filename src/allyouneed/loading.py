@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar, overload
 
+from allyouneed.checks import expect_list, shortened
 from allyouneed.engine.choice import check_engine, choose
 from allyouneed.errors import UsageError, needs_torch
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
@@ -87,7 +88,9 @@ def load(
     if kind is Translator:
         folder.check_translates()
     elif folder.heads is None:
-        raise UsageError(f"{folder.path} holds a translation model; leave kind={kind!r} out")
+        raise UsageError(
+            f"{folder.path} holds a translation model; leave kind={shortened(kind)} out"
+        )
     with needs_torch("a model without a decoder"):
         from allyouneed.encoder_only.model import EncoderModel
 
@@ -115,6 +118,7 @@ def load_ensemble(
         from allyouneed.decoding.ensemble import Ensemble
         from allyouneed.engine.torch_engine import TorchEngine
 
+    expect_list(models, "models", "a list of names or folders of models")
     if not models:
         raise UsageError("an ensemble needs at least one model")
     members = [

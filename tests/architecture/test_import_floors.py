@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 FLOORS = [
     "errors",
+    "checks",
     "files device pipeline",
     "core",
     "text",

@@ -1,8 +1,9 @@
 """The configuration of a Transformer: an immutable value, checked when it is made."""
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
 from allyouneed.errors import ConfigError
 
@@ -12,6 +13,8 @@ Activation = Literal["relu", "gelu", "silu", "swiglu"]
 Positions = Literal["sinusoidal", "stored", "learned", "rotary", "none"]
 Decoder = Literal["self-attention", "ssru"]
 SharedEmbeddings = Literal["all", "output", "none"]
+# The values that a field with this annotation may have, NumPy's numbers among them.
+NUMBERS: dict[Any, Any] = {int: Integral, int | None: Integral | None, float: Real}
 
 
 def width_of_head(d_model: int, heads: int) -> int:
@@ -77,6 +80,7 @@ class TransformerConfig:
     end: int = 2
 
     def __post_init__(self) -> None:
+        self._check_types()
         self._check_choices()
         self._check_sizes()
         self._check_rates()
@@ -97,6 +101,13 @@ class TransformerConfig:
             "output": {"output.weight": target},
             "none": {},
         }[self.shared_embeddings]
+
+    def _check_types(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, NUMBERS.get(field.type, object)):
+                what = "a number" if field.type is float else "a whole number"
+                raise ConfigError(f"{field.name}={value!r} must be {what}")
 
     def _check_sizes(self) -> None:
         for name in ("vocabulary", "d_model", "heads", "d_ff", "max_positions"):

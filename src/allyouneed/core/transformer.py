@@ -30,13 +30,15 @@ class Transformer(nn.Module):
     shifted right: it begins with `config.start`. Shorter rows are padded with `config.pad`.
 
     Raises:
-        ConfigError: `config.segments` is not 0.
+        ConfigError: `config` is no TransformerConfig, or `config.segments` is not 0.
         ShapeError: (from every method that takes ids) ids that are not BT, or more ids than
             `config.max_positions`.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise ConfigError(f"config={config!r} is no TransformerConfig")
         if config.segments:
             raise ConfigError(
                 f"segments={config.segments} needs an encoder without a decoder; leave segments out"

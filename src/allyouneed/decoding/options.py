@@ -182,6 +182,10 @@ def at_most(name: str, value: int, most: int) -> None:
 
 
 def check_number(name: str, value: float) -> None:
-    """Raises UsageError for an option that is not a number."""
+    """Raises UsageError for an option that is not a number, or is above every float."""
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):
         raise UsageError(f"{name}={value!r} must be a number")
+    try:
+        float(value)
+    except OverflowError as error:
+        raise UsageError(f"{name}={value} is too large") from error

@@ -65,7 +65,7 @@ def draw(log_p_BNV: Tensor, chance_BN: Tensor, options: SamplingOptions) -> Tens
     # The largest log-probability is subtracted first: dividing by the smallest temperature must
     # not turn finite scores into infinities.
     lower_BNk = log_p_BNk.double() - log_p_BNk[..., :1].double()
-    p_BNk = (lower_BNk / options.temperature).softmax(dim=-1)
+    p_BNk = (lower_BNk / float(options.temperature)).softmax(dim=-1)
     before_BNk = p_BNk.cumsum(dim=-1) - p_BNk
     p_BNk = p_BNk.masked_fill(before_BNk >= options.top_p, 0.0)
     cumulative_BNk = p_BNk.cumsum(dim=-1)

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from allyouneed.checks import expect
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.core.heads import NextSentenceHead
@@ -69,6 +70,7 @@ class EncoderModel:
             ModelFolderError: a translation model's folder, or weights that cannot be read.
             UsageError: the device or the number of threads is not available.
         """
+        expect(folder, ModelFolder, "folder", "a ModelFolder, or call allyouneed.load(PATH)")
         check_threads(threads)
         if threads is not None:
             torch.set_num_threads(threads)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from allyouneed.checks import expect, shortened
 from allyouneed.device import check_threads, usable_device
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError, needs_torch
@@ -83,7 +84,8 @@ def check_engine(name: str, device: str | None, threads: int | None) -> None:
     """Raises UsageError if the engine or the device does not exist, if the engine does not run on
     the device, or if the number of threads is impossible."""
     if name not in ENGINES:
-        raise UsageError(f"engine={name!r} is not one of {', '.join(ENGINES)}")
+        raise UsageError(f"engine={shortened(name)} is not one of {', '.join(ENGINES)}")
+    expect(device, str | None, "device", 'the name of a torch device, such as "cpu" or "cuda"')
     kind = (device or "").partition(":")[0]
     if kind and name not in ("auto", "core") and name.partition("-")[0] != kind:
         raise UsageError(

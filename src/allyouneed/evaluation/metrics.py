@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import sacrebleu
 
+from allyouneed.checks import expect, expect_list
 from allyouneed.errors import DataError
 
 RESAMPLES = 1_000
@@ -112,7 +113,12 @@ def measure(
 def check_line_counts(
     hypotheses: Sequence[str], references: Sequence[str], what: str = "hypotheses"
 ) -> None:
-    """Raises DataError unless there is one reference for each hypothesis, and at least one."""
+    """Raises DataError unless there is one reference for each hypothesis, and at least one; and
+    UsageError for what is not a list of texts."""
+    for name, texts in ((what, hypotheses), ("references", references)):
+        expect_list(texts, name, "a list of texts")
+        for text in texts:
+            expect(text, str, f"a text of {name}", "a str")
     if len(hypotheses) != len(references):
         raise DataError(
             f"{len(hypotheses):,} {what} but {len(references):,} references; "

@@ -6,6 +6,7 @@ from typing import cast
 
 from torch import nn
 
+from allyouneed.checks import expect
 from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.decoder import Decoder
 from allyouneed.core.encoder import Encoder
@@ -24,9 +25,14 @@ _LAYER = re.compile(r"(\w+\.layers)\.(\d+)")
 
 
 def core_model(looked_into: LookedInto) -> CoreModel:
-    """The core model itself, or the core model of a translator or an encoder-only model."""
+    """The core model itself, or the core model of a translator or an encoder-only model.
+
+    Raises:
+        UsageError: the value is no model.
+    """
     if isinstance(looked_into, Translator | EncoderModel):
         return looked_into.model
+    expect(looked_into, CoreModel, "model", "a model, such as the result of allyouneed.load")
     return looked_into
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from allyouneed.checks import expect
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions, at_least
@@ -138,6 +139,7 @@ def trace(
         AllYouNeedError: the model's probabilities are not finite.
     """
     began = perf_counter()
+    expect(translator, Translator, "translator", 'a translator, such as allyouneed.load("en-de")')
     at_least("alternatives", alternatives, 1)
     text, notes = clean(text)
     tokenizer, model = translator.tokenizer, translator.model

@@ -3,13 +3,14 @@
 B batch · H heads · T queries · S keys
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from allyouneed.checks import expect_list, shortened
 from allyouneed.errors import ShapeError, UsageError
 from allyouneed.text.clean import clean
 
@@ -66,10 +67,12 @@ def attention_view(
             is negative or not finite.
     """
     for side, tokens in (("tokens_x", tokens_x), ("tokens_y", tokens_y)):
-        if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        listed = isinstance(tokens, Iterable) and not isinstance(tokens, str)
+        if not listed or not all(isinstance(token, str) for token in tokens):
             raise UsageError(f"{side} must be a list of strings, one for each token")
         if not len(tokens):
             raise UsageError(f"{side} is empty; there is nothing to draw")
+    expect_list(weights, "weights", "a list with the weights HTS of each layer")
     if isinstance(weights, Tensor) and weights.dim() == 3:
         raise ShapeError(
             f"weights of the shape {tuple(weights.shape)} are one layer's; give a list: [weights]"
@@ -94,7 +97,13 @@ def _layer(number: int, weights: Any, sizes: tuple[int, int]) -> Tensor:
             f"layer {number} is a list of {len(weights)} tensors; generate() lists by step first, "
             "so join the steps of each layer with torch.cat(steps, dim=2)"
         )
-    found = torch.as_tensor(weights).detach().to("cpu", torch.float32, copy=True)
+    try:
+        given = torch.as_tensor(weights)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ShapeError(
+            f"layer {number} is {shortened(weights)}; give a tensor or an array HTS"
+        ) from error
+    found = given.detach().to("cpu", torch.float32, copy=True)
     if found.dim() == 4 and found.size(0) == 1:
         found = found[0]
     if found.dim() == 4:

@@ -4,6 +4,7 @@
 writes a folder. If writing fails, an older folder is unchanged.
 """
 
+import errno
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from allyouneed.checks import shortened
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ModelFolderError, UsageError, nearest, needs_torch
@@ -296,7 +298,9 @@ def _json(values: Mapping[str, Any]) -> str:
 
 def _locate(name_or_path: str | Path) -> Path:
     if not isinstance(name_or_path, str | os.PathLike):
-        raise UsageError(f"{name_or_path!r} is no model; give a name or the path of a model folder")
+        raise UsageError(
+            f"{shortened(name_or_path)} is no model; give a name or the path of a model folder"
+        )
     known = bundled_models()
     if isinstance(name_or_path, str) and name_or_path in known:
         return bundled_folder(name_or_path)
@@ -310,6 +314,10 @@ def _locate(name_or_path: str | Path) -> Path:
             return imported[name_or_path]
         raise ModelFolderError(_no_such_model(path, known, list(imported))) from error
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ModelFolderError(
+                f"there is no model {shortened(str(path))}: the name is too long"
+            ) from error
         raise unreadable(path, error) from error
     perhaps = f", perhaps {path.parent}" if (path.parent / CONFIG).is_file() else ""
     raise ModelFolderError(f"{path} is a file; give the model folder{perhaps}")
@@ -323,8 +331,8 @@ def _no_such_model(path: Path, known: list[str], imported: list[str]) -> str:
         )
     guess = nearest(str(path), [*known, *imported])
     return (
-        f"there is no model {str(path)!r}: no folder of that name, and the bundled models are "
-        + (", ".join(known) or "none")
+        f"there is no model {str(path)!r}: no folder of that name, "
+        f"and the bundled models are {', '.join(known) or 'none'}"
         + (f", the imported ones {', '.join(imported)}" if imported else "")
         + (f"; did you mean {guess}?" if guess else "")
     )

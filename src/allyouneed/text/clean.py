@@ -2,6 +2,8 @@
 
 import re
 
+from allyouneed.checks import expect
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -10,7 +12,11 @@ def clean(text: str) -> tuple[str, list[str]]:
 
     Each surrogate is replaced by one character, so character offsets stay valid. There is no note
     if nothing was replaced.
+
+    Raises:
+        UsageError: the text is not a str.
     """
+    expect(text, str, "text", "a str")
     if text.isascii():
         return text, []
     first = _SURROGATE.search(text)

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from allyouneed.checks import expect_list
 from allyouneed.text.growing_text import GrowingText
 from allyouneed.text.stored import StoredTokenizer
+
+IDS = "a list of ids"
 
 
 class ConcatenatingTokenizer(StoredTokenizer):
@@ -28,6 +31,7 @@ class ConcatenatingTokenizer(StoredTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
+        expect_list(ids, "ids", IDS)
         spelt = b"".join([self.spelling(id) for id in ids])
         return spelt.removeprefix(b" ").decode(errors="replace")
 
@@ -40,6 +44,7 @@ class ConcatenatingTokenizer(StoredTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
+        expect_list(ids, "ids", IDS)
         spellings = [self.spelling(id) for id in ids]
         spelt = b"".join(spellings)
         added = len(spelt) - len(spelt.removeprefix(b" "))

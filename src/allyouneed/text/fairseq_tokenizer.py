@@ -8,9 +8,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from allyouneed.checks import expect_list
 from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
 from allyouneed.text.byte_pair_codes import BytePairCodes
 from allyouneed.text.clean import clean
+from allyouneed.text.concatenating import IDS
 from allyouneed.text.moses import Moses, Place, Spaces
 from allyouneed.text.stored import StoredTokenizer
 from allyouneed.text.tokenizer import Encoding
@@ -117,6 +119,7 @@ class FairseqTokenizer(StoredTokenizer):
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Many texts' ids; every list ends in `END`."""
+        expect_list(texts, "texts", "a list of texts")
         return [
             [
                 *(
@@ -135,6 +138,7 @@ class FairseqTokenizer(StoredTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
+        expect_list(ids, "ids", IDS)
         return self._rules.text([word for word, _ in self._words(ids)])
 
     def spans(self, ids: Iterable[int]) -> list[tuple[int, int]]:
@@ -143,6 +147,7 @@ class FairseqTokenizer(StoredTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
+        expect_list(ids, "ids", IDS)
         ids = list(ids)
         words = self._words(ids)
         spelt = [word for word, _ in words]
@@ -166,7 +171,7 @@ class FairseqTokenizer(StoredTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        if not 0 <= id < len(self):
+        if not self._has(id):
             raise self._outside(id)
         return self._symbols[id]
 

@@ -24,6 +24,7 @@ class Growing(Protocol):
         """The rest of the text."""
 
 
+@runtime_checkable
 class AnyTokenizer(Protocol):
     """The vocabulary of one side, source or target: from text to ids and back.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
+from allyouneed.checks import expect_list
 from allyouneed.errors import ModelFolderError
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
@@ -96,6 +97,7 @@ class SentencePieceTokenizer(ConcatenatingTokenizer):
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Many texts' ids. Every list ends in `END` if `ends` is set."""
+        expect_list(texts, "texts", "a list of texts")
         return [self.encode(text).ids for text in texts]
 
     def piece(self, id: int) -> str:
@@ -104,7 +106,7 @@ class SentencePieceTokenizer(ConcatenatingTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        if not 0 <= id < len(self):
+        if not self._has(id):
             raise self._outside(id)
         return self._spelt[id].replace(SPACE, " ")
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from allyouneed.checks import expect, expect_list, expect_path, shortened
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError, needs_torch
 from allyouneed.pipeline import processors
 from allyouneed.text.byte_level import ByteLevel
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 # Up to this number of cores, `WordMemory` on one core is faster than the library on all of them. On
 # one core it takes a third of the library's time.
 FEW = 3
+MOST_PIECES = 2**32  # ids have 32 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +122,24 @@ class Tokenizer(ConcatenatingTokenizer):
         of pieces occurs twice.
 
         Raises:
-            ConfigError: `vocabulary` cannot hold the bytes and the special pieces.
+            ConfigError: `vocabulary` cannot hold the bytes and the special pieces, or is above
+                4 billion.
+            UsageError: `texts` are not texts, or `vocabulary` is no whole number.
             MissingPackage: the library `tokenizers` is not installed.
         """
+        expect_list(texts, "texts", "a list of texts")
+        expect(vocabulary, int, "vocabulary", "the number of pieces")
         specials = _with_marks(cls.specials, languages)
         smallest = len(specials) + len(BYTE_ALPHABET)
         if vocabulary < smallest:
             raise ConfigError(
                 f"a vocabulary of {vocabulary} cannot hold the 256 bytes and "
                 f"{len(specials)} special pieces; the smallest is {smallest}"
+            )
+        if vocabulary > MOST_PIECES:
+            raise ConfigError(
+                f"vocabulary={vocabulary} is more than ids of 32 bits can count; "
+                f"the largest is {MOST_PIECES}"
             )
         with needs_torch("learning a vocabulary"):
             import tokenizers
@@ -179,7 +190,9 @@ class Tokenizer(ConcatenatingTokenizer):
 
         Raises:
             ModelFolderError: no such file, unreadable, or not a tokenizer of this kind.
+            UsageError: `path` is no path.
         """
+        expect_path(path, "path", "the path of a tokenizer.json")
         return cls.from_json(read_text(path), str(path))
 
     def to_json(self) -> str:
@@ -200,7 +213,11 @@ class Tokenizer(ConcatenatingTokenizer):
         return self
 
     def encode(self, text: str) -> Encoding:
-        """One text's ids, pieces and spans. Surrogates count as U+FFFD (see `clean`)."""
+        """One text's ids, pieces and spans. Surrogates count as U+FFFD (see `clean`).
+
+        Raises:
+            UsageError: the text is not a str.
+        """
         text, _ = clean(text)
         ids = [*self._encode(text), self.END]
         pieces = [self.piece(i) for i in ids]
@@ -211,6 +228,7 @@ class Tokenizer(ConcatenatingTokenizer):
 
         On few cores a memory of words is faster; on many cores the library is, as it uses them all.
         """
+        expect_list(texts, "texts", "a list of texts")
         cleaned = [clean(text)[0] for text in texts]
         if processors() <= FEW or not _library_is_here():
             ids = self._memory.ids(cleaned)
@@ -251,7 +269,7 @@ class Tokenizer(ConcatenatingTokenizer):
         """
         if language not in self.languages:
             raise UsageError(
-                f"this vocabulary has no mark for the language {language!r}; it has "
+                f"this vocabulary has no mark for the language {shortened(language)}; it has "
                 f"{', '.join(self.languages) or 'none'}"
             )
         return len(type(self).specials) + self.languages.index(language)
@@ -271,7 +289,7 @@ class Tokenizer(ConcatenatingTokenizer):
         """
         try:
             return self._bytes[id]
-        except KeyError:
+        except (KeyError, TypeError):  # TypeError: a list, which cannot be a key
             raise self._outside(id) from None
 
     def _spans(self, text: str, ids: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from typing import Any, Self
 import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers
 
+from allyouneed.checks import expect_list
 from allyouneed.errors import ModelFolderError
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
@@ -105,6 +106,7 @@ class WordPiece(ConcatenatingTokenizer):
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Many texts' ids; every list ends in `END`."""
+        expect_list(texts, "texts", "a list of texts")
         found = self.library.encode_batch_fast([clean(text)[0] for text in texts])
         return [[*encoding.ids, self.END] for encoding in found]
 
@@ -128,7 +130,7 @@ class WordPiece(ConcatenatingTokenizer):
         Raises:
             UsageError: an id outside the vocabulary.
         """
-        if not 0 <= id < len(self):
+        if not self._has(id):
             raise self._outside(id)
         return self._pieces[id]
 

@@ -5,11 +5,13 @@ import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from allyouneed.checks import expect, expect_list
 from allyouneed.device import named_device
 from allyouneed.errors import TrainingError, UsageError
 from allyouneed.files import write_whole
@@ -115,9 +117,18 @@ def train(
 
     Raises:
         RecipeError, DataError: the recipe or a corpus cannot be used.
-        UsageError: the device does not exist, or `overrides` are given with a `Recipe`.
+        UsageError: an argument of another type, the device does not exist, or `overrides` are given
+            with a `Recipe`.
         TrainingError: the folder holds another run, the loss is not finite, or the disk is full.
     """
+    expect(
+        recipe,
+        CommonRecipe | str | PathLike,
+        "recipe",
+        "the name of a packaged recipe, the path of a TOML file, or a Recipe",
+    )
+    expect_list(overrides, "overrides", 'a list such as ["training.epochs=5"]')
+    expect(into, str | PathLike | None, "into", "the path of the run's folder")
     named = recipe
     if not isinstance(recipe, CommonRecipe):
         recipe = load_recipe(recipe, overrides)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from allyouneed.checks import expect, expect_list, shortened
 from allyouneed.errors import UsageError
-
-SHOWN = 60  # characters of a value in a message
 
 
 def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
@@ -14,11 +13,11 @@ def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
         UsageError: a text or the prefix is not a str.
     """
     if isinstance(text, bytes) or not isinstance(text, Iterable):
-        raise UsageError(f"{text!r} is no text; give a str, or a list of them")
+        raise UsageError(f"{shortened(text)} is no text; give a str, or a list of them")
     texts = [text] if isinstance(text, str) else list(text)
     for one in (*texts, prefix):
         if not isinstance(one, str):
-            raise UsageError(f"{one!r} is no text; give a str, or a list of them")
+            raise UsageError(f"{shortened(one)} is no text; give a str, or a list of them")
     return texts
 
 
@@ -32,17 +31,14 @@ def check_many(method: str, *texts: Iterable[str]) -> None:
             )
 
 
-def shortened(value: object) -> str:
-    """The repr of a value, cut to fit into a message."""
-    written = repr(value)
-    return written if len(written) <= SHOWN else f"{written[:SHOWN]}..."
-
-
 def check_tags(
     markup: str | None, ignore_tags: Sequence[str], protect: bool | Sequence[str], whole: bool
 ) -> None:
     """Raises UsageError for options that cannot be combined with tags. `whole` is true if the call
     has n_best, a prefix or alignments."""
+    expect_list(ignore_tags, "ignore_tags", 'a list of names of elements, such as ["code"]')
+    for tag in ignore_tags:
+        expect(tag, str, "a name in ignore_tags", 'the name of an element, such as "code"')
     if markup in (None, "text"):
         raise UsageError(
             f"ignore_tags={list(ignore_tags)!r} is for texts with tags; say which kind: "

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
+from allyouneed.checks import expect
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
@@ -79,10 +80,17 @@ class OpenedModel:
     def of_model(
         cls, model: "Transformer", tokenizer: AnyTokenizer, rules: TextRules | None = None
     ) -> Self:
-        """A model in memory, run by the core engine on the model's device."""
+        """A model in memory, run by the core engine on the model's device.
+
+        Raises:
+            UsageError: the model or the tokenizer is something else.
+        """
         with needs_torch("a model in torch"):
+            from allyouneed.core.transformer import Transformer
             from allyouneed.engine.torch_engine import core_engine
 
+        expect(model, Transformer, "model", "a Transformer")
+        expect(tokenizer, AnyTokenizer, "tokenizer", "a tokenizer, such as Tokenizer.load(PATH)")
         engine = core_engine(model.eval())
         return cls(engine, tokenizer, lambda: model, rules, device=str(engine.device))
 

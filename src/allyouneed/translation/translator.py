@@ -1,14 +1,15 @@
 """The front door: a model folder in, then text in, text out."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, Unpack, overload
 
-from allyouneed.decoding.options import BeamOptions, check_streamable
-from allyouneed.errors import UsageError
+from allyouneed.checks import expect_list
+from allyouneed.decoding.options import BeamOptions, at_least, check_streamable
 from allyouneed.pipeline import ahead
 from allyouneed.translation.arguments import check_many, check_tags, texts_of
 from allyouneed.translation.assembly import Found
@@ -22,9 +23,6 @@ from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.stream import Stream
 from allyouneed.translation.terms.files import Terms, glossary_from
 from allyouneed.translation.terms.glossary import Glossary
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Score", "Translation", "Translator"]
 
@@ -215,10 +213,10 @@ class Translator(OpenedModel):
                 text.
         """
         check_many("translate_lines", lines)
-        if read_ahead < 1:
-            raise UsageError(f"read_ahead={read_ahead} must be at least 1")
+        at_least("read_ahead", read_ahead, 1)
         options, remaining = search_options(beam, n_best, options, search), iter(lines)
-        chunks = iter(lambda: list(islice(remaining, read_ahead)), [])
+        together = min(read_ahead, sys.maxsize)  # the largest number that `islice` takes
+        chunks = iter(lambda: list(islice(remaining, together)), [])
         found = self.translate_chunks(
             chunks,
             options,
@@ -249,6 +247,7 @@ class Translator(OpenedModel):
         Raises:
             UsageError: as `translate_lines`.
         """
+        expect_list(chunks, "chunks", "lists of texts, one list for each chunk")
         if via := self.speaks.between(source, target):
             refuse_terms(terms, str(source), via, str(target))
             how = {"prefix": prefix, "alignments": alignments, "protect": protect}

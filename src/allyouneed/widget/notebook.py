@@ -8,6 +8,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from allyouneed.checks import expect
 from allyouneed.errors import AllYouNeedError
 from allyouneed.widget.packing import Answer, half
 from allyouneed.widget.page import Start, static
@@ -41,6 +42,8 @@ def look(
         UsageError: there are more than two sentences, or the beam cannot be used.
     """
     widget = _widget_class()
+    for text in texts:
+        expect(text, str, "text", "sentences as strings")
     models = [model] if second_model is None else [model, second_model]
     names = [one if isinstance(one, str) else "model" for one in models]
     session = Session([_opened(one) for one in models], names)
@@ -51,7 +54,9 @@ def _opened(model: "str | Translator") -> "Translator":
     from allyouneed.loading import load
     from allyouneed.translation.translator import Translator
 
-    return load(model, engine="core", kind=Translator) if isinstance(model, str) else model
+    if isinstance(model, Translator):
+        return model
+    return load(model, engine="core", kind=Translator)
 
 
 def _display(bundle: dict[str, str]) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from allyouneed.checks import shortened
 from allyouneed.errors import UsageError, nearest
 from allyouneed.text.clean import clean
 
@@ -187,12 +188,7 @@ def checked(model: type[Kind], value: Any, place: str) -> Kind:
         where = ".".join(map(str, (place, *problem["loc"])))
         if problem["type"] == "extra_forbidden":
             raise UsageError(f"{where} is not known; leave it out") from error
-        given = "" if problem["type"] == "missing" else f" = {_shown(problem['input'])}"
+        given = "" if problem["type"] == "missing" else f" = {shortened(problem['input'])}"
         raise UsageError(
             f"{where}{given}: {problem['msg'].removeprefix('Value error, ')}"
         ) from error
-
-
-def _shown(value: Any, limit: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

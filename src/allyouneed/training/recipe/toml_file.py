@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from allyouneed.checks import expect, shortened
 from allyouneed.errors import RecipeError, nearest
 from allyouneed.training.recipe.encoder_schema import (
     ClassifyRecipe,
@@ -107,7 +108,7 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
                 return f"recipe {name_or_path}", packaged[name_or_path], [folder]
         meant = _did_you_mean(nearest(name_or_path, packaged))
         raise RecipeError(
-            f"no recipe is called {name_or_path!r}; packaged are {', '.join(packaged)}; "
+            f"no recipe is called {shortened(name_or_path)}; packaged are {', '.join(packaged)}; "
             f"give a recipe of your own as a path, FILE.toml{meant}"
         )
     try:
@@ -127,7 +128,7 @@ def _schema(table: Mapping[str, Any], place: str) -> type[CommonRecipe]:
     if not isinstance(task, str) or task not in SCHEMAS:
         meant = _did_you_mean(nearest(str(task), SCHEMAS))
         known = ", ".join(map(repr, SCHEMAS))
-        raise RecipeError(f"{place}: task = {_shown(task)}: should be one of {known}{meant}")
+        raise RecipeError(f"{place}: task = {shortened(task)}: should be one of {known}{meant}")
     return SCHEMAS[task]
 
 
@@ -140,6 +141,7 @@ def _syntax_error(place: str, text: str, error: tomllib.TOMLDecodeError) -> str:
 
 def _override(table: dict[str, Any], override: str) -> None:
     """Sets one key of the table. The value is TOML; anything else is a string."""
+    expect(override, str, "override", 'a str such as "training.epochs=5"')
     path, equals, value = override.partition("=")
     if any("\ud800" <= sign <= "\udfff" for sign in override):
         raise RecipeError(f"override {override!r} is not valid Unicode")
@@ -204,14 +206,14 @@ def _explain(error: ValidationError, schema: type[CommonRecipe], place: str) -> 
         what = f"{key} is one table and may be several: write [[{key}]], with two brackets"
     elif kind == "string_pattern_mismatch":
         what = (
-            f"{key} = {_shown(problem['input'])}: should have letters, digits, _, - and . only, "
+            f"{key} = {shortened(problem['input'])}: should have letters, digits, _, - and . only, "
             "and begin with neither of the last two"
         )
     else:
         expected = re.sub(r"^\w+ should ", "should ", problem["msg"])
         if sum(_walk(schema, each["loc"])[1] == path for each in problems) > 1:  # of several types
             expected = f"should be: {section.model_fields[str(path[-1])].description}"
-        what = f"{key} = {_shown(problem['input'])}: {expected}"
+        what = f"{key} = {shortened(problem['input'])}: {expected}"
     return f"{place}: {what}"
 
 
@@ -266,11 +268,6 @@ def _did_you_mean(name: str | None) -> str:
 
 def _dotted(path: Sequence[str | int]) -> str:
     return ".".join(map(str, path))
-
-
-def _shown(value: Any, limit: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 # Writing
