@@ -161,3 +161,53 @@ def test_a_prefix_says_how_the_translation_is_written(small_reader: Translator) 
 def test_alternatives_are_in_capitals_too(small_reader: Translator) -> None:
     found = small_reader("THE DOG.", n_best=3)
     assert all(one.text.isupper() for one in found.alternatives)
+
+
+# Edges
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens_of"),
+    [
+        ("- The dog.", "The dog."),
+        ("1. The dog.\n2. A man.", "The dog.\nA man."),
+        ("“The dog.”", "The dog."),
+        ("(A man.)", "A man."),
+        ("The dog. 🎉", "The dog."),
+        ("dog\tman", "dog\nman"),
+    ],
+)
+def test_the_model_reads_a_sentence_without_its_edges(
+    reader: Translator, text: str, tokens_of: str
+) -> None:
+    found = reader(text)
+    assert found.text == text.replace("“", "„").replace("”", "“")
+    assert found.tokens == reader(tokens_of).tokens
+    assert "".join(reader.stream(text)) == found.text
+    assert reader(text, alignments=True).text == found.text
+
+
+def test_edges_do_not_move_an_alignment(reader: Translator) -> None:
+    plain = reader("The dog sleeps.", alignments=True).alignment
+    quoted = reader("“The dog sleeps.”", alignments=True).alignment
+    listed = reader("1. The dog sleeps.", alignments=True).alignment
+    assert plain
+    assert quoted == plain
+    assert listed == tuple((i + 1, j + 1) for i, j in plain)
+
+
+def test_a_prefix_stands_before_everything(reader: Translator) -> None:
+    found = reader("“The dog.”", prefix="A man")
+    assert found.text.startswith("A man")
+
+
+def test_a_trace_shows_the_edges(reader: Translator) -> None:
+    found = trace(reader, "- “The dog.” 🎉", lens=False)
+    assert found.text == '- "The dog." 🎉'
+    assert "".join(token.text for token in found.target if token.text).strip()
+
+
+def test_a_text_of_symbols_stays_as_it_is(reader: Translator) -> None:
+    for text in ("🎉", "---", "...", "?!"):
+        found = reader(text)
+        assert (found.text, found.tokens) == (text, ())

@@ -143,7 +143,7 @@ def trace(
     at_least("alternatives", alternatives, 1)
     text, notes = clean(text)
     tokenizer, model = translator.tokenizer, translator.model
-    segment = Segment.of(text, translator.segmenter.normaliser)
+    segment = Segment.of(text, translator.segmenter.normaliser, with_edges=bool(prefix.strip()))
     ids = _ids(translator, segment.seen)
     notes += _differences(translator, segment.text, len(ids))
     source_BS = torch.tensor([ids], device=translator.device)
@@ -155,16 +155,17 @@ def trace(
     )
     search_seconds = perf_counter() - began
     written = tokenizer.target.decode(best.ids).strip()
-    dressed = translator.segmenter.dresser(text, prefix.lstrip()).whole(written)
+    dressed = segment.finished(written, translator.segmenter.dresser(text, prefix.lstrip()))
     notes += _about(translator, segment, len(ids), best, dressed)
     if dressed != written:
         notes.append("shows the quotes and dashes that the model writes; translate restores others")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
+    before = segment.before + segment.opening
     return Trace(
         source_text=text,
-        text=segment.before + written + segment.after,
+        text=f"{before}{written}{segment.closing}{segment.after}",
         source=tokens_of_text(tokenizer, segment.text, segment.plain, len(segment.before)),
-        target=tokens_of(tokenizer.target, best.ids, len(segment.before)),
+        target=tokens_of(tokenizer.target, best.ids, len(before)),
         score=best.score,
         log_probability=best.log_probability,
         steps=_steps(tokenizer.target, log_p_TV, best.ids, alternatives),

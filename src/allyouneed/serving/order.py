@@ -107,7 +107,8 @@ class Order:
             if segment.text:
                 if (one := self._found.get(self._shown_sentences)) is None:
                     break
-                middle = self._dresser.whole(one.text(one.hypotheses[0], tokenizer, given))
+                written = one.text(one.hypotheses[0], tokenizer, given)
+                middle = segment.finished(written, self._dresser)
                 self._shown_sentences += 1
             texts += (segment.before, middle, segment.after)
             self._shown += 1

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from allyouneed.text.edges import END_MARKS, with_end
 from allyouneed.text.language_names import code_of
 
 # Opening and closing outer quote, opening and closing inner quote. French quotes have no space
@@ -36,6 +37,7 @@ QUOTES = {
 }
 # A comma follows the closing quote here: „Ja“, sagte sie. In English it stands before the quote.
 COMMA_OUTSIDE = ("cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ro", "ru", "sv", "uk")
+LAST_WORD = 12  # characters before the end marks: whether they are an abbreviation counts
 _TAIL = "\"'.,- "  # characters at the end whose form depends on the text that follows
 _MARK = re.compile(r",\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
@@ -100,12 +102,22 @@ class Dresser:
         beginning is not changed."""
         self.marks = Marks.of(source)
         self._nothing_to_do = self.marks is NO_MARKS
-        self._quotes = QUOTES.get(_code(language), "")
-        self._comma_outside = self.marks.comma_inside and _code(language) in COMMA_OUTSIDE
+        self._language = _code(language)
+        self._quotes = QUOTES.get(self._language, "")
+        self._comma_outside = self.marks.comma_inside and self._language in COMMA_OUTSIDE
         self._exact = len(exact)
         self._text = ""
         self._done = 0  # number of characters of `_text` that have been returned
         self._open = self._inner_open = False
+
+    def ended(self, text: str, sentence: str) -> str:
+        """The translation of a sentence with the end marks of the sentence (`edges.with_end`), if
+        the language is known."""
+        return with_end(text, sentence, self._language) if self._quotes else text
+
+    def certain(self, text: str) -> int:
+        """The number of characters of a growing translation that `ended` will not change."""
+        return max(0, len(text.rstrip(END_MARKS)) - LAST_WORD) if self._quotes else len(text)
 
     def whole(self, text: str) -> str:
         """A whole translation with typographic marks."""

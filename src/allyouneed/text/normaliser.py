@@ -16,6 +16,7 @@ from typing import Protocol
 from allyouneed.errors import UsageError, nearest
 from allyouneed.text.capitals import in_capitals, in_small_letters
 from allyouneed.text.dressing import Dresser
+from allyouneed.text.edges import Edges, edges_of
 from allyouneed.text.full_width import SUSPECT, in_usual_width
 
 
@@ -29,6 +30,11 @@ class Plain:
 
     text: str
     places: Sequence[int] | None = None
+
+    def part(self, begin: int, end: int) -> "Plain":
+        """The characters `begin` to `end`, in the same typed text."""
+        places = range(len(self.text) + 1) if self.places is None else self.places
+        return Plain(self.text[begin:end], places[begin : end + 1])
 
     def typed(self, begin: int, end: int) -> tuple[int, int]:
         """The span (begin, end) of the typed characters that text[begin:end] stands for."""
@@ -57,6 +63,9 @@ class Normaliser(Protocol):
     def plain(self, text: str) -> Plain:
         """The normalised form of a line or of a part of one."""
 
+    def edges(self, plain: str) -> Edges | None:
+        """The edges of a normalised part, which need no translation; None if nothing of it does."""
+
     def small(self, plain: str) -> str | None:
         """A normalised line in capitals, in small letters; None if the line is not in capitals.
 
@@ -79,6 +88,9 @@ class AsTyped:
 
     def plain(self, text: str) -> Plain:
         return Plain(text)
+
+    def edges(self, plain: str) -> Edges | None:
+        return Edges(0, 0, len(plain), len(plain))
 
     def small(self, plain: str) -> str | None:
         return None
@@ -141,7 +153,7 @@ class PlainMarks:
     Invisible characters are removed. Full-width letters and digits become plain ones; full-width
     signs do, too, in a text without Chinese, Japanese or Korean. Accents are
     combined with their letters (Unicode's form NFC). Line ends are those of Unicode. A text without
-    any of these is returned unchanged.
+    any of these is returned unchanged. A tab between the cells of a table ends a line, too.
     """
 
     name: str | None = "plain-marks"
@@ -150,7 +162,9 @@ class PlainMarks:
         found = []
         for line in text.splitlines(keepends=True):
             bare = line.rstrip(ENDS)
-            found.append((bare, line[len(bare) :]))
+            *cells, last = bare.split("\t") if _is_table_row(bare) else [bare]
+            found += [(cell, "\t") for cell in cells]
+            found.append((last, line[len(bare) :]))
         return found if found and not found[-1][1] else [*found, ("", "")]
 
     def plain(self, text: str) -> Plain:
@@ -163,6 +177,9 @@ class PlainMarks:
         written, places = _composed(written, places)
         begin, end = len(written) - len(written.lstrip()), len(written.rstrip())
         return Plain(written[begin:end], places[begin : end + 1] if begin <= end else places[-1:])
+
+    def edges(self, plain: str) -> Edges | None:
+        return edges_of(plain)
 
     def small(self, plain: str) -> str | None:
         return in_small_letters(plain) if in_capitals(plain) else None
@@ -189,6 +206,12 @@ def normaliser_named(name: str | None) -> Normaliser:
             + (f"; did you mean {guess}?" if guess else f"; known: {', '.join(NORMALISERS)}")
         )
     return NORMALISERS[name]()
+
+
+def _is_table_row(line: str) -> bool:
+    """Whether the tabs in a line separate the cells of a table: it is no sentence with an end."""
+    bare = line.strip()
+    return "\t" in bare and not bare.endswith((".", "!", "?"))
 
 
 def _is_plain(text: str) -> bool:

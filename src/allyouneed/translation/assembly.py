@@ -114,7 +114,7 @@ def _one_way(
         text = ""
         if segment.text:
             one, hypothesis = next(waiting)
-            text = dresser.whole(one.text(hypothesis, tokenizer, given))
+            text = segment.finished(one.text(hypothesis, tokenizer, given), dresser)
             sure = one.sureness(hypothesis, tokenizer, given, segment.seen, text)
             if sure is not None:
                 count = len(hypothesis.ids) - given

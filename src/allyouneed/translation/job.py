@@ -39,7 +39,7 @@ class Job:
         tokenizer = segmenter.tokenizer
         prefix, said = clean(request.prefix)
         in_prefix = tuple(f"in the prefix, {one}" for one in said)
-        cuts = [segmenter.cut(text) for text in texts]
+        cuts = [segmenter.cut(text, with_edges=bool(prefix.strip())) for text in texts]
         source = request.direction.source
         if source != request.direction.target:
             cuts = [cut.with_language_checked(source) for cut in cuts]

@@ -26,7 +26,8 @@ class Segment:
     A blank part has no `text` and is not translated. `plain` is the text as the model reads it, if
     that differs from the typed text. `code` is put before the text for the model, for example a
     mark of the language that only the first part of the text contains. `small` is the text in small
-    letters, if the text is in capitals. `terms` are the terms of the glossary in `seen`.
+    letters, if the text is in capitals. `terms` are the terms of the glossary in `seen`. `opening`
+    and `closing` are quotes or brackets around the whole text, which the model does not read.
     """
 
     before: str
@@ -36,27 +37,53 @@ class Segment:
     code: str = ""
     small: str | None = None
     terms: tuple[FoundTerm, ...] = ()
+    opening: str = ""
+    closing: str = ""
 
     @classmethod
-    def of(cls, part: str, normaliser: Normaliser = AS_TYPED) -> "Segment":
-        """The segment of a part of a text. A part in which the model reads nothing is blank."""
+    def of(
+        cls, part: str, normaliser: Normaliser = AS_TYPED, *, with_edges: bool = False
+    ) -> "Segment":
+        """The segment of a part of a text. A part in which the model reads nothing is blank.
+
+        A list mark and symbols at the end belong to the space around the text, unless the model is
+        to read the part `with_edges`.
+        """
         text = part.strip()
         plain = normaliser.plain(text)
         if not plain.text:
             return cls(part, "", "")
-        begin = part.find(text)
+        edges = AS_TYPED.edges(plain.text) if with_edges else normaliser.edges(plain.text)
+        if edges is None:
+            return cls(part, "", "")
+        begin = plain.typed(edges.begin, edges.end)[0] if edges.begin else 0
+        end = plain.typed(0, edges.end)[1] if edges.end < len(plain.text) else len(text)
+        typed = normaliser.plain(text[begin:end])
+        inner = (edges.inner_begin - edges.begin, edges.inner_end - edges.begin)
+        if inner != (0, len(typed.text)):
+            typed = typed.part(*inner)
+        begin += part.find(text)
+        end += part.find(text)
         return cls(
             part[:begin],
-            text,
-            part[begin + len(text) :],
-            plain=None if plain.places is None else plain,
-            small=normaliser.small(plain.text),
+            part[begin:end],
+            part[end:],
+            plain=None if typed.places is None else typed,
+            small=normaliser.small(typed.text),
+            opening=edges.opening,
+            closing=edges.closing,
         )
 
     @property
     def seen(self) -> str:
         """The text as the model reads it."""
         return self.text if self.plain is None else self.plain.text
+
+    def finished(self, translation: str, dresser: Dresser) -> str:
+        """The translation of `seen` as the translation of `text`: with the marks around it, the end
+        marks and the typographic marks."""
+        ended = dresser.ended(translation, self.seen)
+        return dresser.whole(f"{self.opening}{ended}{self.closing}")
 
     def typed(self, begin: int, end: int) -> tuple[int, int]:
         """The characters of `text` that seen[begin:end] stands for."""
@@ -157,13 +184,13 @@ class Segmenter:
         of the model's language, and does not change `prefix`."""
         return self.normaliser.dresser(source, language or self.language, prefix)
 
-    def cut(self, text: str) -> Cut:
-        """The parts of a text."""
+    def cut(self, text: str, *, with_edges: bool = False) -> Cut:
+        """The parts of a text. `with_edges` is for `Segment.of`."""
         text, notes = clean(text)
         segments: list[Segment] = []
         parts_of_long_lines = 0
         for line, end in self.normaliser.lines(text):
-            parts = self._parts(Segment.of(line), end)
+            parts = self._parts(Segment.of(line), end, with_edges)
             if len(parts) > 1 and not self._fits(line):
                 parts_of_long_lines += len(parts)
             segments += parts
@@ -174,11 +201,11 @@ class Segmenter:
             )
         return Cut(tuple(segments), tuple(notes))
 
-    def _parts(self, line: Segment, end: str) -> list[Segment]:
+    def _parts(self, line: Segment, end: str, with_edges: bool) -> list[Segment]:
         """A line in parts. `end` is the line end, which belongs to the last part."""
         split = split_fitting if self.by_sentence else split_long
         texts = split(line.text, self._fits) or [""]
-        parts = [Segment.of(text, self.normaliser) for text in texts]
+        parts = [Segment.of(text, self.normaliser, with_edges=with_edges) for text in texts]
         if len(parts) > 1 and isinstance(self.tokenizer, Coded):
             code = self.tokenizer.code(parts[0].seen)
             parts[1:] = [replace(part, code=code) for part in parts[1:]]

@@ -91,15 +91,21 @@ class Stream(Iterator[str]):
                 alone = replace(job, segments=[segment], ids=[ids], prefixes=[prefix])
                 [one] = search(alone)
                 best = one.hypotheses[0]
-                yield dresser.whole(one.text(best, segmenter.tokenizer, options.given))
+                yield segment.finished(one.text(best, segmenter.tokenizer, options.given), dresser)
                 finished = finished and best.finished
             elif segment.text:
                 ids, prefix, number = next(sentences)
                 growing, newest = segmenter.tokenizer.target.growing(), -1
                 found = engine.stream(ids, options, prefix, number)
+                yield dresser.add(segment.opening)
+                waiting = ""  # the end, whose marks depend on the source
                 for newest in islice(found, options.given, None):
-                    yield dresser.add(growing.add(newest))
-                yield dresser.add(growing.end())
+                    waiting += growing.add(newest)
+                    certain = dresser.certain(waiting)
+                    yield dresser.add(waiting[:certain])
+                    waiting = waiting[certain:]
+                waiting = (waiting + growing.end()).rstrip()
+                yield dresser.add(dresser.ended(waiting, segment.seen) + segment.closing)
                 yield dresser.end()
                 finished = finished and newest == engine.config.end
             yield segment.after

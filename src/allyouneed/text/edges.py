@@ -1,0 +1,110 @@
+"""The edges of a sentence: what stands around the words and needs no translation.
+
+A list mark, a heading mark or an emoji stays where it is. Quotes or brackets around a whole
+sentence are put around its translation. The model reads the sentence alone, as it saw sentences in
+training. `with_end` gives a translation the end marks of its source.
+"""
+
+import re
+from dataclasses import dataclass
+
+from allyouneed.text.abbreviations import AFTER_ORDINALS, NEVER_LAST, OFTEN_LAST
+
+_LETTER = re.compile(r"[^\W_]")
+# "- ", "* ", "## ", "2) ", "a) ", "(b) ", "[x] ", "> ". "1. " is one unless an ordinal begins.
+_LIST_MARK = re.compile(
+    r"(?: (?: [-*+•‣▪◦·▸►✓✔☐☑→>] | \#{1,6} | \d{1,3}\) | [A-Za-z]\) | \((?:\d{1,3}|[A-Za-z])\)"
+    r" | \[[ xX]?\] | (?P<ordinal> \d{1,3}\.) ) \s+ )+ (?= (?P<word> [\w\"'(]+ ) )",
+    re.VERBOSE,
+)
+_SYMBOL = re.compile(r"[\s\u2190-\u2bff\ufe0f\u200d\u20e3\U0001f000-\U0001faff]")
+_PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]"}
+END_MARKS = ".!?。！？｡．"
+_ASCII = str.maketrans("。！？｡．", ".!?..")
+_WIDE = str.maketrans(".!?", "。！？")
+_MARKS = (".", "!", "?", ":", ";", ",")
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The places in a line at which its edges end and begin.
+
+    line[:begin] and line[end:] stay as they are. `opening` and `closing` are the marks of the line
+    that stand around line[inner_begin:inner_end], the text for the model.
+    """
+
+    begin: int
+    inner_begin: int
+    inner_end: int
+    end: int
+    opening: str = ""
+    closing: str = ""
+
+
+def edges_of(line: str) -> Edges | None:
+    """The edges of a line in plain marks; None for a line without letters and digits."""
+    if not _LETTER.search(line):
+        return None
+    begin, end = 0, len(line)
+    mark = _LIST_MARK.match(line)
+    if mark and not (mark["ordinal"] and mark["word"].lower() in AFTER_ORDINALS):
+        begin = mark.start("word")
+    while _SYMBOL.match(line[end - 1]):
+        end -= 1
+    first, last = line[begin], line[end - 1]
+    inside = line[begin + 1 : end - 1]
+    if _PAIRS.get(first) == last and _LETTER.search(inside) and _is_one(inside, first, last):
+        return Edges(begin, begin + 1, end - 1, end, first, last)
+    if line.count('"', begin, end) == 1:  # the other one is in another sentence
+        opens, closes = first == '"', last == '"'
+        return Edges(
+            begin, begin + opens, end - closes, end, first if opens else "", last if closes else ""
+        )
+    return Edges(begin, begin, end, end)
+
+
+def _is_one(inside: str, first: str, last: str) -> bool:
+    """Whether the pair of marks around `inside` belongs together."""
+    if first == "'":  # apostrophes within words are no quotes
+        return re.search(r"(?<!\w)'|'(?!\w)", inside) is None
+    return first not in inside and last not in inside and not inside[:1].isspace()
+
+
+def with_end(text: str, source: str, language: str) -> str:
+    """The translation `text` with the end marks of its source, in the signs of `language`.
+
+    An ellipsis and rows such as "?!" are those of the source. A full stop, a question mark, a colon
+    or a comma that the translation lacks is added, and a full stop that the source lacks is left
+    out.
+    """
+    wide = language in ("ja", "zh")
+    wanted = _end(source)
+    bare, found = _parted(text)
+    if len(wanted) > 1 or (wanted == "?" and found in (".", "!")):
+        return bare + (wanted.translate(_WIDE) if wide and "..." not in wanted else wanted)
+    if wanted:
+        if text[-1:].isalnum():
+            return text + (wanted.translate(_WIDE) if wide else wanted)
+    elif found == "." and source[-1:].isalnum() and not _abbreviated(text):
+        return text[:-1]
+    return text
+
+
+def _end(source: str) -> str:
+    """The end marks of a source text, in plain signs; "" if it has none."""
+    _, run = _parted(source)
+    if run:
+        return "" if run == "." and _abbreviated(source) else run
+    return source[-1] if source.endswith(_MARKS) else ""
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The text without its end marks, and these in plain signs."""
+    bare = text.rstrip(END_MARKS)
+    return bare, text[len(bare) :].translate(_ASCII)
+
+
+def _abbreviated(text: str) -> bool:
+    """Whether the full stop at the end belongs to an abbreviation."""
+    word = text[:-1].split()[-1:] or [""]
+    return word[0].lower() in NEVER_LAST or word[0].lower() in OFTEN_LAST or "." in word[0]
