@@ -33,29 +33,30 @@ def main() -> None:
     table = Table(title="English to German, beam 4", title_justify="left")
     table.add_column("English")
     table.add_column("German", style="bold")
-    table.add_column("H", justify="right")
-    table.add_column("exp(H)", justify="right")
+    table.add_column("probability", justify="right")
+    table.add_column("confidence", justify="right")
     for translation in translator(SENTENCES):
         table.add_row(
             translation.source,
             translation.text,
-            f"{translation.average_log_likelihood:.3f}",
-            f"{translation.probability:.3f}",
+            f"{translation.probability:.2f}",
+            f"{translation.confidence:.2f}",
         )
     console.print(table)
-    console.print("H: average log-likelihood of a token; exp(H): mean probability of a token.\n")
+    console.print("probability: the mean probability of a token (geometric mean).")
+    console.print("confidence: how likely a reader accepts the translation, from 0 to 1.\n")
     console.print("And back to English, by the model de-en:")
     for translation in allyouneed.load("de-en")(BACK):
         console.print(f"  {translation.source} → {translation.text}", highlight=False)
     console.print()
     german = translator(PICTURED).text
     source, target, weights_TS = translator.attention(PICTURED, german)
-    console.print("Cross-attention of the last decoder layer, mean of its heads:\n")
+    console.print("Which English piece (column) each German piece (row) attended to:\n")
     console.print(attention_picture(source, target, weights_TS.tolist()), highlight=False)
     console.print(
         '\nNext: .venv/bin/allyouneed translate "Your own sentence."'
-        "\n      .venv/bin/pip install '.[torch]' && .venv/bin/allyouneed train reverse"
-        "   (learns to reverse letters)",
+        "\n      .venv/bin/pip install '.[torch]'      # to train; README.md names a small torch"
+        "\n      .venv/bin/allyouneed train reverse    # a model learns to reverse letters",
         highlight=False,
         markup=False,
         soft_wrap=True,
