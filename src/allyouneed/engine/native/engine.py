@@ -245,7 +245,8 @@ class NativeEngine:
                 raise
             finally:
                 idle = self._idle.setdefault((os.getpid(), threads), [])
-                if worker.pointer and len(idle) < self.threads // threads:
+                # Many threads may search at the same time, so more than this call used are kept.
+                if worker.pointer and len(idle) < max(self.threads // threads, processors()):
                     idle.append(worker)
 
         if workers == 1:

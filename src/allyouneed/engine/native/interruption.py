@@ -22,9 +22,9 @@ class Watch:
 
     def __init__(self, left: Event) -> None:
         self._error: BaseException | None = None
-        answers = self._answers(left)
-        next(answers)
-        self.interrupted = bindings.Interrupted(answers.__next__)
+        self._answering = self._answers(left)
+        next(self._answering)
+        self.interrupted = bindings.Interrupted(self._answering.__next__)
 
     def _answers(self, left: Event) -> Generator[int, None, None]:
         # A generator, not a function: Python runs signal handlers where a call begins. In a
@@ -46,5 +46,6 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._answering.close()  # it refers to this object, which would stay as a cycle
         if isinstance(error, Interrupted) and self._error is not None:
             raise self._error from None

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_int32, create_string_buffer, pointer
+from ctypes import byref, c_int32, cast, create_string_buffer, pointer
 from threading import Event
 from typing import Any, TypeVar
 
@@ -320,4 +320,6 @@ def _hypothesis(
 
 
 def _address(array: "NDArray[Number]", kind: Any) -> Any:
-    return array.ctypes.data_as(kind)
+    """A pointer to the array's memory, which the array has to outlive. `array.ctypes.data_as` would
+    keep the array in a reference cycle, so that a batch's memory stays until cycles are sought."""
+    return cast(array.ctypes.data, kind)
