@@ -13,6 +13,7 @@ import re
 import unicodedata
 from functools import cache
 from importlib import resources
+from itertools import repeat
 
 from allyouneed.text.language_names import code_of, name_of
 from allyouneed.text.scripts import foreign_script, letters_by_script
@@ -70,7 +71,7 @@ def _may_be_names(text: str) -> bool:
 
 
 def _log_probability(found: set[str], table: dict[str, float]) -> float:
-    return sum(table.get(one, FLOOR) for one in found)
+    return sum(map(table.get, found, repeat(FLOOR)))
 
 
 @cache

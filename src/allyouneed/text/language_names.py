@@ -19,6 +19,7 @@ NAMES = {
     "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese", "zh": "Chinese",
     "zh-Hans": "Chinese (simplified)", "zh-Hant": "Chinese (traditional)", "zu": "Zulu",
 }  # fmt: skip
+_CODES = {name.lower(): code for code, name in NAMES.items()}
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}
 
 
@@ -29,8 +30,7 @@ def name_of(code: str) -> str:
 
 def code_of(language: str) -> str:
     """The code of a language that a model names by its English name or by a code."""
-    by_name = {name.lower(): code for code, name in NAMES.items()}
-    return by_name.get(language.lower(), language)
+    return _CODES.get(language.lower(), language)
 
 
 def match(code: str, known: "list[str]") -> str | None:
