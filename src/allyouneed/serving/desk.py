@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.serving.detection import MISSING, Detector, Guess, decided, unsure
@@ -64,7 +65,7 @@ class Desk:
         """A request to a translator, with the service's beam unless `beam` names another. With
         `protect`, addresses, placeholders, code and numbers stay as they are."""
         return TranslationRequest(
-            BeamOptions(beam=max(beam or self.settings.beam, n_best), n_best=n_best),
+            _beam(max(beam or self.settings.beam, n_best), n_best),
             prefix,
             alignments,
             protection=ALWAYS if protect else None,
@@ -242,6 +243,11 @@ class Desk:
             return [one.translation for one in found]
 
         return translate
+
+
+@lru_cache(maxsize=64)
+def _beam(beam: int, n_best: int) -> BeamOptions:
+    return BeamOptions(beam=beam, n_best=n_best)
 
 
 def copied(text: str) -> Translation:

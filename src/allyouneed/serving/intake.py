@@ -4,10 +4,12 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.order import Order
+from allyouneed.serving.post import Post
 from allyouneed.serving.queue import Queue
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.settings import Settings
@@ -45,6 +47,7 @@ class Intake:
 
     def __init__(self, settings: Settings, queue: Queue, metrics: Metrics) -> None:
         self.settings, self.queue, self.metrics = settings, queue, metrics
+        self.post: Post | None = None  # to the event loop that the first request came from
 
     async def take(
         self,
@@ -64,12 +67,14 @@ class Intake:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[None] = loop.create_future()
 
+        post = self.post = self.post or Post(loop)
+
         def on_end(_: Order) -> None:
-            loop.call_soon_threadsafe(_set, answer)
+            post.put(partial(_set, answer))
 
         def on_found(_: Order) -> None:
             if grown is not None:
-                loop.call_soon_threadsafe(grown.set)
+                post.put(grown.set)
 
         asked = replace(asked, direction=model.direction, protection=None)
         hear = None if grown is None else on_found

@@ -32,7 +32,7 @@ class Order:
         self.translator = translator
         self.job = Job.of(texts, asked, translator.segmenter)
         self.client = client
-        self.lane = (translator, replace(asked, prefix=""))
+        self.lane = (translator, replace(asked, prefix="") if asked.prefix else asked)
         self.lengths = [len(ids) for ids in self.job.ids]
         self.tokens = sum(self.lengths)
         self.translations: list[Translation] = []

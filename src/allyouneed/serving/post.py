@@ -1,0 +1,47 @@
+"""The post: brings what workers found to the event loop."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+ROUNDS = 3  # of the event loop: it hears of answers, sends them, and reads what clients send next
+PATIENCE = 0.05  # seconds
+
+
+class Post:
+    """Calls of other threads, which the event loop makes in order. Calls that come together wake
+    the event loop once."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._calls: deque[Callable[[], object]] = deque()
+        self._awake = False  # whether the loop has been told, and has not yet looked
+
+    def put(self, call: Callable[[], object]) -> None:
+        """Has the event loop make a call. It is not made if the loop has ended."""
+        self._calls.append(call)
+        if not self._awake:
+            self._awake = True
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._empty)
+
+    def let_answer(self) -> None:
+        """Waits while the event loop answers whom `put` told of, and reads what these clients ask
+        next: then their sentences can be translated together. Waits 0.05 seconds at the most."""
+        answered = threading.Event()
+        self.put(lambda: self._after(ROUNDS, answered.set))
+        answered.wait(PATIENCE)
+
+    def _empty(self) -> None:
+        self._awake = False
+        while self._calls:
+            self._calls.popleft()()
+
+    def _after(self, rounds: int, call: Callable[[], None]) -> None:
+        """Makes a call after so many rounds of the event loop."""
+        if rounds:
+            self._loop.call_soon(self._after, rounds - 1, call)
+        else:
+            call()
