@@ -66,7 +66,7 @@ def test_a_worker_does_not_wait_for_a_loop_that_is_held_up_or_has_ended() -> Non
 
         thread = threading.Thread(target=work)
         thread.start()
-        time.sleep(6 * PATIENCE)  # noqa: ASYNC251 - holds the loop up
+        time.sleep(6 * PATIENCE)
         thread.join()
         return took[0], post
 
