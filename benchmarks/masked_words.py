@@ -21,7 +21,7 @@ from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training.recipe.encoder_schema import MaskedLanguageRecipe
 from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.tasks.masked_lm import VALIDATION, MaskedLanguageModel, MaskedValidation
-from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.task import RunStart
 from allyouneed.training.validation import validate
 from allyouneed.training.workers import ALONE
 
@@ -39,7 +39,7 @@ def main() -> None:
     recipe = load_recipe(arguments.run / "recipe.toml")
     assert isinstance(recipe, MaskedLanguageRecipe), "the run is of another task"
     place = torch.device("cpu")
-    start = Start(arguments.run, place, ALONE, lambda text: None, lambda *news: None)
+    start = RunStart(arguments.run, place, ALONE, lambda text: None, lambda *news: None)
     task = MaskedLanguageModel.prepared(recipe, start)
     folder = open_model_folder(arguments.run / "model")
     found = validate(folder.load_encoder(), task, place)

@@ -13,7 +13,7 @@ from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.run import train
 from allyouneed.training.schedule import Noam
-from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.task import RunStart
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.workers import ALONE
 
@@ -87,7 +87,7 @@ def test_a_model_without_a_decoder_is_refused_before_anything_is_read_or_transla
     def nothing(*what: Any) -> None:
         raise AssertionError(what)
 
-    start = Start(runs.root / "second", torch.device("cpu"), ALONE, nothing, nothing)
+    start = RunStart(runs.root / "second", torch.device("cpu"), ALONE, nothing, nothing)
     for begin in (
         lambda: prepare(recipe, start.folder, nothing),
         lambda: Translate.prepared(recipe, start),
@@ -105,7 +105,7 @@ def test_another_model_is_refused_before_anything_is_translated(runs: Any, train
     def nothing(*what: Any) -> None:
         raise AssertionError(what)
 
-    start = Start(runs.root / "second", torch.device("cpu"), ALONE, nothing, nothing)
+    start = RunStart(runs.root / "second", torch.device("cpu"), ALONE, nothing, nothing)
     with pytest.raises(RecipeError, match=f"^model.heads=4: .* the weights of {trained}"):
         Translate.prepared(recipe, start)
 

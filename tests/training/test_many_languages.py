@@ -23,7 +23,7 @@ from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe, to_toml
 from allyouneed.training.run import train
 from allyouneed.training.tasks.table import task_of
-from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.task import RunStart
 from allyouneed.training.vocabulary import balanced
 from allyouneed.training.workers import ALONE
 
@@ -102,8 +102,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start_in(folder: Path) -> Start:
-    return Start(folder, torch.device("cpu"), ALONE, lambda text: None, lambda *told: None)
+def start_in(folder: Path) -> RunStart:
+    return RunStart(folder, torch.device("cpu"), ALONE, lambda text: None, lambda *told: None)
 
 
 def recipe(place: Path, *overrides: str) -> Recipe:

@@ -17,7 +17,7 @@ from allyouneed.cli.tables import print_result
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
-    from allyouneed.insight.calibrating import Examples, Report
+    from allyouneed.insight.calibrating import CalibrationReport, Examples
     from allyouneed.model_folder.confidence import Calibration
     from allyouneed.text.languages import Direction
     from allyouneed.translation.translator import Translator
@@ -117,7 +117,7 @@ def calibrate(
     print_result(_table(report, folder.path.name), ())
 
 
-def _save(place: Path, calibration: "Calibration", report: "dict[str, Report]") -> None:
+def _save(place: Path, calibration: "Calibration", report: "dict[str, CalibrationReport]") -> None:
     """Writes the calibration into a model folder, and what was measured into its README.md."""
     from allyouneed.files import write_whole
     from allyouneed.insight.calibrating import card_with
@@ -146,7 +146,7 @@ def _examples(
     return found
 
 
-def _table(report: "dict[str, Report]", title: str) -> Table:
+def _table(report: "dict[str, CalibrationReport]", title: str) -> Table:
     table = Table(title=title)
     columns = ("pairs", "acceptable", "ECE", "AUROC", "Spearman", "AUROC of H", "Spearman of H")
     for name in ("pairs of", *columns, "ECE, words", "AUROC, words"):

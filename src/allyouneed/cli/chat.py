@@ -73,7 +73,7 @@ class Search:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class VarietyFile:
     """A file on which the variety of replies is measured.
 
     Raises:
@@ -116,7 +116,7 @@ def chat(
     ],
     sampling: Sampling,
     search: Search,
-    evaluation: Evaluation,
+    evaluation: VarietyFile,
     json: Json = False,
     running: Running,
 ) -> None:

@@ -13,9 +13,9 @@ from allyouneed.cli.output import note
 from allyouneed.cli.translate_options import Documents
 from allyouneed.documents.bilingual import pairs_of, writer_for
 from allyouneed.documents.formats import BY_ENDING, documents_of, format_of
-from allyouneed.documents.memory import Memory, read_tmx, update_tmx
+from allyouneed.documents.memory import TranslationMemory, read_tmx, update_tmx
 from allyouneed.documents.recent_sentences import TranslateMany
-from allyouneed.documents.translating import DocumentTranslator, Report
+from allyouneed.documents.translating import DocumentReport, DocumentTranslator
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.files import whole_file, write_whole
 from allyouneed.text.language_names import code_of
@@ -37,7 +37,7 @@ class _Run:
     translate: TranslateMany
     options: Documents
     protect: Sequence[str]
-    memory: Memory | None
+    memory: TranslationMemory | None
     passages: list[Passage] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ def translate_documents(
     memory = None
     if options.memory is not None:
         is_new = options.update_memory and not options.memory.exists()
-        memory = Memory({}) if is_new else read_tmx(options.memory, *codes)
+        memory = TranslationMemory({}) if is_new else read_tmx(options.memory, *codes)
 
     def translate(texts: list[str], alignments: bool) -> "Iterator[Translation]":
         return translator.translate_lines(texts, alignments=alignments, protect=False, **how)
@@ -131,7 +131,7 @@ def _one(run: _Run, source: Path, target: Path) -> None:
     _tell(source, target, translator.report)
 
 
-def _tell(source: Path, target: Path, report: Report) -> None:
+def _tell(source: Path, target: Path, report: DocumentReport) -> None:
     known = f", {report.recalled:,} of them from the memory" if report.recalled else ""
     note(f"{source} → {target}: {report.sentences:,} sentences{known}")
     for text in report.notes[:SHOWN]:
@@ -141,7 +141,7 @@ def _tell(source: Path, target: Path, report: Report) -> None:
         note(f"{source}: {more:,} more places like these")
 
 
-def _tell_similar(run: _Run, memory: Memory) -> None:
+def _tell_similar(run: _Run, memory: TranslationMemory) -> None:
     """Shows translations in the memory of sentences similar to the newly translated ones."""
     compared = [pair for pair in pairs_of(run.passages) if pair.translation][:COMPARED]
     if not memory.pairs:

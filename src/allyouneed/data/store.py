@@ -18,7 +18,7 @@ from allyouneed.data.filters import Filters
 from allyouneed.data.lock import locked
 from allyouneed.data.noise.noise import Noise
 from allyouneed.data.report import DataReport
-from allyouneed.data.store_writer import Encoder, Progress, write_store
+from allyouneed.data.store_writer import Progress, TextEncoder, write_store
 from allyouneed.errors import DataError
 from allyouneed.files import whole_folder
 
@@ -140,7 +140,7 @@ def _mapped(folder: Path, sizes: dict[str, int], dtype: np.dtype[Any]) -> dict[s
 
 def build_store(
     corpora: Sequence[Corpus],
-    tokenizer: Encoder,
+    tokenizer: TextEncoder,
     filters: Filters,
     cache_dir: Path,
     progress: Progress | None = None,
@@ -231,7 +231,7 @@ def _check_unchanged(states: dict[Path, tuple[int, int]]) -> None:
 
 def _described(
     corpora: Sequence[Corpus],
-    tokenizer: Encoder,
+    tokenizer: TextEncoder,
     filters: Filters,
     noise: Noise | None,
     content: ContentHashes,

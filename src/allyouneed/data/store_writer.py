@@ -32,7 +32,7 @@ CHUNK_CHARACTERS = 4_000_000
 Progress = Callable[[str, int, int | None], None]
 
 
-class Encoder(Protocol):
+class TextEncoder(Protocol):
     """The part of a tokenizer that a store uses: ids with the end token, and a fingerprint."""
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]: ...
@@ -44,7 +44,7 @@ class Encoder(Protocol):
 def write_store(
     folder: Path,
     corpora: Sequence[Corpus],
-    tokenizer: Encoder,
+    tokenizer: TextEncoder,
     filters: Filters,
     progress: Progress,
     noise: Noise | None = None,
@@ -157,7 +157,7 @@ def _wanted(
 
 
 def _tokenised(
-    chunks: Generator[Chunk, None, None], corpora: Sequence[Corpus], tokenizer: Encoder
+    chunks: Generator[Chunk, None, None], corpora: Sequence[Corpus], tokenizer: TextEncoder
 ) -> Iterator[tuple[Chunk, list[list[int]], list[list[int]]]]:
     """Each chunk with the ids of its sources and of its targets."""
     with closing(chunks):

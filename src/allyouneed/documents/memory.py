@@ -12,7 +12,7 @@ LIKE = 75.0  # per cent: from here on, two sentences are similar
 Pairs = Mapping[str, str]
 
 
-class Memory:
+class TranslationMemory:
     """Sentences with translations. A call with a sentence returns its translation, or None."""
 
     def __init__(self, pairs: Pairs, languages: tuple[str, str] | None = None) -> None:
@@ -44,7 +44,7 @@ class Memory:
         return (found[1], found[0], self.pairs[found[0]]) if found else None
 
 
-def read_tmx(path: Path, source: str | None = None, target: str | None = None) -> Memory:
+def read_tmx(path: Path, source: str | None = None, target: str | None = None) -> TranslationMemory:
     """The memory in a TMX file, from one language into another.
 
     Without `source`, the source is the language that the file names. Without `target`, it is the
@@ -78,7 +78,7 @@ def read_tmx(path: Path, source: str | None = None, target: str | None = None) -
         raise DataError(
             f"{path} has no unit from {wanted or 'its language'} into {target or 'another'}"
         )
-    return Memory(pairs, languages)
+    return TranslationMemory(pairs, languages)
 
 
 def _texts(tree: Tree, unit: Element) -> dict[str, str]:
@@ -129,7 +129,7 @@ def tmx_units(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str
 
 
 def update_tmx(
-    path: Path, memory: Memory, new: Iterable[tuple[str, str]], source: str, target: str
+    path: Path, memory: TranslationMemory, new: Iterable[tuple[str, str]], source: str, target: str
 ) -> int:
     """Adds the pairs that the memory lacks to its TMX file, and returns their number. What the file
     holds stays. It is written whole or not at all."""

@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Report:
+class DocumentReport:
     """How much was translated, and what a user should look at, each with its place."""
 
     passages: int = 0
@@ -49,7 +49,7 @@ class DocumentTranslator:
         Raises:
             UsageError: an expression that is none.
         """
-        self.report = Report()
+        self.report = DocumentReport()
         self._recent = RecentSentences(translate)
         self._protect = protect
         self._recall = recall
@@ -84,7 +84,7 @@ def translate_document(
     protect: Sequence[str] = (),
     recall: Recall | None = None,
     progress: Progress = lambda done, total: None,
-) -> Report:
+) -> DocumentReport:
     """The report of one document's translation; the options are those of `DocumentTranslator`.
 
     Raises:

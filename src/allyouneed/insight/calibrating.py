@@ -53,7 +53,7 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CalibrationReport:
     """How good the confidence is on some pairs, and how good H, the mean log-probability, is."""
 
     pairs: int
@@ -119,7 +119,9 @@ def right_words(text: str, reference: str) -> list[bool]:
     return found
 
 
-def fit(sets: Mapping[str, Examples], threshold: float) -> tuple[Calibration, dict[str, Report]]:
+def fit(
+    sets: Mapping[str, Examples], threshold: float
+) -> tuple[Calibration, dict[str, CalibrationReport]]:
     """Fits a calibration to all sets of pairs together, and measures it by cross-validation on each
     set and on all. A translation is acceptable if its chrF is at least `threshold`.
 
@@ -153,7 +155,9 @@ def fit(sets: Mapping[str, Examples], threshold: float) -> tuple[Calibration, di
     return calibration, report
 
 
-def measured(calibration: Calibration, sets: Mapping[str, Examples]) -> dict[str, Report]:
+def measured(
+    calibration: Calibration, sets: Mapping[str, Examples]
+) -> dict[str, CalibrationReport]:
     """How good a calibration is on each set of pairs."""
     found = {}
     for name, some in sets.items():
@@ -166,7 +170,7 @@ def measured(calibration: Calibration, sets: Mapping[str, Examples]) -> dict[str
     return found
 
 
-def card_with(card: str, calibration: Calibration, report: Mapping[str, Report]) -> str:
+def card_with(card: str, calibration: Calibration, report: Mapping[str, CalibrationReport]) -> str:
     """A model card with a section about the confidence, in place of an older one."""
     rows = [
         f"| {name} | {one.pairs:,} | {one.acceptable:.0%} | {_number(one.confidence.ece)} "
@@ -199,11 +203,11 @@ def _words(calibration: Calibration, some: Examples) -> tuple[Any, Any]:
 
 def _report(
     some: Examples, threshold: float, probability_N: Any, word_N: Any, right_N: Any
-) -> Report:
+) -> CalibrationReport:
     chrf_N = np.array(some.chrf)
     accepted_N = chrf_N >= threshold
     mean_N = np.array([one[0] for one in some.signals])
-    return Report(
+    return CalibrationReport(
         len(some),
         float(accepted_N.mean()) if len(some) else 0.0,
         quality(probability_N, accepted_N, chrf_N),

@@ -37,7 +37,7 @@ class Excitement:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class HiddenUnitMemory:
     """One hidden unit: its place in the model; the prefixes of different sentences that activate it
     most, the largest activation first; and the tokens that its value vector promotes, with their
     logits."""
@@ -75,15 +75,17 @@ class Memories:
     def __len__(self) -> int:
         return int(self._excited.activations_FK.size(0))
 
-    def __getitem__(self, unit: int) -> Memory:
+    def __getitem__(self, unit: int) -> HiddenUnitMemory:
         """The memory of a unit; raises IndexError if the unit does not exist."""
         if not 0 <= unit < len(self):
             raise IndexError(f"unit {unit}: {self._name} has units 0 … {len(self) - 1}")
         model, tokenizer = self._translator.model, self._translator.tokenizer
         promoted = promoted_tokens(model, tokenizer, self._name, unit, self._excited.keep)
-        return Memory(self._name, unit, tuple(self._excited.of(unit, tokenizer)), promoted)
+        return HiddenUnitMemory(
+            self._name, unit, tuple(self._excited.of(unit, tokenizer)), promoted
+        )
 
-    def __iter__(self) -> Iterator[Memory]:
+    def __iter__(self) -> Iterator[HiddenUnitMemory]:
         return (self[unit] for unit in range(len(self)))
 
 

@@ -15,7 +15,7 @@ from allyouneed.model_folder.weights.shapes import FLOAT, count_positions, count
 from allyouneed.training.memory import process_memory
 from allyouneed.training.optimizer import make_optimizer
 from allyouneed.training.recipe.schema import CommonRecipe
-from allyouneed.training.tasks.task import Batch, Outlook
+from allyouneed.training.tasks.task import Outlook, TaskBatch
 from allyouneed.training.training_loss import TrainingLoss
 
 WARM_UP_POSITIONS = 128
@@ -114,13 +114,13 @@ def _estimate(recipe: CommonRecipe, outlook: Outlook, device: torch.device) -> E
     )
 
 
-def _fastest(objective: TrainingLoss, batch: Batch, tries: int) -> tuple[float, int]:
+def _fastest(objective: TrainingLoss, batch: TaskBatch, tries: int) -> tuple[float, int]:
     """The best (seconds, bytes) of several tries. The first tries warm up; other programs may slow
     down single tries."""
     return min(_forward_and_backward(objective, batch) for _ in range(tries))
 
 
-def _forward_and_backward(objective: TrainingLoss, batch: Batch) -> tuple[float, int]:
+def _forward_and_backward(objective: TrainingLoss, batch: TaskBatch) -> tuple[float, int]:
     """(seconds, bytes kept from the forward pass for the backward pass)."""
     weights = {weight.untyped_storage().data_ptr() for weight in objective.parameters()}
     kept: dict[int, int] = {}

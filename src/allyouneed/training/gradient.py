@@ -14,7 +14,7 @@ from allyouneed.device import memory_is_short
 from allyouneed.errors import TrainingError
 from allyouneed.training.chance import number_from
 from allyouneed.training.recipe.schema import CommonRecipe
-from allyouneed.training.tasks.task import Batch, Task
+from allyouneed.training.tasks.task import Task, TaskBatch
 from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.workers import Workers
 
@@ -38,7 +38,7 @@ class _Piece:
 
     number: int
     pairs: Indices
-    batch: Batch
+    batch: TaskBatch
 
 
 class Gradient:

@@ -32,7 +32,7 @@ from allyouneed.training.recipe.toml_file import load_recipe, to_toml
 from allyouneed.training.report.page import write_report
 from allyouneed.training.schedule import Cosine, Trapezoid
 from allyouneed.training.tasks.table import task_of
-from allyouneed.training.tasks.task import Start, Task
+from allyouneed.training.tasks.task import RunStart, Task
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers, gathered, launcher, own_device
 
@@ -214,7 +214,7 @@ def _train(run: _Run, changed: Sequence[str], report: OnRecord) -> TrainingResul
         )
     if newest is None:
         workers.from_first(lambda: _keep(run.recipe, folder))
-    start = Start(folder, run.device, workers, note, progress)
+    start = RunStart(folder, run.device, workers, note, progress)
     task = task_of(run.recipe).prepared(run.recipe, start)
     _check_alike(run, task)
     loop = Loop(run.recipe, folder, task, run.device, write, workers)

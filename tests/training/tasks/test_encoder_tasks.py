@@ -20,7 +20,7 @@ from allyouneed.training.log import read_log
 from allyouneed.training.recipe.toml_file import load_recipe, to_toml
 from allyouneed.training.run import TrainingResult, train
 from allyouneed.training.tasks.table import task_of
-from allyouneed.training.tasks.task import Note, Start
+from allyouneed.training.tasks.task import Note, RunStart
 from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.workers import ALONE, Workers
 
@@ -310,8 +310,8 @@ def test_a_pooler_that_no_head_looks_through_stays_as_it_was(
             assert not torch.equal(*(w["encoder.norm.weight"] for w in (kept, given)))
 
 
-def _start(folder: Path, note: Note = lambda text: None) -> Start:
-    return Start(folder, torch.device("cpu"), ALONE, note, lambda *news: None)
+def _start(folder: Path, note: Note = lambda text: None) -> RunStart:
+    return RunStart(folder, torch.device("cpu"), ALONE, note, lambda *news: None)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from allyouneed.data.alignment.blocks import LONGEST, Words
-from allyouneed.data.alignment.direction import Direction
+from allyouneed.data.alignment.direction import DirectionChances
 from allyouneed.data.alignment.symmetrise import Link, grow_diag_final_and
 from allyouneed.errors import DataError
 
@@ -20,8 +20,8 @@ Progress = Callable[[str, int, int | None], None]
 class Aligner:
     """Links the words of sentence pairs, by a model for each direction."""
 
-    forward: Direction
-    backward: Direction
+    forward: DirectionChances
+    backward: DirectionChances
 
     @classmethod
     def learn(cls, pairs: Pairs, progress: Progress = lambda stage, done, total: None) -> "Aligner":
@@ -45,10 +45,10 @@ class Aligner:
                 f"no pair has words on both sides, {LONGEST} at most; nothing can be aligned"
             )
         return cls(
-            Direction.learn(
+            DirectionChances.learn(
                 sources, targets, lambda done, all: progress("learning to align", done, 2 * all)
             ),
-            Direction.learn(
+            DirectionChances.learn(
                 targets,
                 sources,
                 lambda done, all: progress("learning to align", all + done, 2 * all),

@@ -25,7 +25,7 @@ Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Direction:
+class DirectionChances:
     """Chances of target words, given source words: those that occurred together have a key, sorted,
     with a chance each; `null` is the chance of each target word where it comes from none."""
 
@@ -39,7 +39,7 @@ class Direction:
     @classmethod
     def learn(
         cls, sources: Sequence[Words], targets: Sequence[Words], told: Told = lambda done, all: None
-    ) -> "Direction":
+    ) -> "DirectionChances":
         """From pairs of sentences in words: IBM model 1 by variational Bayes (Riley & Gildea 2012),
         then the hidden Markov model (Vogel et al. 1996). The same pairs give the same result.
         """

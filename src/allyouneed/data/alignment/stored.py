@@ -27,7 +27,7 @@ AT_ONCE = 4096  # pairs
 Spans = Sequence[tuple[int, int]]
 
 
-class Decoder(Protocol):
+class IdDecoder(Protocol):
     """What is asked of a tokenizer: the text of ids, and where each of them lies in it."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
@@ -75,7 +75,7 @@ class StoredLinks:
 
 
 def keep_links(
-    store: TokenStore, tokenizer: Decoder, wanted: Wanted, cache_dir: Path, progress: Progress
+    store: TokenStore, tokenizer: IdDecoder, wanted: Wanted, cache_dir: Path, progress: Progress
 ) -> StoredLinks:
     """The word alignments of a store, out of `cache_dir` if they are there, made there if not.
 
@@ -100,7 +100,7 @@ def keep_links(
 
 
 def _write(
-    folder: Path, store: TokenStore, tokenizer: Decoder, wanted: Wanted, progress: Progress
+    folder: Path, store: TokenStore, tokenizer: IdDecoder, wanted: Wanted, progress: Progress
 ) -> None:
     bounds = np.zeros((len(store), 2), dtype="<i8")
     drawn = _drawn(store, wanted)
@@ -139,7 +139,7 @@ def _drawn(store: TokenStore, wanted: Wanted) -> list[list[list[int]]]:
 
 
 def _aligned(
-    aligner: Aligner, store: TokenStore, tokenizer: Decoder, numbers: Sequence[int]
+    aligner: Aligner, store: TokenStore, tokenizer: IdDecoder, numbers: Sequence[int]
 ) -> Iterator[tuple[int, list[Link]]]:
     """The links (source token, target token) of these pairs."""
     for first in range(0, len(numbers), AT_ONCE):
@@ -151,7 +151,7 @@ def _aligned(
             yield number, list(chain.from_iterable(tokens))
 
 
-def _words(store: TokenStore, tokenizer: Decoder, number: int) -> tuple[list[str], list[str]]:
+def _words(store: TokenStore, tokenizer: IdDecoder, number: int) -> tuple[list[str], list[str]]:
     source, target = (atoms(tokenizer.decode(ids.tolist())) for ids in store.pair(number))
     return [atom.text for atom in source], [atom.text for atom in target]
 
@@ -163,7 +163,7 @@ class _Side(NamedTuple):
     tokens: list[list[int]]
 
 
-def _side(tokenizer: Decoder, ids: Sequence[int]) -> _Side:
+def _side(tokenizer: IdDecoder, ids: Sequence[int]) -> _Side:
     found: list[Atom] = atoms(tokenizer.decode(ids))
     tokens: list[list[int]] = [[] for _ in found]
     at = 0

@@ -28,7 +28,7 @@ from allyouneed.training.recipe.encoder_schema import ClassifyRecipe, LabelledSe
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,
-    Shape,
+    PreparedShape,
     TextBatch,
     encoded,
     names_in,
@@ -36,7 +36,7 @@ from allyouneed.training.tasks.encoder import (
     shape_of,
     stores_of,
 )
-from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.task import RunStart
 from allyouneed.training.validation import ByErrors
 from allyouneed.training.workers import Workers
 
@@ -62,7 +62,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
     def __init__(
         self,
         recipe: ClassifyRecipe,
-        shape: Shape,
+        shape: PreparedShape,
         labels: Sequence[str],
         train: TokenStore,
         valid: TokenStore,
@@ -75,7 +75,7 @@ class Classify(EncoderTask[ClassifyRecipe]):
         self._bpe_dropout = _bpe_dropout(recipe, shape)
 
     @classmethod
-    def _prepared(cls, recipe: ClassifyRecipe, start: Start) -> Self:
+    def _prepared(cls, recipe: ClassifyRecipe, start: RunStart) -> Self:
         train = [_corpus(recipe, section) for section in recipe.data.train]
         valid = [_corpus(recipe, section) for section in recipe.data.valid]
         start.progress("reading the labels", 0, None)
@@ -161,7 +161,7 @@ class _Examples:
     """Makes examples: [CLS] text [SEP], or [CLS] one [SEP] other [SEP], and the label's number."""
 
     corpora: Sequence[LabelledCorpus]
-    shape: Shape
+    shape: PreparedShape
     labels: Sequence[str]
 
     def __call__(self, index: int, report: DataReport) -> Iterator[Example]:
@@ -194,7 +194,7 @@ def _read(corpora: Sequence[LabelledCorpus]) -> Iterator[LabelledText]:
         yield from read_labelled(corpus, DataReport([corpus.name]))  # the store reports problems
 
 
-def _bpe_dropout(recipe: ClassifyRecipe, shape: Shape) -> BpeDropout | None:
+def _bpe_dropout(recipe: ClassifyRecipe, shape: PreparedShape) -> BpeDropout | None:
     if not recipe.vocabulary.dropout:
         return None
     if not isinstance(shape.tokenizer, Tokenizer):

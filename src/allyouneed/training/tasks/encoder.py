@@ -41,7 +41,7 @@ from allyouneed.training.preparation import check_same_model
 from allyouneed.training.recipe.encoder_schema import EncoderRecipe
 from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.survey import Survey
-from allyouneed.training.tasks.task import Batch, Note, Outlook, Start, Task
+from allyouneed.training.tasks.task import Note, Outlook, RunStart, Task, TaskBatch
 from allyouneed.training.training_loss import TrainingLoss
 from allyouneed.training.vocabulary import kept_vocabulary
 from allyouneed.training.word_dropout import word_dropout
@@ -56,7 +56,7 @@ KEPT_HEADS = ("pooler.", "heads.masked_words.", "heads.next_sentence.")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PreparedShape:
     """A vocabulary with [CLS], [SEP] and [MASK], the model's shape, and the model that training
     starts from, if any."""
 
@@ -87,10 +87,10 @@ class TextBatch:
 
 def shape_of(
     recipe: EncoderRecipe,
-    start: Start,
+    start: RunStart,
     corpora: Sequence[Files],
     texts: Callable[[], Iterable[str]],
-) -> Shape:
+) -> PreparedShape:
     """The vocabulary and shape of a model. The vocabulary is that of `init`, or the recipe's file,
     or it is learnt from the texts of the corpora."""
     init = open_model_folder(recipe.training.init) if recipe.training.init else None
@@ -124,7 +124,7 @@ def shape_of(
         start.note(
             f"training starts from the encoder and vocabulary ({len(tokenizer):,}) of {init.path}"
         )
-    return Shape(tokenizer, config, init)
+    return PreparedShape(tokenizer, config, init)
 
 
 def stores_of(
@@ -132,8 +132,8 @@ def stores_of(
     valid: Sequence[F],
     examples: Callable[[Sequence[F]], Examples],
     settings: Callable[[F], list[Any]],
-    shape: Shape,
-    start: Start,
+    shape: PreparedShape,
+    start: RunStart,
     unit: str,
     names: Sequence[str] = (),
 ) -> tuple[TokenStore, TokenStore]:
@@ -193,17 +193,17 @@ def number_of(name: str, names: Sequence[str], corpus: str, line: int, kind: str
 class EncoderTask(Task[E]):
     """A task whose model has no decoder. A source in a store is a text with [CLS] and [SEP]."""
 
-    shape: Shape
+    shape: PreparedShape
     heads: Heads
     COUNTED: ClassVar[str]  # what the reports on the data count
 
     @classmethod
-    def prepared(cls, recipe: E, start: Start) -> Self:
+    def prepared(cls, recipe: E, start: RunStart) -> Self:
         return start.workers.after_first(lambda: cls._prepared(recipe, start))
 
     @classmethod
     @abstractmethod
-    def _prepared(cls, recipe: E, start: Start) -> Self: ...
+    def _prepared(cls, recipe: E, start: RunStart) -> Self: ...
 
     def new_model(self, seed: int) -> EncoderOnly:
         """The model at its first step. The encoder, the pooler and the heads for pretraining come
@@ -262,13 +262,13 @@ class EncoderTask(Task[E]):
         return BatchSampler(self.valid, longest, seed=0).epoch_batches(0)
 
     @abstractmethod
-    def batch(self, pairs: Indices, epoch: int) -> Batch: ...
+    def batch(self, pairs: Indices, epoch: int) -> TaskBatch: ...
 
     @classmethod
     def outlook(cls, recipe: E, progress: Progress) -> Outlook:
         """The outlook of a run. Prepares the data in a temporary folder."""
         with TemporaryDirectory() as folder:
-            start = Start(Path(folder), torch.device("cpu"), ALONE, lambda text: None, progress)
+            start = RunStart(Path(folder), torch.device("cpu"), ALONE, lambda text: None, progress)
             task = cls.prepared(recipe, start)
             files = [
                 (part, name, [Path(name)])
@@ -300,7 +300,7 @@ class EncoderTask(Task[E]):
             batches=[(len(b), int(source[b].max()), int(target[b].max())) for b in batches],
         )
 
-    def of_length(self, rows: int, source: int, target: int) -> Batch:
+    def of_length(self, rows: int, source: int, target: int) -> TaskBatch:
         """A batch of `rows` examples with lengths near `source`."""
         own = self.train.lengths()
         far = np.abs(own[0] - source) + np.abs(own[1] - target)

@@ -29,14 +29,14 @@ from allyouneed.training.recipe.encoder_schema import HELD_OUT, MaskedLanguageRe
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,
-    Shape,
+    PreparedShape,
     TextBatch,
     encoded,
     shape_of,
     stores_of,
 )
 from allyouneed.training.tasks.masking import Masked, Masking
-from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.task import RunStart
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers
 
@@ -81,7 +81,11 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
     COUNTED = "examples"
 
     def __init__(
-        self, recipe: MaskedLanguageRecipe, shape: Shape, train: TokenStore, valid: TokenStore
+        self,
+        recipe: MaskedLanguageRecipe,
+        shape: PreparedShape,
+        train: TokenStore,
+        valid: TokenStore,
     ) -> None:
         self.recipe = recipe
         self.shape = shape
@@ -94,7 +98,7 @@ class MaskedLanguageModel(EncoderTask[MaskedLanguageRecipe]):
         self._masking = Masking(shape.tokenizer, recipe.masking.share, recipe.masking.whole_words)
 
     @classmethod
-    def _prepared(cls, recipe: MaskedLanguageRecipe, start: Start) -> Self:
+    def _prepared(cls, recipe: MaskedLanguageRecipe, start: RunStart) -> Self:
         train = [file for section in recipe.data.train for file in _files(recipe, section)]
         valid = [file for section in recipe.data.valid for file in _files(recipe, section)]
         if not valid:
@@ -265,7 +269,7 @@ class _Examples:
     the length, [CLS] sentences [SEP] sentences [SEP]. A sentence that alone does not fit is cut."""
 
     corpora: Sequence[TextCorpus]
-    shape: Shape
+    shape: PreparedShape
     length: int
     two: bool
 

@@ -26,7 +26,7 @@ from allyouneed.training.recipe.encoder_schema import TaggedSection, TagRecipe
 from allyouneed.training.tasks.encoder import (
     EncoderObjective,
     EncoderTask,
-    Shape,
+    PreparedShape,
     TextBatch,
     encoded,
     names_in,
@@ -34,7 +34,7 @@ from allyouneed.training.tasks.encoder import (
     shape_of,
     stores_of,
 )
-from allyouneed.training.tasks.task import Start
+from allyouneed.training.tasks.task import RunStart
 from allyouneed.training.validation import ByErrors
 from allyouneed.training.workers import Workers
 
@@ -67,7 +67,7 @@ class Tag(EncoderTask[TagRecipe]):
     def __init__(
         self,
         recipe: TagRecipe,
-        shape: Shape,
+        shape: PreparedShape,
         tags: Sequence[str],
         train: TokenStore,
         valid: TokenStore,
@@ -79,7 +79,7 @@ class Tag(EncoderTask[TagRecipe]):
         self.heads = Heads(tags=tuple(tags), pooler=shape.pooler)
 
     @classmethod
-    def _prepared(cls, recipe: TagRecipe, start: Start) -> Self:
+    def _prepared(cls, recipe: TagRecipe, start: RunStart) -> Self:
         train = [_corpus(recipe, section) for section in recipe.data.train]
         valid = [_corpus(recipe, section) for section in recipe.data.valid]
         start.progress("reading the tags", 0, None)
@@ -179,7 +179,7 @@ class _Examples:
     number for a word's first piece, otherwise 0."""
 
     corpora: Sequence[TaggedCorpus]
-    shape: Shape
+    shape: PreparedShape
     tags: Sequence[str]
 
     def __call__(self, index: int, report: DataReport) -> Iterator[Example]:

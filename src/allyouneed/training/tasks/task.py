@@ -22,7 +22,7 @@ Note = Callable[[str], None]
 R = TypeVar("R", bound=CommonRecipe)
 
 
-class Batch(Protocol):
+class TaskBatch(Protocol):
     """The input of the objective, whose loss is a sum over `target_tokens` tokens or labels."""
 
     @property
@@ -30,7 +30,7 @@ class Batch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class RunStart:
     """The circumstances of a run: its folder and device, its workers, and the receivers of notes
     and progress."""
 
@@ -53,7 +53,7 @@ class Outlook:
     model: AnyModel
     epoch: Survey
     objective: Callable[[torch.device], TrainingLoss]
-    made_up: Callable[[int, int, int], Batch]
+    made_up: Callable[[int, int, int], TaskBatch]
     teachers: Sequence[str] = ()
 
 
@@ -71,7 +71,7 @@ class Task(ABC, Generic[R]):
 
     @classmethod
     @abstractmethod
-    def prepared(cls, recipe: R, start: Start) -> Self:
+    def prepared(cls, recipe: R, start: RunStart) -> Self:
         """Reads and tokenises the data of a recipe, or loads them from the cache in the run's
         folder.
 
@@ -97,7 +97,7 @@ class Task(ABC, Generic[R]):
         """The training loss of the model."""
 
     @abstractmethod
-    def batch(self, pairs: Indices, epoch: int) -> Batch:
+    def batch(self, pairs: Indices, epoch: int) -> TaskBatch:
         """These pairs of `train` in the form for this epoch. Without pairs it is a batch without
         target tokens."""
 

@@ -52,7 +52,7 @@ from allyouneed.training.preparation import (
 )
 from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts, texts_by_language
-from allyouneed.training.tasks.task import Outlook, Start, Task
+from allyouneed.training.tasks.task import Outlook, RunStart, Task
 from allyouneed.training.validation import Measured, Validation
 from allyouneed.training.vocabulary import balanced
 from allyouneed.training.workers import Workers
@@ -77,7 +77,7 @@ class Translate(Task[PairsRecipe]):
         )
 
     @classmethod
-    def prepared(cls, recipe: PairsRecipe, start: Start) -> Self:
+    def prepared(cls, recipe: PairsRecipe, start: RunStart) -> Self:
         _look_over(recipe)
         distilled = distil(
             recipe, start.folder, start.device, start.workers, start.note, start.progress
