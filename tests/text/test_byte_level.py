@@ -1,5 +1,6 @@
 """Two roads, one answer: `ByteLevel` and the library `tokenizers` cut every text alike."""
 
+import json
 import random
 import unicodedata
 from functools import cache
@@ -90,7 +91,8 @@ def test_each_character_is_of_the_librarys_kind() -> None:
 
 def test_of_equal_pairs_the_first_is_merged_first() -> None:
     tokenizer = ours("en-de")
-    ids = {piece: n for n, piece in enumerate([*tokenizer._ids, "aa", "aaa"])}
+    pieces = [*json.loads(tokenizer.to_json())["model"]["vocab"], "aa", "aaa"]
+    ids = {piece: n for n, piece in enumerate(dict.fromkeys(pieces))}
     cut = ByteLevel(ids, [("a", "a"), ("aa", "a")])
     assert cut.ids("aaa") == [ids["aaa"]]
     assert cut.ids("aaaa") == [ids["aa"], ids["aa"]]

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self, SupportsFloat, SupportsIndex, get_args
+from typing import Literal, Self, get_args
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
@@ -169,7 +169,7 @@ def check_takes_terms(options: BeamOptions | SamplingOptions) -> None:
 
 def at_least(name: str, value: int, least: int) -> None:
     """Raises UsageError for an option that is not a whole number or is below `least`."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise UsageError(f"{name}={value!r} must be a whole number, at least {least}")
     if value < least:
         raise UsageError(f"{name}={value} must be at least {least}")
@@ -183,7 +183,7 @@ def at_most(name: str, value: int, most: int) -> None:
 
 def check_number(name: str, value: float) -> None:
     """Raises UsageError for an option that is not a number, or is above every float."""
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise UsageError(f"{name}={value!r} must be a number")
     try:
         float(value)

@@ -3,7 +3,7 @@ bytes, and neighbouring pieces are merged, the pair that was learnt first before
 
 import re
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from heapq import heappop, heappush
 
@@ -62,11 +62,18 @@ class ByteLevel:
             self._of_bytes[byte] = ids[character]
         self._size = len(ids)
         self._ranks: dict[int, int] = {}  # of the pair of ids left * size + right
-        self._merged = array("i")  # the id that the merge of each rank makes
+        self._left, self._right, self._merged = array("i"), array("i"), array("i")  # ids, by rank
         for rank, (left, right) in enumerate(merges):
-            self._ranks[ids[left] * self._size + ids[right]] = rank
+            self._left.append(ids[left])
+            self._right.append(ids[right])
             self._merged.append(ids[left + right])
+            self._ranks[ids[left] * self._size + ids[right]] = rank
         self._remembered = lru_cache(REMEMBERED)(self._word)
+
+    def merges(self) -> Iterator[tuple[int, int, int]]:
+        """The ids of each merge's pieces, left and right, and of the piece that it makes, in the
+        order in which they were learnt."""
+        return zip(self._left, self._right, self._merged, strict=True)
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text's pieces, in order."""

@@ -65,10 +65,12 @@ class _Spellings(dict[int, bytes]):
         KeyError: an id outside the vocabulary.
     """
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._pieces = dict(enumerate(ids))
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._pieces = pieces
 
     def __missing__(self, id: int) -> bytes:
+        if not 0 <= id < len(self._pieces):
+            raise KeyError(id)
         self[id] = spell(self._pieces[id])
         return self[id]
 
@@ -95,13 +97,12 @@ class Tokenizer(ConcatenatingTokenizer):
         self.languages = tuple(languages)
         self.specials = _with_marks(type(self).specials, languages)
         check(vocabulary, merges, self.specials)
-        self._ids = dict(sorted(vocabulary.items(), key=lambda entry: entry[1]))
-        self._merges = merges
-        self._bytes = _Spellings(self._ids)
+        self._pieces = sorted(vocabulary, key=vocabulary.__getitem__)  # by id, spelt in bytes
+        self._bytes = _Spellings(self._pieces)
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
         self._bytes |= {self.mark(code): b"" for code in self.languages}
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
-        self._byte_level = ByteLevel(self._ids, merges)
+        self._byte_level = ByteLevel(vocabulary, merges)
         self._memory = WordMemory(self._encode_all)
 
     @cached_property
@@ -111,7 +112,9 @@ class Tokenizer(ConcatenatingTokenizer):
 
     @cached_property
     def _json(self) -> str:
-        contents = document(self._ids, self._merges, self.specials)
+        merges = [(self._pieces[a], self._pieces[b]) for a, b, _ in self._byte_level.merges()]
+        ids = {piece: id for id, piece in enumerate(self._pieces)}
+        contents = document(ids, merges, self.specials)
         return json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
@@ -205,7 +208,7 @@ class Tokenizer(ConcatenatingTokenizer):
         return type(self).from_json, (self._json,)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._pieces)
 
     @property
     def target(self) -> Self:
@@ -277,8 +280,8 @@ class Tokenizer(ConcatenatingTokenizer):
     def halves(self) -> dict[int, tuple[int, int]]:
         """The merge tree: each piece longer than one byte → the two pieces it was merged from."""
         tree: dict[int, tuple[int, int]] = {}
-        for left, right in self._merges:
-            tree.setdefault(self._ids[left + right], (self._ids[left], self._ids[right]))
+        for left, right, merged in self._byte_level.merges():
+            tree.setdefault(merged, (left, right))
         return tree
 
     def spelling(self, id: int) -> bytes:

@@ -1,8 +1,11 @@
 """Workers: threads of the compiled library that encode and decode one batch at a time."""
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_int32, cast, create_string_buffer, pointer
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from threading import Event
 from typing import Any, TypeVar
 
@@ -13,6 +16,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.chances import chances
 from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.native import bindings
@@ -109,16 +113,18 @@ class Worker:
         return [
             [
                 _hypothesis(
-                    ids[s, n, :length],
-                    log_p[s, n, :length],
-                    float(scores[s, n]),
+                    ids[s, n, :length].tolist(),
+                    log_p[s, n, :length].tolist(),
+                    score,
                     config.end,
                     attention[s, n, :length, : len(source)].copy() if heads else None,
                 )
-                for n, length in enumerate(lengths[s])
+                for n, (length, score) in enumerate(zip(*places, strict=True))
                 if length
             ]
-            for s, source in enumerate(sources)
+            for s, (source, *places) in enumerate(
+                zip(sources, lengths.tolist(), scores.tolist(), strict=True)
+            )
         ]
 
     def stream(
@@ -241,8 +247,11 @@ class _Asked:
             temperature=1.0,
         )
         if isinstance(options, BeamOptions):
-            lengths = range(self.room + 2)
-            self.penalties = np.array([options.length_penalty(max(n, 1)) for n in lengths])
+            penalty, count = options.length_penalty, self.room + 2
+            if isinstance(penalty, Wu):
+                self.penalties = _known_penalties(penalty, count)
+            else:
+                self.penalties = _penalties(penalty, count)
             shared.beam = options.beam
             shared.n_best = options.n_best
             shared.stop_exact = options.stop == "exact"
@@ -265,10 +274,11 @@ class _Lists:
     """Lists of ids in the library's form, with their memory."""
 
     def __init__(self, lists: Ids | Sequence[NDArray[np.int64]]) -> None:
-        lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))
-        self.offsets = np.concatenate([np.zeros(1, np.int64), lengths.cumsum()])
-        rows = [np.asarray(row, np.int32) for row in lists]
-        self.ids = np.concatenate(rows) if rows else np.empty(0, np.int32)
+        offsets = list(accumulate(map(len, lists), initial=0))
+        self.offsets = np.array(offsets, np.int64)
+        self.ids = np.empty(offsets[-1], np.int32)
+        for row, (begin, end) in zip(lists, pairwise(offsets), strict=True):
+            self.ids[begin:end] = np.asarray(row, np.int32)
         self.lists = bindings.Lists(
             count=len(lists),
             size=self.ids.size,
@@ -302,19 +312,30 @@ class _Terms:
         )
 
 
+def _penalties(penalty: LengthPenalty, count: int) -> NDArray[np.float64]:
+    """The penalties of the lengths 0 to `count` - 1; length 0 has that of length 1."""
+    return np.array([penalty(max(n, 1)) for n in range(count)])
+
+
+@lru_cache(256)
+def _known_penalties(penalty: Wu, count: int) -> NDArray[np.float64]:
+    """As `_penalties`. Most searches ask for the same ones."""
+    return _penalties(penalty, count)
+
+
 def _hypothesis(
-    ids: NDArray[np.int32],
-    log_p: NDArray[np.float32],
+    ids: list[int],
+    log_p: list[float],
     score: float,
     end: int,
     attention_TS: NDArray[np.float32] | None,
 ) -> Hypothesis:
     return Hypothesis(
-        ids=tuple(ids.tolist()),
-        token_log_probabilities=tuple(log_p.tolist()),
-        log_probability=float(log_p.sum(dtype=np.float64)),
+        ids=tuple(ids),
+        token_log_probabilities=tuple(log_p),
+        log_probability=math.fsum(log_p),
         score=score,
-        finished=bool(ids[-1] == end),
+        finished=ids[-1] == end,
         attention_TS=attention_TS,
     )
 
