@@ -116,16 +116,26 @@ def both(shared_runs: Any) -> Any:
     return shared_runs
 
 
-def same_losses(runs: Any, name: str, other: str) -> None:
-    for event in ("step", "validation"):
-        ours, theirs = (runs.records(each, event) for each in (name, other))
-        assert [record["step"] for record in ours] == [record["step"] for record in theirs]
-        assert [r["loss"] for r in ours] == pytest.approx([r["loss"] for r in theirs], rel=1e-5)
+EVENTS = ("step", "validation")
+
+
+def steps_of(runs: Any, name: str) -> list[list[int]]:
+    return [[record["step"] for record in runs.records(name, event)] for event in EVENTS]
+
+
+def losses_of(runs: Any, name: str) -> list[float]:
+    """The losses of all steps, then those of all validations."""
+    return [record["loss"] for event in EVENTS for record in runs.records(name, event)]
+
+
+def close(losses: list[float]) -> Any:
+    return pytest.approx(losses, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["replicas", "shards"])
 def test_two_workers_have_the_losses_of_one(both: Any, name: str) -> None:
-    same_losses(both, name, "one")
+    assert steps_of(both, name) == steps_of(both, "one")
+    assert losses_of(both, name) == close(losses_of(both, "one"))
     assert len(both.losses(name)) == 20
     for event, key in (("step", "tokens"), ("step", "learning_rate"), ("validation", "samples")):
         ours, one = (both.records(each, event) for each in (name, "one"))
@@ -134,7 +144,9 @@ def test_two_workers_have_the_losses_of_one(both: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["single-replicas", "single-shards"])
 def test_a_worker_without_a_pair_is_no_hindrance(both: Any, name: str) -> None:
-    same_losses(both, name, "single")
+    assert steps_of(both, name)[0] == [1, 2, 3]
+    assert steps_of(both, name) == steps_of(both, "single")
+    assert losses_of(both, name) == close(losses_of(both, "single"))
 
 
 def test_only_the_first_worker_speaks(both: Any) -> None:
@@ -145,7 +157,8 @@ def test_only_the_first_worker_speaks(both: Any) -> None:
 
 @pytest.mark.parametrize("name", ["one-to-shards", "shards-to-replicas"])
 def test_two_workers_go_on_from_what_others_left(both: Any, name: str) -> None:
-    same_losses(both, name, "one")
+    assert steps_of(both, name) == steps_of(both, "one")
+    assert losses_of(both, name) == close(losses_of(both, "one"))
     kept = [(path / ".metadata").exists() for path in checkpoints(both.root / name)]
     assert set(kept[:1] + kept[-1:]) == {True, False}
 
@@ -155,7 +168,8 @@ def test_one_process_goes_on_from_shards(both: Any) -> None:
         True
     }
     both.start("shards-to-one", *EXACT, ALL, resume=True)
-    same_losses(both, "shards-to-one", "one")
+    assert steps_of(both, "shards-to-one") == steps_of(both, "one")
+    assert losses_of(both, "shards-to-one") == close(losses_of(both, "one"))
     notes = [record["text"] for record in both.records("shards-to-one", "note")]
     assert any(note.startswith("with 1 workers, 2 before: updates contain") for note in notes)
 

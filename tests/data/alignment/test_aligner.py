@@ -91,13 +91,13 @@ def test_nothing_to_learn_from() -> None:
 
 def test_more_pairs_than_memory_takes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    learn = direction.Direction.learn.__func__  # type: ignore[attr-defined]
+    learn = direction.DirectionChances.learn.__func__  # type: ignore[attr-defined]
 
     def watch(cls: type, sources: list[list[str]], *rest: object) -> object:
         seen.append(len(sources))
         return learn(cls, sources, *rest)
 
-    monkeypatch.setattr(direction.Direction, "learn", classmethod(watch))
+    monkeypatch.setattr(direction.DirectionChances, "learn", classmethod(watch))
     monkeypatch.setattr("allyouneed.data.alignment.aligner.MOST_CELLS", 40)
     Aligner.learn([(["a", "b"], ["c", "d"])] * 30)
     assert seen == [10, 10]

@@ -129,16 +129,19 @@ resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20),) * 2)
 engine.batch_tokens, engine.batch_hypotheses, engine.workers = 10**9, 10**9, 1
 notes = []
 found = engine.search(sources, options, note=lambda n, text: notes.append(text))
-assert notes[0] == "memory ran short for a batch of 1000 sentences; it was split in halves", notes
-assert [hypotheses[0].ids for hypotheses in found[:7]] == [h[0].ids for h in few]
-assert all(found)
+print(notes[0])
+print([hypotheses[0].ids for hypotheses in found[:7]] == [h[0].ids for h in few])
+print(len(found), all(found))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux for the memory used")
 @pytest.mark.usefixtures("library")
 def test_memory_that_is_short_indeed(model_folder: Path) -> None:
-    run_python(SHORT_OF_MEMORY, str(model_folder))
+    note, same, found = run_python(SHORT_OF_MEMORY, str(model_folder)).splitlines()
+    assert note == "memory ran short for a batch of 1000 sentences; it was split in halves"
+    assert same == "True", "the first sentences have other translations than alone"
+    assert found == "1000 True", "a sentence has no translation"
 
 
 def run_python(script: str, *arguments: str) -> str:
@@ -329,15 +332,16 @@ if not child:
     del engine
     os._exit(0 if same else 1)
 _, status = os.waitpid(child, 0)
-assert status == 0, status
-assert engine.search([[5, 6, 2]], BeamOptions()) == found
+print(status, engine.search([[5, 6, 2]], BeamOptions()) == found)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 @pytest.mark.usefixtures("library")
 def test_a_forked_process_searches_with_threads_of_its_own(model_folder: Path) -> None:
-    run_python(FORKED, str(model_folder))
+    status_of_child, same_in_parent = run_python(FORKED, str(model_folder)).split()
+    assert status_of_child == "0", "the child found another result, or was ended after 20 s"
+    assert same_in_parent == "True"
 
 
 ONE_PROCESSOR = """
