@@ -98,6 +98,31 @@ def test_xml_has_no_elements_of_its_own() -> None:
     assert marked("go <x>on</x> now", "xml", ignore_tags=["x"]) == "NOW <x>on</x> GO"
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<li>one two</li><li>three four</li>", "<li>TWO ONE</li><li>FOUR THREE</li>"),
+        ("you may: <ul><li>go on</li></ul> or stop", "MAY: YOU <ul><li>ON GO</li></ul> STOP OR"),
+        ("<step>go on</step><step>stop it</step>", "<step>ON GO</step><step>IT STOP</step>"),
+        ("one two<br/>three four", "FOUR<br/>THREE TWO ONE"),
+    ],
+)
+def test_paragraphs_and_items_of_xml_end_sentences(source: str, expected: str) -> None:
+    assert marked(source, "xml") == expected
+
+
+def test_a_tag_around_blocks_ends_a_sentence_too() -> None:
+    assert marked("go on <a><p>one two</p> three four</a> and stop") == (
+        "ON GO <a><p>TWO ONE</p> FOUR THREE</a> STOP AND"
+    )
+
+
+def test_elements_whose_words_run_together_are_parted() -> None:
+    menu = "open <b>File</b><b>New</b>"
+    assert marked(menu) == "<b>NEW</b> <b>FILE</b> OPEN"
+    assert "FILE" in marked("open <b>Fi</b><i>le</i>")
+
+
 def test_what_markup_is_known() -> None:
     with pytest.raises(UsageError, match="'sgml' is not one of html, xml, text"):
         marked("x", "sgml")

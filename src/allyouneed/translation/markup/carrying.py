@@ -9,7 +9,7 @@ from allyouneed.text.sentences import split_sentences
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.markup import stand_ins
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
-from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, leaves, plain
+from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, apart, leaves, plain
 from allyouneed.translation.markup.placement import Literal, Range, Transfer
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.markup.rewriting import Rewriting
@@ -139,7 +139,7 @@ class Carrier:
 
     def carry(self, passages: Sequence[Nodes]) -> list[Carried]:
         """The passages' translations, in order."""
-        kept = [self.protection.keep(nodes) for nodes in passages]
+        kept = [self.protection.keep(apart(nodes)) for nodes in passages]
         cut = [_sentences(nodes) for nodes in kept]
         sentences = [sentence for some in cut for sentence in some]
         for sentence in sentences:

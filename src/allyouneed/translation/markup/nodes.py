@@ -83,6 +83,21 @@ def leaves(nodes: Nodes, begin: int = 0) -> Iterator[tuple[str | Void | Kept, in
             begin = end
 
 
+def apart(nodes: Nodes) -> tuple[Node, ...]:
+    """The same nodes, with a space between elements whose words would run together: a capital after
+    a small letter or a digit, as in `<b>File</b><b>New</b>`."""
+    found: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Around):
+            if found and isinstance(found[-1], Around):
+                before = plain([found[-1]])[-1:]
+                if (before.islower() or before.isdigit()) and plain([node])[:1].isupper():
+                    found.append(" ")
+            node = Around(node.opening, apart(node.inside), node.closing)
+        found.append(node)
+    return tuple(found)
+
+
 def tidy(nodes: Nodes) -> tuple[Node, ...]:
     """The same nodes, with adjacent texts joined and empty texts removed."""
     found: list[Node] = []

@@ -15,7 +15,7 @@ from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void,
 
 Literal = Kept | Void
 Range = tuple[int, int]
-ALIGNED = 0.6  # weight of the alignment against the place, in deciding which words a tag holds
+ALIGNED = 0.9  # weight of the alignment against the place, in deciding which words a tag holds
 NEAR = 1.5  # distance in words from a tag's place at which the weight falls by the factor e
 LIKELY = 0.2  # least weight of the first and of the last word of a tag
 CLOSING = ".,;:!?…)]}»”"  # signs that no space is put before

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from allyouneed.translation.markup.nesting import (
+    DEEPEST,
     Closing,
     Opening,
     Token,
@@ -44,13 +45,15 @@ _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});"
 class Rules:
     """The rules for the tags of a format.
 
-    Tags named in `block` end sentences; all other tags stand within sentences. The content of
-    `skipped` elements stays as it is, and so does the content of elements for which
+    Tags named in `block` end sentences, and so do tags around them; all other tags stand within
+    sentences. Empty elements named in `breaks` part words as a space does. The content of `skipped`
+    elements stays as it is, and so does the content of elements for which
     `untouched(name, attributes)` is true. `void` elements have no end tag. `raw` elements hold no
     markup. `attributes(name, attributes)` names the attributes whose values are translated.
     """
 
     block: Collection[str] = ()
+    breaks: Collection[str] = ()
     skipped: Collection[str] = ()
     void: Collection[str] = ()
     raw: Collection[str] = ()
@@ -129,6 +132,29 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if value[:1] in ('"', "'") else value
 
 
+def _around_blocks(cuts: Sequence[_Cut], rules: Rules) -> set[int]:
+    """The numbers of the tags of elements that contain a block, and are themselves none."""
+    found: set[int] = set()
+    open_tags: list[int] = []
+    for number, cut in enumerate(cuts):
+        if cut.kind == "open" and cut.name not in rules.block:
+            open_tags.append(number)
+        elif cut.kind == "close" and cut.name not in rules.block:
+            deepest = max(len(open_tags) - DEEPEST, 0)
+            for place in range(len(open_tags) - 1, deepest - 1, -1):
+                if cuts[open_tags[place]].name == cut.name:
+                    if open_tags[place] in found:
+                        found.add(number)
+                    del open_tags[place:]
+                    break
+        elif cut.kind in ("open", "close"):
+            for outer in reversed(open_tags):
+                if outer in found:
+                    break
+                found.add(outer)
+    return found
+
+
 class _Reader:
     """Collects runs of text and inline tags. A tag that ends a sentence makes the run a passage."""
 
@@ -136,6 +162,7 @@ class _Reader:
         self.rules = rules
         self.parts: list[Part] = []
         self._cuts = list(_cuts(text, rules, line))
+        self._outer = _around_blocks(self._cuts, rules)
         self._run: list[tuple[Token, tuple[Part, ...]]] = []
         self._tags = 0
         self._spelt: dict[str, str] = {}
@@ -154,15 +181,15 @@ class _Reader:
                     self._add_untouched(self._cuts[number - 1 : end])
                     number = end
                     continue
-            self._add(cut)
+            self._add(cut, ends_sentence=number - 1 in self._outer)
         self._flush()
 
-    def _add(self, cut: _Cut) -> None:
+    def _add(self, cut: _Cut, ends_sentence: bool) -> None:
         if cut.kind == "text":
             self._add_text(cut)
             return
         raw = self._with_attributes(cut)
-        if cut.kind != "other" and cut.name in self.rules.block:
+        if ends_sentence or (cut.kind != "other" and cut.name in self.rules.block):
             self._flush()
             self.parts += raw
             return
@@ -177,7 +204,7 @@ class _Reader:
             case _ if cut.raw.startswith("<![CDATA["):
                 token = Void(raw, cut.raw[9:].removesuffix("]]>"))
             case _:
-                token = Void(raw)
+                token = Void(raw, " " if cut.name in self.rules.breaks else "")
         self._push(token, raw, cut.line)
 
     def _add_text(self, cut: _Cut) -> None:
