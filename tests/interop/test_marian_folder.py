@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MarianTokenizer
 
 from allyouneed.decoding.length_penalty import Average
@@ -18,7 +19,7 @@ from allyouneed.errors import ConfigError, ModelFolderError, ShapeError, UsageEr
 from allyouneed.interop.huggingface_folder import export_huggingface
 from allyouneed.interop.marian_folder import import_marian
 from allyouneed.loading import load
-from allyouneed.model_folder.folder import ModelFolder, open_model_folder
+from allyouneed.model_folder.folder import WEIGHTS, ModelFolder, open_model_folder
 
 MakeFolder = Callable[..., Path]
 TEXTS = [
@@ -41,6 +42,20 @@ def silent(text: str) -> None:
 def imported(source: Path, into: Path) -> tuple[ModelFolder, list[str]]:
     notes: list[str] = []
     return import_marian(source, into, note=notes.append), notes
+
+
+def test_a_model_in_float16_stays_in_float16(marian_folder: MakeFolder, tmp_path: Path) -> None:
+    source = marian_folder(False)
+    weights = {name: weight.half() for name, weight in load_file(source / WEIGHTS).items()}
+    save_file(weights, source / WEIGHTS)
+    folder, _ = imported(source, tmp_path / "ours")
+    stored = load_file(folder.path / WEIGHTS)
+    kinds = {weight.dtype for name, weight in stored.items() if "positions" not in name}
+    assert kinds == {torch.float16}
+    for name, weight in load_file(source / WEIGHTS).items():
+        if name in ("model.shared.weight", "model.encoder.layers.0.fc1.weight"):
+            ours = [one for one in stored.values() if one.shape == weight.shape]
+            assert any(torch.equal(one, weight) for one in ours), name
 
 
 @pytest.mark.parametrize("apart", [False, True])

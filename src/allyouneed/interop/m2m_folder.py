@@ -9,15 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from allyouneed.core.config import TransformerConfig
 from allyouneed.errors import ConfigError, ModelFolderError, ShapeError
 from allyouneed.interop.generation import Generation
 from allyouneed.interop.language_codes import M2M_100, M2M_MARK, NLLB_200, NLLB_CODE, bcp47
 from allyouneed.interop.m2m import from_m2m, misfits
 from allyouneed.interop.new_folder import new_folder
-from allyouneed.interop.pretrained import PICKLE, read_file, read_ids, read_table, read_tensors
+from allyouneed.interop.pretrained import (
+    PICKLE,
+    float16_of,
+    read_file,
+    read_ids,
+    read_table,
+    read_tensors,
+)
 from allyouneed.model_folder.folder import (
     CONFIG,
     TOKENIZER,
@@ -94,7 +99,6 @@ def import_m2m(source: Path, into: Path, *, note: Callable[[str], None]) -> Mode
         size = config.get("vocab_size")
         tokenizer = _tokenizer(source, spm, pieces, marks, size)
         weights = read_tensors(source)
-        halves = all(weight.dtype is torch.float16 for weight in weights.values())
         try:
             model = from_m2m(weights, config)
         except (ConfigError, ShapeError) as error:
@@ -113,7 +117,7 @@ def import_m2m(source: Path, into: Path, *, note: Callable[[str], None]) -> Mode
             multilingual=languages,
             card=_card(source, into, marks, model.config, languages, generation),
             training={"imported_from": "m2m", "generation": generation.said},
-            dtype=torch.float16 if halves else None,
+            dtype=float16_of(weights),
         )
     return open_model_folder(Path(into))
 

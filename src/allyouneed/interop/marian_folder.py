@@ -15,7 +15,14 @@ from allyouneed.interop.generation import Generation
 from allyouneed.interop.huggingface import from_marian, misfits
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.own_export import ABOUT, read_about, read_own_tokenizer
-from allyouneed.interop.pretrained import PICKLE, read_file, read_ids, read_table, read_tensors
+from allyouneed.interop.pretrained import (
+    PICKLE,
+    float16_of,
+    read_file,
+    read_ids,
+    read_table,
+    read_tensors,
+)
 from allyouneed.model_folder.folder import (
     CONFIG,
     TOKENIZER,
@@ -69,7 +76,8 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
         files = _read(source)
         tokenizer = _tokenizer(files)
         try:
-            model = from_marian(read_tensors(source), files.config)
+            weights = read_tensors(source)
+            model = from_marian(weights, files.config)
         except (ConfigError, ShapeError) as error:
             raise type(error)(f"{source}: {error}") from error
         _check_ids(source, model.config, tokenizer)
@@ -89,6 +97,7 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
                 generation=files.generation.card(),
             ),
             training={"imported_from": "marian", "generation": files.generation.said},
+            dtype=float16_of(weights),
         )
     return open_model_folder(Path(into))
 

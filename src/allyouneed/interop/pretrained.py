@@ -3,6 +3,7 @@
 import json
 import pickle
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from allyouneed.model_folder.folder import WEIGHTS
 from allyouneed.model_folder.weights.model import read_weights
 
 PICKLE = "pytorch_model.bin"
+HALVES = {torch.float16}
 
 
 def read_table(file: Path) -> dict[str, Any]:
@@ -55,6 +57,11 @@ def read_ids(file: Path) -> dict[str, int]:
         if type(id) is not int:
             raise ModelFolderError(f"{file}: {piece!r} has {id!r} for an id, which is no number")
     return table
+
+
+def float16_of(weights: Mapping[str, Tensor]) -> torch.dtype | None:
+    """float16 if all weights are, so that a model folder stores them as they are; else None."""
+    return torch.float16 if {weight.dtype for weight in weights.values()} == HALVES else None
 
 
 def read_tensors(source: Path) -> dict[str, Tensor]:

@@ -223,14 +223,17 @@ def save_model_folder(
     card: str = "",
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
+    steps: Mapping[str, float] | None = None,
 ) -> None:
     """Writes a model folder next to `path` and renames it to `path`, in place of an older one.
 
     A shared weight is stored once, under the name that the model's `tied_weights` gives. `heads`
     are the heads of an `EncoderOnly` with the names of its labels. `card` is the content of
     README.md, `training` that of training.json. `dtype` is the type of the stored weights; None
-    means float32. In int8 each row of a matrix is stored with a scale. Files in an older folder
-    that do not belong to a model are kept. The other arguments are those of `ModelFolder`.
+    means float32. In int8 each row of a matrix is stored with a scale. `steps` names matrices that
+    were in int8 before: their numbers are whole multiples, at most 127, of a step. They are stored
+    in int8 again, without loss. Files in an older folder that do not belong to a model are kept.
+    The other arguments are those of `ModelFolder`.
 
     Raises:
         ModelFolderError: the tokenizer or the heads do not fit the model, `path` holds something
@@ -258,7 +261,7 @@ def save_model_folder(
         **({} if heads is None else {"heads": asdict(heads)}),
         **({} if multilingual is None else {"languages": multilingual.to_dict()}),
     }
-    weights = stored(untied_weights(model), dtype or torch.float32)
+    weights = stored(untied_weights(model), dtype or torch.float32, steps)
     try:
         _check_replaceable(path)
         with whole_folder(path, replaces=(*FILES, VOCABULARY_SELECTION, CONFIDENCE)) as beside:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch.testing import assert_close
 
 import allyouneed
@@ -15,7 +16,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native import why_not
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError
 from allyouneed.interop.formats import format_of
-from allyouneed.model_folder.folder import ModelFolder
+from allyouneed.model_folder.folder import WEIGHTS, ModelFolder
 
 Make = Callable[..., Path]
 Import = Callable[..., tuple[ModelFolder, list[str]]]
@@ -87,6 +88,25 @@ def test_bin_is_read_as_marian_reads_it(
     assert ours.languages == ("en", "de")
     stored = toys.rounded(model, {32: 1 << 22, 8: 127, 16: 1023}[bits]) if bits < 32 else model
     check_search(toys, stored, ours)
+
+
+def test_a_model_in_8_bits_stays_in_8_bits(toys: Any, folder: Make, imported: Import) -> None:
+    """Without loss: the numbers are those that Marian's file holds."""
+    size = len(toys.pieces(toys.spm()))
+    model = toys.toy((size, size), tied="none")
+    files = {"vocab.spm": toys.spm()}
+    ours, _ = imported(folder({"model.bin": toys.bin_file(model, bits=8), **files}, "8"), "ours-8")
+    whole, _ = imported(
+        folder({"model.npz": toys.npz_file(toys.rounded(model)), **files}, "32"), "ours-32"
+    )
+    stored = load_file(ours.path / WEIGHTS)
+    shapes = {name: weight.ndim for name, weight in load_file(whole.path / WEIGHTS).items()}
+    matrices = {name for name in shapes if shapes[name] == 2 and "positions" not in name}
+    assert matrices
+    assert {stored[name].dtype for name in matrices} == {torch.int8}
+    assert all(stored[name].dtype == torch.float32 for name in stored.keys() - matrices)
+    for name, array in whole.load_arrays().items():
+        np.testing.assert_allclose(ours.load_arrays()[name], array, rtol=1e-6)
 
 
 @pytest.mark.parametrize("autoreg", ["rnn", "self-attention"])

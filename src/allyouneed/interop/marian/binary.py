@@ -95,13 +95,29 @@ def array_of(item: Item) -> NDArray[np.float32]:
     numbers = np.frombuffer(item.data, dtype, count)
     if item.type == FLOAT32:
         return numbers.reshape(item.shape).astype(np.float32)
-    [factor] = struct.unpack_from("<f", item.data, count * dtype.itemsize)
+    factor = _factor(item)
     if not (math.isfinite(factor) and factor > 0):
         raise ValueError(f"{item.name} is to be divided by {factor}")
     found = numbers.astype(np.float32) / np.float32(factor)
     if len(item.shape) == 2 and "Wemb" not in item.name:
         return np.ascontiguousarray(found.reshape(item.shape[::-1]).T)
     return found.reshape(item.shape)
+
+
+def step_of(item: Item) -> float | None:
+    """What the whole numbers of a matrix in 8 bits are multiples of; None for another item, and for
+    a step that float32 cannot hold. `array_of` has checked the item."""
+    if item.type != INTGEMM8 or len(item.shape) != 2:
+        return None
+    step = float(np.float32(1 / _factor(item)))
+    return step if step and math.isfinite(step) else None
+
+
+def _factor(item: Item) -> float:
+    """The factor that follows the numbers of an item in 8 or 16 bits."""
+    size = math.prod(item.shape) * np.dtype(DTYPES[item.type]).itemsize
+    [factor] = struct.unpack_from("<f", item.data, size)
+    return float(factor)
 
 
 def _number(file: memoryview, place: int) -> tuple[int, int]:

@@ -89,6 +89,11 @@ def import_marian_files(source: Path, into: Path, *, note: Callable[[str], None]
                 "generation": dict(files.decoder),
                 **({"metadata": dict(metadata)} if metadata else {}),
             },
+            steps={
+                ours: read.steps[theirs]
+                for ours, theirs in names(model.config, read.settings).items()
+                if theirs in read.steps
+            },
         )
         if selection is not None:
             selection.save(beside / VOCABULARY_SELECTION, tokenizer)

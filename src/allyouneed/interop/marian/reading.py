@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allyouneed.errors import ModelFolderError
-from allyouneed.interop.marian.binary import array_of, read_binary
+from allyouneed.interop.marian.binary import array_of, read_binary, step_of
 from allyouneed.interop.marian.names import SETTINGS, WITHOUT_USE
 from allyouneed.interop.marian.npz import MAGIC, read_npz
 from allyouneed.interop.marian.packed_file import mapped_file
@@ -21,10 +21,14 @@ LONGEST_SETTINGS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class MarianModel:
-    """The settings of special:model.yml, and the weights in float32 by Marian's names."""
+    """The settings of special:model.yml, and the weights in float32 by Marian's names.
+
+    `steps` has the matrices that the file stores in 8 bits: their numbers are multiples of these.
+    """
 
     settings: Mapping[str, Any]
     arrays: Mapping[str, NDArray[np.float32]]
+    steps: Mapping[str, float]
 
 
 def read_model(path: Path) -> MarianModel:
@@ -42,13 +46,15 @@ def read_model(path: Path) -> MarianModel:
 
 def _from_binary(file: memoryview) -> MarianModel:
     settings: Mapping[str, Any] | None = None
-    arrays = {}
+    arrays, steps = {}, {}
     for item in read_binary(file):
         if item.name == SETTINGS:
             settings = _settings(bytes(item.data[:LONGEST_SETTINGS]))
         elif not item.name.endswith(WITHOUT_USE):
             arrays[item.name] = array_of(item)
-    return _model(settings, arrays)
+            if step := step_of(item):
+                steps[item.name] = step
+    return _model(settings, arrays, steps)
 
 
 def _from_npz(file: memoryview) -> MarianModel:
@@ -59,18 +65,20 @@ def _from_npz(file: memoryview) -> MarianModel:
             settings = _settings(array.tobytes()[:LONGEST_SETTINGS])
         elif not name.endswith(WITHOUT_USE):
             arrays[name] = array.astype(np.float32)
-    return _model(settings, arrays)
+    return _model(settings, arrays, {})
 
 
 def _model(
-    settings: Mapping[str, Any] | None, arrays: Mapping[str, NDArray[np.float32]]
+    settings: Mapping[str, Any] | None,
+    arrays: Mapping[str, NDArray[np.float32]],
+    steps: Mapping[str, float],
 ) -> MarianModel:
     if settings is None:
         raise ValueError(f"it has no {SETTINGS}, which describes the model")
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds NaN or infinity")
-    return MarianModel(settings, arrays)
+    return MarianModel(settings, arrays, steps)
 
 
 def _settings(content: bytes) -> Mapping[str, Any]:

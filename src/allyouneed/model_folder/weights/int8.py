@@ -37,6 +37,12 @@ def to_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
+def on_steps(x_MI: Tensor, step: float) -> tuple[Tensor, Tensor]:
+    """Numbers that are whole multiples of a step, at most 127 of them, as `quantise` returns them:
+    the multiples and, for each row, the step. Nothing is lost."""
+    return (x_MI / step).round_().to(torch.int8), torch.full((len(x_MI), 1), step)
+
+
 def from_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """int8 matrices as float32, each row times its scale; all other weights unchanged."""
     int8 = {name for name, tensor in weights.items() if tensor.dtype is torch.int8}

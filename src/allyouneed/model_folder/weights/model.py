@@ -17,10 +17,11 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ModelFolderError
 from allyouneed.model_folder.config import Heads
 from allyouneed.model_folder.weights.file import reading
-from allyouneed.model_folder.weights.int8 import from_int8, to_int8
-from allyouneed.model_folder.weights.shapes import Shape, check_scales, check_shapes
+from allyouneed.model_folder.weights.int8 import from_int8, on_steps, to_int8
+from allyouneed.model_folder.weights.shapes import SCALE, Shape, check_scales, check_shapes
 
 AnyModel = Transformer | EncoderOnly
+POSITIONS = ".positions.table"
 
 
 def untied_weights(model: AnyModel) -> dict[str, Tensor]:
@@ -43,11 +44,25 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     return from_int8(found)
 
 
-def stored(weights: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """The weights as a file stores them, in `dtype`. `read_weights` turns int8 into float32."""
+def stored(
+    weights: Mapping[str, Tensor], dtype: torch.dtype, steps: Mapping[str, float] | None = None
+) -> dict[str, Tensor]:
+    """The weights as a file stores them, in `dtype`. `read_weights` turns int8 into float32.
+
+    `steps` names matrices whose numbers are multiples of a step; they are stored in int8. Tables of
+    positions, which are small, stay in float32 where `dtype` is float16.
+    """
     if dtype is torch.int8:
         return to_int8(weights)
-    return {name: tensor.to(dtype).contiguous() for name, tensor in weights.items()}
+    found: dict[str, Tensor] = {}
+    for name, tensor in weights.items():
+        if steps and name in steps:
+            found[name], scale_O1 = on_steps(tensor.detach().float(), steps[name])
+            found[name + SCALE] = scale_O1[:, 0].clone()
+        else:
+            whole = dtype is torch.float16 and name.endswith(POSITIONS)
+            found[name] = tensor.to(torch.float32 if whole else dtype).contiguous()
+    return found
 
 
 def fill_weights(model: AnyModel, weights: Mapping[str, Tensor], source: Path) -> None:
