@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.engine.leaving import left_here
+from allyouneed.engine.leaving import leaving_here
 from allyouneed.serving.crew import Crew
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import Batch, Queue
@@ -142,7 +142,7 @@ def test_a_search_ends_when_all_whom_it_works_for_have_left(
 
     def until_left(sources: Any, *_: Any, **__: Any) -> Any:
         begun.set()
-        left.append(left_here().wait(30))
+        left.append(leaving_here().every.wait(30))
         return [[] for _ in sources]
 
     queue = Queue()

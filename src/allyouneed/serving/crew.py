@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event
 
 from allyouneed.engine.leaving import ended_by
 from allyouneed.serving.order import Order
@@ -54,33 +55,38 @@ class Crew:
         while (batch := self.queue.take(express)) is not None:
             began = time.perf_counter()
             try:
-                with ended_by(batch.left):
-                    self._translate(batch.sentences)
+                self._translate(batch.sentences, batch.left)
             finally:
                 seconds = time.perf_counter() - began
                 self.queue.done(batch, seconds)
                 if self._on_batch:
                     self._on_batch(batch, seconds)
 
-    def _translate(self, sentences: list[tuple[Order, int]]) -> None:
+    def _translate(self, sentences: list[tuple[Order, int]], left: Event) -> None:
         sentences = [one for one in sentences if not one[0].cancelled]
         if not sentences:
             return
         try:
-            job = together(sentences)
-            found = sentences[0][0].translator.search(job)
+            with ended_by(left, lambda number: _is_gone(sentences, number)):
+                found = sentences[0][0].translator.search(together(sentences))
         except Exception as error:
             if len(sentences) == 1:
                 sentences[0][0].fail(error)
                 return
             for one in sentences:
-                self._translate([one])
+                self._translate([one], left)
             return
         by_order: dict[Order, dict[int, Found]] = {}
         for (order, number), result in zip(sentences, found, strict=True):
             by_order.setdefault(order, {})[number] = result
         for order, own in by_order.items():
             order.receive(own)
+
+
+def _is_gone(sentences: list[tuple[Order, int]], number: int) -> bool:
+    """Whether the sentence of this number in a search is needed no more. Numbers behind the last
+    are copies in small letters, which run to their end."""
+    return number < len(sentences) and sentences[number][0].cancelled
 
 
 def step_back() -> None:

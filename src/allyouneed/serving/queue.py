@@ -71,8 +71,7 @@ class Queue:
         """Takes an order's waiting sentences out, and returns their number.
 
         A search that works for cancelled orders alone ends within a step. A search that also works
-        for other orders goes on to the end of its batch, because the engine cannot drop single
-        sentences; what it finds for the cancelled order is thrown away.
+        for other orders goes on for these alone (`engine.leaving`).
         """
         with self._free:
             order.cancelled = True

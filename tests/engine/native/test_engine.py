@@ -20,6 +20,7 @@ import torch
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.leaving import ended_by
 from allyouneed.engine.native.engine import NativeEngine
 from allyouneed.engine.native.worker import Worker
@@ -314,6 +315,29 @@ def test_a_search_that_another_thread_ends(
         assert engine.search(sources, long) == [[]]
     assert time.monotonic() - began < whole / 2
     assert engine.search(sources, long) == wanted
+
+
+@pytest.mark.parametrize("terms", [False, True])
+def test_a_sentence_that_leaves_a_running_batch(
+    terms: bool, odd_model: Callable[..., Transformer], native: Make, sentences: Callable[..., Any]
+) -> None:
+    engine = native(odd_model(end=-1e9, max_positions=600))
+    engine.batch_tokens = 25  # two batches
+    long = BeamOptions(beam=8, max_length=600, loop_guard=False)
+    sources = sentences(engine.config, [9, 9, 9])
+    wanted = WantedTerms([()] * 3, bytes(engine.config.vocabulary)) if terms else None
+    whole = engine.search(sources, long, terms=wanted)
+    asked: list[int] = []
+
+    def is_gone(number: int) -> bool:
+        asked.append(number)
+        return number == 1 and len(asked) > 3
+
+    with ended_by(threading.Event(), is_gone):
+        found = engine.search(sources, long, terms=wanted)
+    assert set(asked) == {0, 1, 2}
+    assert (found[0], found[2]) == (whole[0], whole[2])
+    assert 0 < len(found[1][0].ids) < len(whole[1][0].ids) / 2
 
 
 FORKED = """

@@ -21,7 +21,7 @@ from allyouneed.decoding.prefixes import check_prefixes, check_room
 from allyouneed.decoding.terms import WantedTerms, with_terms
 from allyouneed.engine.batches import BATCH_HYPOTHESES
 from allyouneed.engine.engine import Note, ignore
-from allyouneed.engine.leaving import left_here
+from allyouneed.engine.leaving import leaving_here
 from allyouneed.engine.native.interruption import Interrupted
 from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
@@ -119,7 +119,7 @@ class NativeEngine:
             self._check_terms(terms, options)
         found: list[list[Hypothesis]] = [[] for _ in sources]
         numbers = range(len(sources)) if numbers is None else numbers
-        left = left_here()
+        leaving = leaving_here()
 
         def decode(worker: Worker, batch: list[int]) -> None:
             given = [sources[n] for n in batch]
@@ -128,13 +128,15 @@ class NativeEngine:
             needed = with_terms(forced, wanted)
             rows = self.selection.rows(given, needed) if self.selection else None
             own = [numbers[n] for n in batch]
-            results = worker.search(given, options, forced, rows, left, own, heads, wanted)
+            results = worker.search(
+                given, options, forced, rows, leaving.of(batch), own, heads, wanted
+            )
             for n, hypotheses in zip(batch, results, strict=True):
                 found[n] = hypotheses
 
         width = options.beam if isinstance(options, BeamOptions) else options.samples
         batches = self._batches([len(source) for source in sources], width)
-        self._work_off(deque(batches), decode, left, note)
+        self._work_off(deque(batches), decode, leaving.every, note)
         return found
 
     def stream(

@@ -1,6 +1,6 @@
 """Ends a search of the library early: when a signal handler raises, or another thread asks."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from threading import Event
 from types import TracebackType
 
@@ -13,6 +13,7 @@ class Interrupted(Exception):
 
 class Watch:
     """Tells the library, which asks between two steps of a search, whether to end the search.
+    `let_go` is called each time, before the answer.
 
     The answer is yes once `left` is set, or once a signal handler has raised. Python runs signal
     handlers only in the main thread and only while that thread runs Python code. During a search on
@@ -20,18 +21,19 @@ class Watch:
     so the handler's exception is kept and raised at the end of the `with` block.
     """
 
-    def __init__(self, left: Event) -> None:
+    def __init__(self, left: Event, let_go: Callable[[], None]) -> None:
         self._error: BaseException | None = None
-        self._answering = self._answers(left)
+        self._answering = self._answers(left, let_go)
         next(self._answering)
         self.interrupted = bindings.Interrupted(self._answering.__next__)
 
-    def _answers(self, left: Event) -> Generator[int, None, None]:
+    def _answers(self, left: Event, let_go: Callable[[], None]) -> Generator[int, None, None]:
         # A generator, not a function: Python runs signal handlers where a call begins. In a
         # function that is before the first `try`; in a resumed generator it is inside this `try`.
         while True:
             try:
                 yield int(self._error is not None or left.is_set())
+                let_go()
             except GeneratorExit:
                 return
             except BaseException as error:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref, c_int32, cast, create_string_buffer, pointer
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.decoding.terms import WantedTerms
+from allyouneed.engine.leaving import Leaving
 from allyouneed.engine.native import bindings
 from allyouneed.engine.native.interruption import Interrupted, Watch
 from allyouneed.engine.native.packed import PackedModel
@@ -74,7 +74,7 @@ class Worker:
         options: Options,
         prefixes: Ids | None = None,
         selection: Sequence[NDArray[np.int64]] | None = None,
-        left: Event | None = None,
+        leaving: Leaving | None = None,
         numbers: Sequence[int] | None = None,
         heads: AlignmentHeads | None = None,
         terms: WantedTerms | None = None,
@@ -83,15 +83,21 @@ class Worker:
 
         `selection` holds the ids that each sentence's translation may contain. `numbers` are the
         sentences' numbers, which decide their samples together with the seed (None: their index).
-        With `heads`, each hypothesis gets its cross-attention. When `left` is set, or a signal
-        handler raises (Ctrl-C), the search ends within a step.
+        With `heads`, each hypothesis gets its cross-attention. `leaving` ends the search, or ends
+        it for a sentence, within 50 ms and a step; so does a signal handler that raises (Ctrl-C).
 
         Raises:
-            Interrupted: `left` was set.
+            Interrupted: `leaving.every` was set.
         """
-        watch = Watch(left or Event())
+        leaving = leaving or Leaving()
         config = self.model.config
         asked = _Asked(config, sources, options, prefixes, selection, numbers, heads, terms)
+
+        def let_go() -> None:
+            gone = [n for n in range(len(sources)) if leaving.is_gone(n)]
+            asked.limits[gone] = 0  # the search reads the limits at each step
+
+        watch = Watch(leaving.every, let_go)
         many = options.n_best if isinstance(options, BeamOptions) else options.samples
         shape = (len(sources), many, asked.room)
         width = max(map(len, sources)) if heads else 0

@@ -92,7 +92,8 @@ typedef struct {
    second, in the thread that searches. The search ends with AYA_STOPPED if the answer is not 0. */
 typedef struct {
   aya_lists sources;
-  const int32_t* limits;      /* [sentence]: the most tokens of its hypotheses */
+  const int32_t* limits;      /* [sentence]: the most tokens of its hypotheses; `interrupted` may
+                                 lower them, which ends a beam search of the sentence */
   const aya_lists* prefixes;  /* the ids that each translation begins with, or null */
   const aya_lists* selection; /* the ids that each translation may contain, or null for all */
   aya_options options;

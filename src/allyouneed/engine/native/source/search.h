@@ -19,6 +19,7 @@ class Search {
 
   void run(const aya_request& request, aya_found& found) {
     const aya_lists& sources = request.sources;
+    limits_ = request.limits;
     worker_.encode(sources);
     sentences_.clear();
     for (int s = 0; s < sources.count; ++s) {
@@ -183,7 +184,7 @@ class Search {
   // Whether the sentence is done: no hypothesis that is alive can overtake the finished ones, or
   // all have reached the limit.
   bool done(const Sentence& sentence, const std::vector<Hypothesis>& alive, size_t first) const {
-    if (first == alive.size() || length() >= sentence.limit) return true;
+    if (first == alive.size() || length() >= limits_[sentence.number]) return true;
     if (options_.stop_first) return !room(sentence);
     const double total = alive[first].total;
     double hope = total / options_.penalties[length()];
@@ -209,6 +210,7 @@ class Search {
   const Model<P>& model_;
   const aya_options& options_;
 
+  const int32_t* limits_ = nullptr;  // `interrupted` may lower them during the search
   std::vector<Sentence> sentences_;  // the sentences that are not done, in order
   std::vector<int> counts_;          // the number of hypotheses of each sentence
   std::vector<Hypothesis> alive_;    // one for each row of the decoder

@@ -17,6 +17,7 @@ class TermSearch {
 
   void run(const aya_request& request, aya_found& found) {
     const aya_lists& sources = request.sources;
+    limits_ = request.limits;
     worker_.encode(sources);
     for (int s = 0; s < sources.count; ++s) {
       const int32_t* source = sources.ids + sources.offsets[s];
@@ -267,7 +268,7 @@ class TermSearch {
   }
 
   bool done(const Sentence& sentence, const std::vector<Candidate>& alive) const {
-    if (alive.empty() || length() >= sentence.limit) return true;
+    if (alive.empty() || length() >= limits_[sentence.number]) return true;
     if (options_.stop_first) return int(sentence.found.size()) >= options_.beam;
     double most = kUnknown;
     for (const Candidate& c : alive)
@@ -302,6 +303,7 @@ class TermSearch {
   const Model<P>& model_;
   const aya_options& options_;
 
+  const int32_t* limits_ = nullptr;  // `interrupted` may lower them during the search
   std::vector<Sentence> sentences_;  // still running, in order
   std::vector<Best> best_;           // one a row
   std::vector<Banned> banned_;
