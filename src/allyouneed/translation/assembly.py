@@ -18,6 +18,7 @@ from allyouneed.translation.confidence import (
     words_of,
 )
 from allyouneed.translation.faults import told
+from allyouneed.translation.lost import told_lost
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segmenter
@@ -34,7 +35,8 @@ class Found:
     `alignment` belongs to the first hypothesis and counts words from 0 in the segment. `notes` say
     how the search ran. If `in_capitals`, the hypotheses translate the segment in small letters, and
     their text is shown in capitals. `calibration` gives the confidence in a hypothesis;
-    `source_tokens`, the number of tokens of the source, is one of its signals.
+    `source_tokens`, the number of tokens of the source, is one of its signals. `faults` are what
+    the first hypothesis has lost (`lost.lost`).
     """
 
     hypotheses: Sequence[Hypothesis]
@@ -43,6 +45,7 @@ class Found:
     in_capitals: bool = False
     source_tokens: int = 0
     calibration: Calibration | None = None
+    faults: tuple[str, ...] = ()
 
     def text(self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int) -> str:
         """The text of a hypothesis, without the `given` tokens at its beginning, such as the mark
@@ -107,6 +110,7 @@ def _one_way(
     texts: list[str] = []
     terms: list[TermUse] = []
     unused: list[str] = []
+    faults: list[tuple[str, str]] = []
     begin, length = 0, 0  # of the segment in the source, and of the translation so far
     sentences: list[SentenceConfidence] = []
     words: list[Sequence[float]] = []
@@ -116,6 +120,8 @@ def _one_way(
             one, hypothesis = next(waiting)
             text = segment.finished(one.text(hypothesis, tokenizer, given), dresser)
             sure = one.sureness(hypothesis, tokenizer, given, segment.seen, text)
+            if hypothesis is one.hypotheses[0]:
+                faults += ((segment.text, fault) for fault in one.faults)
             if sure is not None:
                 count = len(hypothesis.ids) - given
                 sentences.append(SentenceConfidence(segment.text, text, sure[0], count))
@@ -138,7 +144,14 @@ def _one_way(
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
-        notes=(*notes, *cut_off, *told(source, text), *doubts(sentences), *dict.fromkeys(unused)),
+        notes=(
+            *notes,
+            *cut_off,
+            *told(source, text),
+            *told_lost(faults),
+            *doubts(sentences),
+            *dict.fromkeys(unused),
+        ),
         confidence=confidence_of(sentences),
         sentence_confidences=tuple(sentences),
         word_confidences=words_of(words, text),

@@ -86,6 +86,15 @@ class Job:
         )
         return both, numbers
 
+    def part(self, numbers: Sequence[int]) -> "Job":
+        """The job with the segments of these numbers alone."""
+        return replace(
+            self,
+            segments=[self.segments[n] for n in numbers],
+            ids=[self.ids[n] for n in numbers],
+            prefixes=self.prefixes and [self.prefixes[n] for n in numbers],
+        )
+
     def numbers(self) -> list[int]:
         """A number for each segment. With the seed it determines the segment's random choices."""
         return [zlib.crc32(segment.text.encode()) for segment in self.segments]

@@ -9,6 +9,7 @@ from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError, needs_torch
@@ -20,6 +21,7 @@ from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.arguments import check_many, texts_of
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
+from allyouneed.translation.request import Options
 from allyouneed.translation.result import Score
 from allyouneed.translation.rules import TextRules
 from allyouneed.translation.segments import Segmenter
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from allyouneed.core.transformer import Transformer
+
+
+WIDER = 8  # the beam of the second search
+NEAR = 0.5  # nats a token
 
 
 class OpenedModel:
@@ -167,26 +173,41 @@ class OpenedModel:
         """The result of the search for each segment of a job.
 
         A job may hold the texts of many clients with equal options. A segment in capitals is also
-        searched in small letters; the more probable of the two translations is used.
+        searched in small letters; the more probable of the two translations is used. A translation
+        that has lost a quote, a bracket, a negation or a clause is searched for once more, in a
+        wider beam: the first hypothesis there that has lost nothing is used.
         """
         engine = self.active_engine
         both, small = job.with_small_letters(self.tokenizer)
         notes = [list(self._about(engine)) for _ in both.segments]
         heads = self.alignment_heads if job.request.alignments else None
-        hypotheses = engine.search(
-            both.ids,
-            job.request.searched,
-            both.prefixes,
-            both.numbers(),
-            heads,
-            note=lambda n, text: notes[n].append(text),
-            terms=self._wanted(both),
-        )
+
+        def search(some: Job, options: Options) -> list[list[Hypothesis]]:
+            return engine.search(
+                some.ids,
+                options,
+                some.prefixes,
+                some.numbers(),
+                heads,
+                note=lambda n, text: notes[n].append(text) if some is both else None,
+                terms=self._wanted(some),
+            )
+
+        hypotheses = search(both, job.request.searched)
         taken = list(range(len(job.segments)))
         for other, number in enumerate(small, len(taken)):
             if hypotheses[other][0].log_probability > hypotheses[number][0].log_probability:
                 taken[number] = other
         found = [hypotheses[n] for n in taken]
+        lost = [self._lost(both, number, found[n][0]) for n, number in enumerate(taken)]
+        wider = _wider(job.request.searched)
+        if wider and any(lost):
+            again = [n for n, faults in enumerate(lost) if faults]
+            part = both.part([taken[n] for n in again])
+            for at, (n, others) in enumerate(zip(again, search(part, wider), strict=True)):
+                whole = [one for one in others if not self._lost(part, at, one)]
+                if whole and _is_near(whole[0], found[n][0]):
+                    found[n], lost[n] = whole[:1], ()
         alignments: list[Alignment | None] = [None] * len(taken)
         if heads and taken:
             searched = replace(job, ids=[both.ids[n] for n in taken])
@@ -199,8 +220,9 @@ class OpenedModel:
                 in_capitals=n >= len(taken),
                 source_tokens=len(both.ids[n]),
                 calibration=self.rules.calibration,
+                faults=faults,
             )
-            for n, one, alignment in zip(taken, found, alignments, strict=True)
+            for n, one, alignment, faults in zip(taken, found, alignments, lost, strict=True)
         ]
 
     def score(
@@ -262,6 +284,13 @@ class OpenedModel:
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
+    def _lost(self, job: Job, number: int, best: Hypothesis) -> tuple[str, ...]:
+        """What a translation of the segment `number` of a job has lost."""
+        direction, given = job.request.direction, job.request.searched.given
+        written = self.tokenizer.target.decode(best.ids[given:]).strip()
+        languages = (direction.source, direction.target)
+        return self.segmenter.lost(job.segments[number], written, languages)
+
     def _wanted(self, job: Job) -> WantedTerms | None:
         """The terms that the search of a job has to use; None if there are none."""
         terms = [segment.terms for segment in job.segments]
@@ -305,6 +334,20 @@ class OpenedModel:
         if engine is self.engine:
             return ()
         return (f"the model is probed: the core engine ran, not {self.engine.name}",)
+
+
+def _wider(options: Options) -> Options | None:
+    """The options of the second search; None if there is none, because the user asked for several
+    translations, for a sample or for the most probable token at each step."""
+    if not isinstance(options, BeamOptions) or options.beam < 2 or options.n_best > 1:
+        return None
+    return replace(options, beam=max(WIDER, options.beam), n_best=max(WIDER, options.beam))
+
+
+def _is_near(other: Hypothesis, best: Hypothesis) -> bool:
+    """Whether a hypothesis is hardly less probable, token by token, than the best one."""
+    ahead = best.log_probability / len(best.ids) - other.log_probability / len(other.ids)
+    return other.finished and ahead < NEAR
 
 
 def _pieces(tokenizer: AnyTokenizer, ids: Iterable[int]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from allyouneed.text.language_check import misfit
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_fitting, split_long
+from allyouneed.translation.lost import lost
 from allyouneed.translation.terms.glossary import FoundTerm, Glossary
 from allyouneed.translation.terms.use import TermUse, uses
 from allyouneed.translation.words import word_numbers, words_at
@@ -183,6 +184,11 @@ class Segmenter:
         """A `Dresser` for translations of `source`. It writes the marks of `language`, by default
         of the model's language, and does not change `prefix`."""
         return self.normaliser.dresser(source, language or self.language, prefix)
+
+    def lost(self, segment: Segment, written: str, languages: tuple[str, str]) -> tuple[str, ...]:
+        """What the translation `written` of a segment has lost, from the source language into the
+        target language. Nothing is told of models that read texts as they are typed."""
+        return lost(segment.seen, written, languages) if self.normaliser.name else ()
 
     def cut(self, text: str, *, with_edges: bool = False) -> Cut:
         """The parts of a text. `with_edges` is for `Segment.of`."""

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from allyouneed.text.sentences import split_sentences
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
+from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
 from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, apart, leaves, plain
@@ -296,7 +297,8 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
         links += (link.moved(one.begin, begin) for link in said.links)
         places |= {node: (b + begin, e + begin) for node, (b, e) in said.places.items()}
         if made := said.translation:
-            notes |= dict.fromkeys(without_doubts(made.notes, made.sentence_confidences))
+            own = without_doubts(made.notes, made.sentence_confidences)
+            notes |= dict.fromkeys(renamed(note, made.source, one.text) for note in own)
         notes |= dict.fromkeys(map(_told, one.missing(said)))
     pairs = tuple(
         Pair(one.text, said.text, said.recalled, said.translation) for one, said in chosen

@@ -1,0 +1,70 @@
+"""Tells what the translation of a sentence has lost: a quote, a bracket, a negation, a clause."""
+
+from collections.abc import Iterable
+from textwrap import shorten
+
+from allyouneed.text.atoms import is_unspaced
+from allyouneed.text.negation import negation_lost
+
+SHORT = 0.5
+"""A translation with fewer characters than this share of its sentence gets a note. Of 5,500 human
+translations between German and English, 1 in 290 is so short."""
+LONG_ENOUGH = 40  # characters of a sentence whose translation is judged by its length
+NAMED = 2  # sentences that a note names
+SHOWN = 50  # characters of such a sentence
+
+MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "is very short"
+
+
+def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
+    """The faults of a translation, each as `MARKS`, `NEGATION` or `CLAUSE`.
+
+    Both texts are in plain marks. `languages` are the codes of source and target.
+    """
+    found = []
+    if _lacks_a_mark(source, target):
+        found.append(MARKS)
+    if negation_lost(source, target, languages):
+        found.append(NEGATION)
+    short = len(source) >= LONG_ENOUGH and len(target) < SHORT * len(source)
+    if short and not any(map(is_unspaced, target)):
+        found.append(CLAUSE)
+    return tuple(found)
+
+
+def told_lost(faults: Iterable[tuple[str, str]]) -> list[str]:
+    """A note for each kind of fault, from pairs (sentence, fault)."""
+    by_fault: dict[str, list[str]] = {}
+    for sentence, fault in faults:
+        by_fault.setdefault(fault, []).append(sentence)
+    notes = []
+    for fault, sentences in by_fault.items():
+        shown = ", ".join(map(_shown, sentences[:NAMED]))
+        more = f" and of {len(sentences) - NAMED} more" if len(sentences) > NAMED else ""
+        notes.append(f"the translation of {shown}{more} {fault}: check it")
+    return notes
+
+
+def renamed(note: str, sentence: str, typed: str) -> str:
+    """A note of `told_lost` on a sentence, with the sentence as it was typed in its place."""
+    return note.replace(_shown(sentence), _shown(typed))
+
+
+def _shown(sentence: str) -> str:
+    return repr(shorten(sentence, SHOWN, placeholder="…"))
+
+
+def _lacks_a_mark(source: str, target: str) -> bool:
+    """Whether the quotes or brackets of a source come in pairs, and those of the target do not, or
+    are not there."""
+    quotes, left = source.count('"'), target.count('"')
+    if quotes and quotes % 2 == 0 and (left % 2 or not left):
+        return True
+    return any(
+        source.count(opening) == source.count(closing)
+        and (
+            target.count(opening) != target.count(closing)
+            or (opening in source) > (opening in target)
+        )
+        for opening, closing in ("()", "[]")
+    )
