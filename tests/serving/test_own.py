@@ -84,6 +84,11 @@ def test_a_calibrated_model_says_how_sure_it_is(
     expected = sure(text)
     assert found["confidence"] == pytest.approx(expected.confidence)
     assert found["word_confidences"] == pytest.approx(expected.word_confidences)
+    each = [one.to_dict() for one in expected.sentence_confidences]
+    assert len(each) > 1
+    assert [{**one, "confidence": pytest.approx(one["confidence"])} for one in each] == found[
+        "sentence_confidences"
+    ]
     assert streamed["confidence"] == pytest.approx(expected.confidence)
     assert streamed["word_confidences"] == pytest.approx(expected.word_confidences)
 

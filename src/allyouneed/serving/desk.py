@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.errors import UsageError
 from allyouneed.serving.detection import MISSING, Detector, Guess, decided, unsure
 from allyouneed.serving.intake import MANY_CHARACTERS, Intake, Ticket
 from allyouneed.serving.metrics import Metrics
@@ -20,6 +21,7 @@ from allyouneed.serving.visit import Visit
 from allyouneed.text.language_names import match, name_of
 from allyouneed.translation.markup.carrying import Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
+from allyouneed.translation.pivot import joined_steps, options_of_the_first, refuse_terms
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.terms.glossary import Glossary
@@ -92,6 +94,11 @@ class Desk:
         """
         return self._known(code)
 
+    def check_direction(self, source: str, target: str) -> None:
+        """Raises Refused if there is no model for these languages, and no way through a third."""
+        if (source, target) not in self.shelf.pivoted:
+            self.model(source, target)
+
     def model(self, source: str, target: str) -> ShelvedModel:
         """The model of these languages.
 
@@ -99,6 +106,12 @@ class Desk:
             Refused: there is none.
         """
         found = self.shelf.models.get((source, target))
+        if found is None and (via := self.shelf.pivoted.get((source, target))):
+            raise Refused(
+                400,
+                f"{name_of(source)} is translated into {name_of(target)} through {name_of(via)}, "
+                "which is possible for texts and documents alone",
+            )
         if found is None:
             raise Refused(
                 400,
@@ -174,7 +187,12 @@ class Desk:
         by_language: dict[str, list[int]] = {}
         for number, language in enumerate(languages):
             by_language.setdefault(language, []).append(number)
-        models = {one: self.model(one, target) for one in by_language if one != target}
+        for language in by_language:
+            if language != target:
+                self.check_direction(language, target)
+        pivoted = self.shelf.pivoted.keys()
+        direct = [one for one in by_language if one != target and (one, target) not in pivoted]
+        models = {language: self.model(language, target) for language in direct}
         made = {number: copied(texts[number]) for number in by_language.get(target, ())}
         waiting: list[tuple[list[int], Sifted, Ticket]] = []
         try:
@@ -184,6 +202,11 @@ class Desk:
                 sifted = await self.sifted(mine, language, target, asked)
                 ticket = await self.intake.take(model, sifted.plain, asked, visit)
                 waiting.append((numbers, sifted, ticket))
+            for language, numbers in by_language.items():
+                if (language, target) in pivoted:
+                    mine = [texts[number] for number in numbers]
+                    whole = await self._through(mine, language, target, asked, visit)
+                    made |= zip(numbers, whole, strict=True)
             for numbers, sifted, ticket in waiting:
                 await ticket.wait()
                 language = languages[numbers[0]]
@@ -194,6 +217,29 @@ class Desk:
         return [
             Found(made[number], language, detected[number])
             for number, language in enumerate(languages)
+        ]
+
+    async def _through(
+        self,
+        texts: Sequence[str],
+        source: str,
+        target: str,
+        asked: TranslationRequest,
+        visit: Visit,
+    ) -> list[Translation]:
+        """The texts' translations through a third language, as `translate_through` makes them."""
+        via = self.shelf.pivoted[source, target]
+        try:
+            refuse_terms(asked.terms, source, via, target)
+        except UsageError as error:
+            raise Refused(400, str(error)) from error
+        plain = replace(asked, options=options_of_the_first(asked.options), prefix="")
+        begun = [one.translation for one in await self.translate(texts, source, via, plain, visit)]
+        between = [one.text for one in begun]
+        ended = await self.translate(between, via, target, asked, visit)
+        return [
+            joined_steps(one, other.translation, via)
+            for one, other in zip(begun, ended, strict=True)
         ]
 
     async def _detected(self, texts: Sequence[str], visit: Visit) -> list[Guess | None]:

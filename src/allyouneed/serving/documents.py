@@ -142,7 +142,7 @@ class DocumentJobs:
                 guesses = await self.desk.detect(" ".join(seen)[:SAMPLE], job.visit)
                 source = guesses[0].language
             if source != target:
-                self.desk.model(source, target)
+                self.desk.check_direction(source, target)
                 asked = self.desk.asked(terms=job.terms)
                 translate = self.desk.from_thread(source, target, asked, job.visit)
                 portions = partial(_in_portions, translate)

@@ -21,7 +21,8 @@ async def grow(
 ) -> Growing:
     """The translation of a text in pieces, as it grows, and at the end all about it.
 
-    A text with something to protect, or with a number that has to be there, grows by lines.
+    A text with something to protect, or with a number that has to be there, grows by lines. A text
+    that goes through a third language comes in one piece.
 
     Raises:
         As `Desk.translate`.
@@ -31,6 +32,11 @@ async def grow(
     if language == target:
         yield text
         yield Found(copied(text), language, detected)
+        return
+    if (language, target) in desk.shelf.pivoted:
+        [found] = await desk.translate([text], language, target, asked, visit)
+        yield found.translation.text
+        yield replace(found, detected=detected)
         return
     sifted = await desk.sifted([text], language, target, asked)
     if sifted.is_parted:

@@ -63,16 +63,26 @@ class Alternative(Message):
     token_log_probabilities: list[float] | None = None
 
 
+class SentenceConfidence(Message):
+    """The confidence in `text` as the translation of the sentence `source`."""
+
+    source: str
+    text: str
+    confidence: float
+
+
 class OneTranslation(Alternative):
     """The best translation of a text. `alignment` are pairs of word numbers, source and target,
     words being what white space separates.
 
-    `confidence`, 0 to 1, is the probability that a reader accepts the translation, and
-    `word_confidences` that of each word of `text`, where the model is calibrated.
+    `confidence`, 0 to 1, is the probability that a reader accepts the translation,
+    `sentence_confidences` have that of each sentence, and `word_confidences` that of each word of
+    `text`, where the model is calibrated.
     """
 
     source: str
     confidence: float | None = None
+    sentence_confidences: list[SentenceConfidence] | None = None
     word_confidences: list[float] | None = None
     detected_confidence: float | None = None
     alternatives: list[Alternative] | None = None
@@ -85,6 +95,16 @@ class TranslateAnswer(Message):
     """What /v1/translate gives: a translation for each text, in order."""
 
     translations: list[OneTranslation]
+
+
+class Way(Message):
+    """A direction of /v1/models: with the `engine` of its model, or with the language `via` which
+    two models lead through it."""
+
+    source: str
+    target: str
+    engine: str | None = None
+    via: str | None = None
 
 
 class AlternativesBody(Message):
@@ -140,22 +160,26 @@ class Own:
                 answer=AlternativesAnswer,
             ),
             Operation(
-                "GET", "/v1/models", self.models, "List the models", answer=list[dict[str, str]]
+                "GET",
+                "/v1/models",
+                self.models,
+                "List what can be translated, and how",
+                answer=list[Way],
             ),
         ]
 
     async def models(self, request: Request) -> Response:
         """GET /v1/models"""
-        return json_answer(
-            [
-                {
-                    "source": model.source,
-                    "target": model.target,
-                    "engine": model.translator.engine.description,
-                }
-                for model in self.desk.shelf.models.values()
-            ]
-        )
+        shelf = self.desk.shelf
+        direct = [
+            Way(source=source, target=target, engine=model.translator.engine.description)
+            for (source, target), model in shelf.models.items()
+        ]
+        pivoted = [
+            Way(source=source, target=target, via=via)
+            for (source, target), via in shelf.pivoted.items()
+        ]
+        return json_answer([*direct, *pivoted])
 
     async def alternatives(self, request: Request) -> Response:
         """POST /v1/alternatives"""
@@ -235,6 +259,11 @@ def _one(found: Found, body: TranslateBody) -> OneTranslation:
         **_alternative(translation, body).model_dump(),
         source=found.source,
         confidence=translation.confidence,
+        sentence_confidences=[
+            SentenceConfidence.model_validate(one.to_dict())
+            for one in translation.sentence_confidences
+        ]
+        or None,
         word_confidences=list(translation.word_confidences) or None,
         detected_confidence=found.detected.confidence if found.detected else None,
         alternatives=[_alternative(one, body) for one in translation.alternatives] or None,

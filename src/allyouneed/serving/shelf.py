@@ -29,7 +29,8 @@ class ShelvedModel:
 
 
 class Shelf:
-    """The loaded models, one for each direction."""
+    """The loaded models, one for each direction, and the directions that lead through a third
+    language."""
 
     def __init__(self, models: Sequence[ShelvedModel]) -> None:
         self.models = {(model.source, model.target): model for model in models}
@@ -47,6 +48,19 @@ class Shelf:
         self._targets: dict[str, set[str]] = {code: {code} for code in self.codes}
         for source, target in self.models:
             self._targets[source].add(target)
+        ways = ((one, other) for one in self.sources for other in self.targets if one != other)
+        self.pivoted = {way: via for way in ways if (via := self._between(*way))}
+        """The language between for each (source, target) that two models translate in turn."""
+        for source, target in self.pivoted:
+            self._targets[source].add(target)
+
+    def _between(self, source: str, target: str) -> str | None:
+        """The language that leads from `source` into `target` where no model does: English if it
+        can, else the first that can; None where there is a model, or no way."""
+        if (source, target) in self.models:
+            return None
+        found = [via for via in self.codes if {(source, via), (via, target)} <= self.models.keys()]
+        return min(found, key=lambda code: code.partition("-")[0] != "en", default=None)
 
     def targets_of(self, source: str) -> list[str]:
         """The target languages for this source language. The language itself is one of them: such a

@@ -43,13 +43,13 @@ def translate_through(
     through the words between. A note tells the way.
     """
     begun: list[Translation] = first(
-        list(texts), options=_options_of_the_first(options), alignments=alignments, protect=protect
+        list(texts), options=options_of_the_first(options), alignments=alignments, protect=protect
     )
     between = [one.text for one in begun]
     ended: list[Translation] = second(
         between, options=options, prefix=prefix, alignments=alignments, protect=protect
     )
-    return [_joined(a, b, via) for a, b in zip(begun, ended, strict=True)]
+    return [joined_steps(a, b, via) for a, b in zip(begun, ended, strict=True)]
 
 
 def refuse_terms(terms: object, source: str, via: str, target: str) -> None:
@@ -67,7 +67,7 @@ def way(via: str) -> str:
     return f"translated through {name_of(via)}, because no direct way is known"
 
 
-def _options_of_the_first(options: Options) -> Options:
+def options_of_the_first(options: Options) -> Options:
     """The best translation alone, of any length; never a sample, so that samples of the second step
     are translations of the same text."""
     if not isinstance(options, BeamOptions):
@@ -75,7 +75,7 @@ def _options_of_the_first(options: Options) -> Options:
     return replace(options, n_best=1, min_length=1, max_length=None)
 
 
-def _joined(first: Translation, second: Translation, via: str) -> Translation:
+def joined_steps(first: Translation, second: Translation, via: str) -> Translation:
     """Both steps as one translation of the first text."""
     sentences = _sentences(first, second)
     name = name_of(via)
@@ -88,7 +88,7 @@ def _joined(first: Translation, second: Translation, via: str) -> Translation:
     return replace(
         second,
         source=first.source,
-        alternatives=tuple(_joined(first, one, via) for one in second.alternatives),
+        alternatives=tuple(joined_steps(first, one, via) for one in second.alternatives),
         alignment=_through(first.alignment, second.alignment),
         notes=(*notes, *doubts(sentences)),
         confidence=confidence_of(sentences),
