@@ -33,7 +33,7 @@ class Quality:
     ece: float | None = None
 
     def to_dict(self) -> dict[str, float | None]:
-        """All of it by name, for JSON."""
+        """All fields by name, for JSON."""
         return asdict(self)
 
 

@@ -62,7 +62,8 @@ class TreeWatch:
         self._step = 0
 
     def __call__(self, candidates: Candidates, kept_BN: Tensor) -> None:
-        """Adds a step: what ended among the best, and what stays in the beam."""
+        """Adds a step: the hypotheses that ended among the best, and the hypotheses that stay in
+        the beam."""
         [log_p], [ids] = candidates.log_p_BC.tolist(), candidates.ids_BC.tolist()
         [parents], [kept] = candidates.parents_BC.tolist(), kept_BN.tolist()
         made: dict[int, int] = {}

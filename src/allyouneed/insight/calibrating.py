@@ -63,7 +63,7 @@ class CalibrationReport:
     words: Quality
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, for JSON."""
+        """All fields by name, for JSON."""
         return {
             "pairs": self.pairs,
             "acceptable": self.acceptable,

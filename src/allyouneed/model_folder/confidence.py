@@ -35,7 +35,7 @@ WORD = ("mean", "least", "text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Two logistic regressions: of a text's signals, and of those of a word.
+    """Two logistic regressions: one over the signals of a text, one over the signals of a word.
 
     `text` has a bias and one weight for each of `TEXT`, `word` a bias and one for each of `WORD`.
     `threshold` is the chrF (0 to 100) from which on a translation counts as acceptable.
@@ -70,7 +70,8 @@ def probability(odds: float) -> float:
 
 
 def open_calibration(folder: Path) -> Calibration | None:
-    """The calibration of a model folder; None where there is none that this version reads.
+    """The calibration of a model folder; None if the folder has none, or one that this version does
+    not read.
 
     Raises:
         ModelFolderError: a file that is damaged.

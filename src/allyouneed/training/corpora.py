@@ -15,8 +15,8 @@ def tables_of(
     sections: Sequence[CorpusSection],
     replaced: Mapping[int, Corpus] = MappingProxyType({}),
 ) -> list[list[Corpus]]:
-    """The corpora of these tables of the recipe, a list for each table and direction. `replaced`
-    are those that stand for a table, by its number."""
+    """The corpora of these tables of the recipe, one list for each table and direction. `replaced`
+    maps the number of a table to the corpus that is used in its place."""
     tables = []
     for number, section in enumerate(sections):
         corpora = corpora_of(recipe, section)

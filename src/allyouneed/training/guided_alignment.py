@@ -45,7 +45,7 @@ class GuidedHead:
         self.attention.register_forward_pre_hook(see)
 
     def _of(self, projection: nn.Linear, x_BTD: Tensor) -> Tensor:
-        """What a projection gives for this head."""
+        """The part of a projection's result that belongs to this head."""
         width = projection.out_features // self.attention.heads
         rows = slice(self._head * width, (self._head + 1) * width)
         bias = None if projection.bias is None else projection.bias[rows]
@@ -71,8 +71,8 @@ class GuidedHead:
 
     def loss(self, guide_BTS: Tensor, there_BS: Tensor) -> Tensor:
         """Cross-entropy of the head's weights against the guide, in nats, summed over the target
-        tokens. `guide_BTS` has what share of a target token comes from each source token; a row of
-        zeros counts nothing. `there_BS` is True where there is a source token."""
+        tokens. `guide_BTS` has the share of each target token that comes from each source token. A
+        row of zeros has no effect on the loss. `there_BS` is True where there is a source token."""
         q_BTK, k_BSK = self._q_BTK, self._k_BSK
         scores_BTS = (q_BTK @ k_BSK.mT).float() / math.sqrt(q_BTK.size(-1))
         lowest = torch.finfo(scores_BTS.dtype).min
@@ -81,7 +81,8 @@ class GuidedHead:
 
 
 def _unpacked(x_PK: Tensor, starts: Tensor) -> Tensor:
-    """Sentences that lie one behind the other as the rows of one tensor; whatever fills it up."""
+    """The sentences of a tensor in which they lie one behind the other, as rows of a padded tensor.
+    The values in the padding are arbitrary."""
     starts = starts.long()
     longest = int(starts.diff().max())
     places_BT = starts[:-1, None] + torch.arange(longest)
@@ -95,7 +96,8 @@ def split_links(
     split: tuple[Sequence[int], Sequence[int]],
     lengths: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """The links of tokens of which BPE dropout has split some: parts have those of the whole.
+    """The links of tokens after BPE dropout has split some of them: each part of a token has the
+    links of the whole token.
 
     `stored` and `split` are (source, target) ids before and after; `lengths` has each id's bytes.
     """

@@ -301,7 +301,7 @@ class Loop:
         """The error that ends the run. `loss` is the validation loss of the present weights. If it
         is low, the weights are sound and the data are to blame. Otherwise the weights are spoilt,
         and their checkpoints are set aside, so that no run continues from them."""
-        sound = loss <= 2 * math.log(self.model.config.vocabulary)  # twice that of guessing
+        sound = loss <= 2 * math.log(self.model.config.vocabulary)  # twice the loss of guessing
         bad_step = self.state.step - self._skipped
         known = checkpoints(self.folder, note=self.note)
         spoilt = [path for path in known if not sound and checkpoint_step(path) >= bad_step]

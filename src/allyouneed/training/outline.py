@@ -66,8 +66,8 @@ class Outline:
 
 @dataclass(slots=True)
 class _Text:
-    """What the files of a recipe hold: the number of items, the epoch's tokens of both sides, and
-    the tokens that are kept on disk."""
+    """The contents of a recipe's files in numbers: the items, the tokens of both sides in an epoch,
+    and the tokens that are kept on disk."""
 
     files: list[tuple[str, str, Sequence[Path]]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -145,8 +145,8 @@ def _shape(recipe: CommonRecipe, init: ModelFolder | None) -> tuple[TransformerC
 
 
 def _weights(config: TransformerConfig) -> int:
-    """The number of parameters; of a model without a decoder those of the encoder, which are nearly
-    all."""
+    """The number of parameters. For a model without a decoder the heads, which are small, are not
+    counted."""
     if config.decoder_layers:
         return count_weights(config)
     apart = replace(config, shared_embeddings="none")

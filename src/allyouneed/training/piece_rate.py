@@ -25,7 +25,8 @@ def tokens_per_character(
 
 
 def told(rates: Mapping[str, float]) -> list[str]:
-    """Notes: the rates of all languages, and those that exceed `MOST` times the one of English."""
+    """Notes for the user: the rates of all languages, and the languages whose rate exceeds `MOST`
+    times the rate of English."""
     notes = [
         "tokens per character: "
         + ", ".join(f"{language} {rate:.2f}" for language, rate in rates.items())

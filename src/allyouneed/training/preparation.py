@@ -182,8 +182,8 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
 
 
 def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, str]:
-    """The languages (source, target) that the recipe names, or else those of the model that
-    training starts from, or else those of the teacher; empty where unknown.
+    """The languages (source, target) of the recipe. If it names none, the languages of the model
+    that training starts from, otherwise of the teacher. Empty if unknown.
 
     Raises:
         ModelFolderError: the teacher cannot be read.
@@ -200,13 +200,14 @@ def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, st
 
 
 def normaliser_of(recipe: PairsRecipe, init: ModelFolder | None) -> str | None:
-    """The normaliser that the recipe names, or else that of the model that training starts from."""
+    """The normaliser of the recipe. If it names none, the one of the model that training starts
+    from."""
     return recipe.data.normaliser or (init.normaliser if init else None)
 
 
 def alignment_heads_of(recipe: PairsRecipe, init: ModelFolder | None) -> AlignmentHeads | None:
-    """The heads that alignments are read from: the one that learns them, or else those of the model
-    that training starts from."""
+    """The attention heads from which alignments are read: the head that learns alignments,
+    otherwise the heads of the model that training starts from."""
     if recipe.guided_alignment is not None:
         return recipe.guided_alignment.heads
     return init.alignment_heads if init else None
@@ -236,8 +237,9 @@ def translating(name: str, key: str) -> ModelFolder:
 
 
 def multilingual_of(recipe: PairsRecipe, tokenizer: Tokenizer) -> Languages | None:
-    """How a model of several directions is told which is meant: a mark of the target's language
-    begins the source (Johnson et al. 2017). None where the corpora name no languages.
+    """The languages and marks of a model of several directions. A source begins with the mark of
+    its target language, which tells the model the direction (Johnson et al. 2017). None if the
+    corpora name no languages.
 
     Raises:
         UsageError: the tokenizer has no mark for a language.
@@ -299,7 +301,7 @@ def _tokenizer(
 
 
 def check_same_model(init: ModelFolder, config: TransformerConfig) -> None:
-    """Raises RecipeError if the recipe's [model] is another model than that of the weights."""
+    """Raises RecipeError if the recipe's [model] differs from the model of `init`."""
     free = {"dropout", "attention_dropout", "activation_dropout", "dropout_before_activation"}
     if config.positions not in ("learned", "stored"):
         free.add("max_positions")
@@ -326,8 +328,8 @@ def _texts(corpora: list[Corpus]) -> Iterator[str]:
 def _texts_by_language(
     corpora: list[Corpus], first: int | None = None
 ) -> Iterator[tuple[str, str]]:
-    """(language, text) of all pairs, or of the `first` of each corpus; of those that are used both
-    ways once."""
+    """(language, text) for both sides of all pairs, or of the `first` pairs of each corpus. Pairs
+    that are used in both directions occur once."""
     for corpus in corpora:
         if corpus.languages and not corpus.swapped:
             for pair in islice(read_pairs(corpus, DataReport([corpus.name])), first):

@@ -49,10 +49,10 @@ MOST_BYTES = 50_000_000  # of that text; learning takes about a minute
 
 
 def balanced(texts: Callable[[], Iterable[tuple[str, str]]]) -> Iterator[str]:
-    """The texts of (language, text) pairs, so that a language with little text still gets pieces of
-    its own: a language of n bytes is there like n^(1/BALANCE), by leaving out texts of large
-    languages and repeating those of small ones. Of more than `MOST_BYTES` of all languages together
-    so many are taken, spread evenly over the texts. `texts` is read twice.
+    """The texts of (language, text) pairs, balanced so that a language with little text still gets
+    pieces of its own. A language of n bytes gets a share proportional to n^(1/BALANCE): texts of
+    large languages are left out, texts of small ones are repeated. At most `MOST_BYTES` of all
+    languages together are taken, spread evenly over the texts. `texts` is read twice.
     """
     sizes: dict[str, int] = {}
     for language, text in texts():

@@ -77,7 +77,8 @@ class DirectionChances:
 
     def align(self, sources: Sequence[Words], targets: Sequence[Words]) -> list[list[int]]:
         """For each target word of each pair the number of the source word that it most likely comes
-        from, -1 where that is none; of a pair with more words than `LONGEST`, all -1."""
+        from, or -1 if it comes from none. A pair with more words than `LONGEST` gets -1 for every
+        word."""
         found = [[-1] * len(target) for target in targets]
         source_ids = _encoded(sources, self.source_numbers)
         target_ids = _encoded(targets, self.target_numbers)
@@ -104,8 +105,8 @@ class DirectionChances:
 def _posteriors(
     block: Block, lexical_BTS: Floats, null: Floats, jumps: Jumps | None, counts: JumpCounts | None
 ) -> Floats:
-    """How likely each target word comes from each source word, BTS; without `jumps` in whatever
-    order, as IBM model 1 has it."""
+    """The probability BTS that each target word comes from each source word. Without `jumps` the
+    order of words does not count, as in IBM model 1."""
     null_BT = null[block.target_BT]
     if jumps is not None:
         return posteriors(lexical_BTS, null_BT, block.there_BT.sum(axis=1), jumps, counts)
@@ -144,7 +145,8 @@ def _encoded(sentences: Sequence[Words], numbers: dict[str, int]) -> list[Number
 
 
 def _keys(block: Block, target_words: int) -> NDArray[np.int64]:
-    """A number for each two words, flat; what fills up has that of an unknown target word."""
+    """One number for each pair of a source and a target word, as a flat array. Padding gets the
+    number of an unknown target word."""
     target_BT = np.where(block.there_BT, block.target_BT, target_words)
     keys_BTS = block.source_BS.astype(np.int64)[:, None] * (target_words + 1)
     keys: NDArray[np.int64] = (keys_BTS + target_BT[:, :, None]).ravel()

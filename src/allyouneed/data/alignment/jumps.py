@@ -17,8 +17,9 @@ EVEN = 0.1  # how much of a jump is left to chance
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jumps:
-    """How likely each distance is from the source word of one target word to that of the next,
-    from -FARTHEST to FARTHEST, and each source position for the first target word."""
+    """The probabilities of jumps in the source, from the source word of one target word to the
+    source word of the next (distances -FARTHEST to FARTHEST), and the probability of each source
+    position for the first target word."""
 
     steps: NDArray[np.float64]
     starts: NDArray[np.float64]
@@ -61,7 +62,7 @@ class JumpCounts:
         self._starts += np.bincount(places, starts_S, minlength=len(self._starts))
 
     def jumps(self) -> Jumps:
-        """What was counted, as chances."""
+        """The counts as probabilities."""
         return Jumps(self._steps / self._steps.sum(), self._starts / self._starts.sum())
 
 
@@ -79,8 +80,9 @@ def posteriors(
     jumps: Jumps,
     counts: JumpCounts | None = None,
 ) -> Floats:
-    """How likely each target word comes from each source word, BTS, by the forward and backward
-    algorithm (Rabiner 1989); what is left to 1 is the chance that it comes from none.
+    """The probability BTS that each target word comes from each source word, by the
+    forward-backward algorithm (Rabiner 1989). The rest up to 1 is the probability that it comes
+    from none.
 
     `lexical_BTS` and `null_BT` are the chances of a target word, given a source word or none.
     Words that come from none leave the place in the source where it is (Och & Ney 2003). Rows

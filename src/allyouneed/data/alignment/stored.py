@@ -28,7 +28,8 @@ Spans = Sequence[tuple[int, int]]
 
 
 class IdDecoder(Protocol):
-    """What is asked of a tokenizer: the text of ids, and where each of them lies in it."""
+    """The methods of a tokenizer that alignment uses: the text of ids, and the place of each id in
+    this text."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
     def spans(self, ids: Sequence[int]) -> Spans: ...
@@ -39,8 +40,8 @@ Direction = tuple[str, str] | None
 
 
 class Wanted(NamedTuple):
-    """The pairs of a store that are aligned: of each direction `most` pairs, drawn by `seed`, or
-    all of them. `directions` has the direction of each corpus."""
+    """The choice of pairs to align: `most` pairs of each direction, drawn by `seed`; None means all
+    pairs. `directions` has the direction of each corpus."""
 
     directions: Sequence[Direction]
     seed: int
@@ -66,7 +67,7 @@ class StoredLinks:
             ) from error
 
     def matrix(self, index: int, target: int, source: int) -> NDArray[np.bool_]:
-        """Which of so many source tokens each of so many target tokens comes from, TS."""
+        """The links as a matrix TS: the source tokens that each target token comes from."""
         first, end = self._bounds[index]
         links_L2 = self._links_L2[first:end]
         linked_TS = np.zeros((target, source), dtype=np.bool_)
@@ -176,7 +177,8 @@ def _side(tokenizer: IdDecoder, ids: Sequence[int]) -> _Side:
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    """Pairs of numbers; nothing can be mapped where there are none."""
+    """The pairs of numbers as a memory map, or as an empty array if there are none, because an
+    empty file cannot be mapped."""
     if not path.stat().st_size:
         return np.empty((0, 2), dtype="<u2")
     return np.memmap(path, dtype="<u2", mode="r").view(np.ndarray).reshape(-1, 2)

@@ -9,8 +9,9 @@ NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 
 
 
 def grow_diag_final_and(forward: Sequence[int], backward: Sequence[int]) -> list[Link]:
-    """Links in order: those of both directions, links of either that stand beside them while one
-    of the two words has none yet, and last the ones of two words that both have none.
+    """The links, in order. First come the links that both directions have. Then come their
+    neighbours that one direction has, if one of the two words has no link yet. Last come links of
+    one direction between two words that both have no link yet.
 
     `forward` has the source word of each target word, `backward` the target word of each source
     word; -1 stands for none.
@@ -47,7 +48,7 @@ def grow_diag_final_and(forward: Sequence[int], backward: Sequence[int]) -> list
 
 
 def linked(links: Iterable[Link], source: Sequence[int], target: Sequence[int]) -> list[Link]:
-    """The same links between larger units: `source` and `target` name the unit of each word. Each
-    link stands there once, in order; those of unit -1 are left out."""
+    """The same links between larger units. `source` and `target` name the unit of each word. Each
+    link occurs once, in order; links of unit -1 are left out."""
     pairs = {(source[one], target[other]) for one, other in links}
     return sorted(pair for pair in pairs if min(pair) >= 0)

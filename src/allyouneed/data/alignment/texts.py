@@ -1,4 +1,4 @@
-"""Word alignments of sentences as texts, words being what white space separates."""
+"""Word alignments of sentences given as texts. White space separates the words."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -18,8 +18,9 @@ def align_texts(
 ) -> list[list[Link]]:
     """Links of words for each of these pairs, learnt from them and from `more`.
 
-    Words and signs are aligned apart, characters one by one in scripts without spaces; the links of
-    a word are all those of its parts, but a sign links only words that have nothing else in them.
+    Words and punctuation are aligned separately; in scripts without spaces, each character is. A
+    word gets all links of its parts. A punctuation mark gives a link only to a word that consists
+    of such marks.
 
     Raises DataError where no pair has words on both sides.
     """

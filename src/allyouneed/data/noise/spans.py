@@ -127,7 +127,7 @@ KINDS = (url, mail, number, placeholder, code, name)
 
 
 def span(chance: Random) -> str:
-    """A span of any of these kinds."""
+    """A span of one of these kinds."""
     return chance.choice(KINDS)(chance)
 
 

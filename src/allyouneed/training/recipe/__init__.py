@@ -1,1 +1,1 @@
-"""Recipes: what a TOML file may say, and how it is read."""
+"""Recipes: the keys that a TOML file may have, and how the file is read."""

@@ -84,7 +84,7 @@ class ReplySection(Section):
 
 
 class ReplyRecipe(PairsRecipe):
-    """Replies: what was said in a conversation, and the next turn."""
+    """A recipe for replies: the turns of a conversation so far, and the next turn."""
 
     task: Literal["reply"] = Field(default="reply", description="what is learnt")
     data: ReplyDataSection = Field(description="the corpora")

@@ -114,7 +114,7 @@ class CorpusSection(Section):
         return self
 
     def values(self) -> dict[str, Any]:
-        """What the data layer's `Corpus` takes of what is said here."""
+        """The arguments of the data layer's `Corpus` that these keys give."""
         return self.model_dump(exclude_unset=True, exclude=LANGUAGES)
 
     @property

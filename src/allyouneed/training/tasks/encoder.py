@@ -195,7 +195,7 @@ class EncoderTask(Task[E]):
 
     shape: PreparedShape
     heads: Heads
-    COUNTED: ClassVar[str]  # what the reports on the data count
+    COUNTED: ClassVar[str]  # the items that the reports on the data count
 
     @classmethod
     def prepared(cls, recipe: E, start: RunStart) -> Self:

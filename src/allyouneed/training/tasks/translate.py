@@ -61,9 +61,8 @@ from allyouneed.translation.translator import Translator
 
 
 class Translate(Task[PairsRecipe]):
-    """Pairs of sentences, in other pieces every epoch where the recipe has BPE dropout.
-
-    What that draws follows from (seed, side, epoch, number of the pair).
+    """Pairs of sentences. With BPE dropout in the recipe, every epoch cuts them into other pieces.
+    The choice of pieces follows from (seed, side, epoch, number of the pair) alone.
     """
 
     def __init__(self, recipe: PairsRecipe, material: Material) -> None:
@@ -291,7 +290,7 @@ class Translate(Task[PairsRecipe]):
 
 
 def _look_over(recipe: PairsRecipe) -> None:
-    """Finds what is amiss with what a recipe names, before teachers translate for hours."""
+    """Checks the corpora and models that a recipe names, before teachers translate for hours."""
     languages = languages_of(recipe, start_from(recipe))
     for section in recipe.data.train:
         teachers_of(section, languages)

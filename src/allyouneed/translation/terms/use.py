@@ -39,7 +39,7 @@ class TermUse:
         return replace(self, source=_moved(self.source, source), target=_moved(self.target, target))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it."""
+        """All fields by name, with values that JSON can hold."""
         return {
             "source": self.source and list(self.source),
             "term": self.term,
