@@ -50,7 +50,8 @@ def named_device(name: str) -> "torch.device":
 
 
 def check_threads(threads: int | None) -> None:
-    """Raises UsageError for what is no whole number from 1 to 1024. None means all cores."""
+    """Raises UsageError unless `threads` is a whole number from 1 to 1024, or None for all
+    cores."""
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
         raise UsageError(f"threads={shortened(threads)} must be a whole number, at least 1")
     if threads is not None and not 1 <= threads <= MOST_THREADS:

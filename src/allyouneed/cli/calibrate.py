@@ -118,7 +118,7 @@ def calibrate(
 
 
 def _save(place: Path, calibration: "Calibration", report: "dict[str, CalibrationReport]") -> None:
-    """Writes the calibration into a model folder, and what was measured into its README.md."""
+    """Writes the calibration into a model folder, and the measurements into its README.md."""
     from allyouneed.files import write_whole
     from allyouneed.insight.calibrating import card_with
     from allyouneed.model_folder.confidence import save_calibration

@@ -94,7 +94,7 @@ class Systems:
 
     @property
     def title(self) -> str:
-        """The name of what is measured."""
+        """The name of the measured system."""
         return self.measured or str(self.hypothesis)
 
     @property

@@ -65,7 +65,8 @@ def serve(
 
 
 def _prepare_the_process() -> None:
-    """Sets what has to be set before other packages are imported."""
+    """Sets the limits of memory and the variables that have to be set before other packages are
+    imported."""
     from allyouneed.serving.memory import hold_little_memory
 
     hold_little_memory()

@@ -44,7 +44,7 @@ Config = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What is served, and where."""
+    """The models that are served, and the address."""
 
     model: Models = None
     host: Annotated[
@@ -165,7 +165,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Logs:
-    """What the service writes about its requests."""
+    """The log of the service's requests."""
 
     log_json: Annotated[
         bool | None,

@@ -135,7 +135,7 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """What is shown of a translation, and where it is written."""
+    """The parts of a translation that are shown, and the file that they are written to."""
 
     stream: Annotated[
         bool,

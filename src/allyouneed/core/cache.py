@@ -67,7 +67,7 @@ def _select(buffer_RHLK: Tensor, rows_R: Tensor, length: int) -> Tensor:
 
 
 class Cache:
-    """What the decoder keeps between steps: a `LayerCache` for each layer, the mask of the memory.
+    """The decoder's state between steps: a `LayerCache` for each layer, the mask of the memory.
 
     `length` is the number of positions decoded so far, `capacity` the largest number. `sentences_B`
     has, for each sentence that is still being decoded, its index in the encoded batch.

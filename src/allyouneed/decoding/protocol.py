@@ -11,7 +11,7 @@ from allyouneed.core.config import TransformerConfig
 
 
 class DecodingCache(Protocol):
-    """What a decoder keeps between steps."""
+    """The state that a decoder keeps between steps."""
 
     def select(self, sentences_B: Tensor | None, hypotheses_BN: Tensor | None, /) -> None:
         """Keeps some sentences and re-orders the hypotheses of each, in place.

@@ -11,10 +11,10 @@ from allyouneed.translation.markup.passage import Passage, passages
 class Document:
     """A file that was read.
 
-    `passages` are the texts to translate, in reading order. Once their translations are set,
-    `written` returns the new file; if none is set, it returns the file as it was, byte for byte.
-    `notes` say what is not translated, and what else a user should know. `protect` are regular
-    expressions of text that the format needs unchanged, such as placeholders.
+    `passages` are the texts to translate, in reading order. After the translations are set,
+    `written` returns the new file. If no translation is set, `written` returns the file as it was,
+    byte for byte. `notes` tell the user which parts are not translated, and why. `protect` are
+    regular expressions of text that the format needs unchanged, such as placeholders.
     """
 
     passages: list[Passage]

@@ -27,7 +27,7 @@ from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: the endings of its files, and what reads them.
+    """A format: the endings of its files, and the functions that read them.
 
     `read` reads a whole file. `stream` reads a file of any size as documents that are the file when
     they are joined. `has_keys` says whether both take the `keys` whose texts are translated.
@@ -42,7 +42,8 @@ class Format:
     writes: str | None = None
 
     def with_keys(self, keys: Collection[str]) -> "Format":
-        """The format with these keys to translate; without keys, or if it has none, itself."""
+        """The format with these keys to translate. Without keys, or for a format without keys, the
+        format itself."""
         if not keys or not self.has_keys:
             return self
         stream = self.stream and partial(self.stream, keys=keys)

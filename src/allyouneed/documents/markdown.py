@@ -210,7 +210,8 @@ def _nodes(block: _Block, content: str, spelt: dict[str, str]) -> tuple[Node, ..
 
 
 def _with_notes(text: str) -> Iterator[Token]:
-    """Text in which marks of footnotes are apart, so that they stay at their words."""
+    """The nodes of a text, with each mark of a footnote as a node of its own, so that it stays at
+    its word."""
     place = 0
     for match in _NOTE.finditer(text):
         yield text[place : match.start()]

@@ -131,8 +131,8 @@ def tmx_units(pairs: Iterable[tuple[str, str]], source: str, target: str) -> str
 def update_tmx(
     path: Path, memory: TranslationMemory, new: Iterable[tuple[str, str]], source: str, target: str
 ) -> int:
-    """Adds the pairs that the memory lacks to its TMX file, and returns their number. What the file
-    holds stays. It is written whole or not at all."""
+    """Adds the pairs that the memory lacks to its TMX file, and returns their number. The other
+    contents of the file stay. The file is written whole or not at all."""
     found: dict[str, str] = {}
     for one, other in new:
         key = " ".join(one.split())

@@ -56,7 +56,7 @@ def _pages(data: bytes) -> Iterator[list[str]]:
         raise UsageError(
             "PDF needs pypdf; install it: pip install 'allyouneed[documents]'"
         ) from error
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells of each small damage
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # pypdf logs each small damage
     left = MOST_CHARACTERS
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
@@ -124,7 +124,8 @@ def _width(lines: Sequence[str]) -> int:
 
 
 def _markdown(paragraph: str) -> str:
-    """A paragraph in which Markdown sees no signs but the mark of a list's item."""
+    """A paragraph as Markdown. Signs with a meaning in Markdown are escaped, except for the mark of
+    a list's item."""
     bullet = _BULLET.match(paragraph)
     mark = "- " if bullet else ""
     text = _SYNTAX.sub(r"\\\g<0>", paragraph[bullet.end() :] if bullet else paragraph)

@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class DocumentReport:
-    """How much was translated, and what a user should look at, each with its place."""
+    """The counts of a translated document, and notes for the user, each with its place."""
 
     passages: int = 0
     sentences: int = 0
@@ -85,7 +85,8 @@ def translate_document(
     recall: Recall | None = None,
     progress: Progress = lambda done, total: None,
 ) -> DocumentReport:
-    """The report of one document's translation; the options are those of `DocumentTranslator`.
+    """Translates one document and returns the report. The options are those of
+    `DocumentTranslator`.
 
     Raises:
         UsageError: an expression that is none.
@@ -113,7 +114,8 @@ def _windows(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
 def _share(
     window: Sequence[Passage], done: int, total: int, progress: Progress
 ) -> Callable[[int], None]:
-    """Tells progress, as if the window's passages were done in the order of its sentences."""
+    """A function that reports progress inside a window. It takes the number of translated
+    characters and converts their share of the window to a number of passages."""
     characters = sum(len(passage.text) for passage in window) or 1
     seen = 0
 

@@ -26,14 +26,14 @@ OTHER_TEXT = {  # of an imported model: only this project reads its tokenizer.js
     "opened": 'tokenizer = open_tokenizer("tokenizer.json")',
     "decode": "tokenizer.target.decode",
 }
-ATTENTION = {  # what a decoder with self-attention keeps between steps
+ATTENTION = {  # the state of a decoder with self-attention between steps
     "beginning": """\
     nothing = np.zeros((len(texts), config["heads"], 0, config["head_width"]), np.float32)
     cache = {f"{kind}.{n}": nothing for kind in ("keys", "values") for n in layers}""",
     "taken": "for each layer `keys.0` … and `values.0` …, float32\n  (B, {heads}, T, {head_width})",
     "given": "`new_keys.0` … and `new_values.0` …, T + 1 long",
 }
-RECURRENCE = {  # what a decoder with SSRU keeps
+RECURRENCE = {  # the state of a decoder with SSRU between steps
     "beginning": """\
     cache = {f"states.{n}": np.zeros((len(texts), config["d_model"]), np.float32) for n in layers}
     cache["length"] = np.zeros(1, np.int64)""",

@@ -1,4 +1,4 @@
-"""The crew: threads that translate what waits in the queue."""
+"""The crew: threads that translate the sentences that wait in the queue."""
 
 import os
 import sys

@@ -20,7 +20,7 @@ NO_LIMIT = 1_000_000_000_000  # what /v2/usage names as the limit where there is
 
 
 class TranslateBody(Message):
-    """What /v2/translate takes. `context` and `model_type` are accepted and not used."""
+    """The request of /v2/translate. `context` and `model_type` are accepted and not used."""
 
     text: list[str] = Field(min_length=1, examples=[["Good morning."]])
     target_lang: str = Field(examples=["DE"])
@@ -74,7 +74,7 @@ class DeepL:
         self.asked, self.desk, self.guard, self.marked = asked, asked.desk, asked.guard, marked
 
     def operations(self) -> list[Operation]:
-        """All of them."""
+        """All operations of this API."""
         return [
             Operation(
                 "POST",

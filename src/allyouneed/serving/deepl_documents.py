@@ -14,7 +14,7 @@ POLL_SECONDS = 5  # after which a client may ask again how far a document is
 
 
 class DocumentBody(Message):
-    """What /v2/document takes beside the file."""
+    """The fields of /v2/document beside the file."""
 
     target_lang: str = Field(examples=["DE"])
     source_lang: str | None = Field(None, examples=["EN"])
@@ -42,7 +42,7 @@ class DocumentKey(Message):
 
 
 class DocumentStatus(Message):
-    """How far a document is: queued, translating, done or error. `progress` is the share that is
+    """The state of a document: queued, translating, done or error. `progress` is the share that is
     translated, from 0 to 1; DeepL's own service has no such value."""
 
     document_id: str
@@ -60,7 +60,7 @@ class DeepLDocuments:
         self.asked, self.guard, self.jobs = asked, asked.guard, jobs
 
     def operations(self) -> list[Operation]:
-        """All of them."""
+        """All operations on documents."""
         return [
             Operation(
                 "POST",

@@ -16,7 +16,7 @@ TSV = "text/tab-separated-values"
 
 
 class GlossaryBody(Message):
-    """What /v2/glossaries takes; `entries` are lines of source, tab or comma, target."""
+    """The request of /v2/glossaries; `entries` are lines of source, tab or comma, target."""
 
     name: str = Field(min_length=1, max_length=1024, examples=["animals"])
     source_lang: str = Field(examples=["en"])
@@ -26,7 +26,7 @@ class GlossaryBody(Message):
 
 
 class GlossaryAnswer(Message):
-    """What there is to know about a glossary, but for its entries."""
+    """The description of a glossary, without its entries."""
 
     glossary_id: str
     name: str
@@ -44,7 +44,7 @@ class DeepLGlossaries:
         self.asked, self.desk, self.kept = asked, asked.desk, asked.glossaries
 
     def operations(self) -> list[Operation]:
-        """All of them."""
+        """All operations on glossaries."""
         return [
             Operation(
                 "GET",

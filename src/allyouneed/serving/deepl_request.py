@@ -73,7 +73,7 @@ class DeepLRequest:
 
 
 def check_supported(values: Mapping[str, Any]) -> None:
-    """Checks that nothing is asked for that would be left undone.
+    """Checks that the request names no option that the service does not carry out.
 
     Raises:
         Refused: a value that no model here can serve.

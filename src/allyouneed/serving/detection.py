@@ -79,7 +79,8 @@ class Detector:
 
 @lru_cache(maxsize=2)  # so that a service that reads its models anew need not read this one
 def _ranks(languages: frozenset[str]) -> Rank | None:
-    """What ranks these languages, by their codes; None where fewer than two are known."""
+    """The function of py3langid that ranks the languages of these codes; None if py3langid knows
+    fewer than two of them."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -122,16 +123,16 @@ class _Moves:
 
 
 def unsure(text: str, guesses: Sequence[Guess]) -> list[Guess]:
-    """Those of the guesses that the translation models have to decide between; none for a text
-    that is long enough, or sure enough, by its letters."""
+    """The guesses between which the translation models have to decide. Empty if the text is long
+    enough, or if its letters make the language sure enough."""
     if len(text.split()) > SHORT or guesses[0].confidence > SURE:
         return []
     return [guess for guess in guesses[:3] if guess.confidence > 1 - SURE]
 
 
 def decided(guesses: Sequence[Guess], likelihoods: Mapping[str, float]) -> list[Guess]:
-    """The guesses, weighed by how well a model from each language knows what the text means:
-    the average log-likelihood of its translation."""
+    """The guesses, weighed by the average log-likelihood of the translation that a model from each
+    language gives the text."""
     weights = {
         guess.language: math.exp(
             LETTERS * math.log(guess.confidence) + MODELS * likelihoods[guess.language]

@@ -67,7 +67,8 @@ class DocumentJobs:
 
     @property
     def formats(self) -> "Mapping[str, Format]":
-        """What can be read, by the ending of a file's name. The first use imports the readers."""
+        """The formats that can be read, by the ending of a file's name. The first use imports the
+        readers."""
         from allyouneed.documents.formats import BY_ENDING
 
         return BY_ENDING
@@ -113,7 +114,7 @@ class DocumentJobs:
         return job
 
     def close(self) -> None:
-        """Ends what runs and removes the results."""
+        """Ends the translations that run, and removes the results."""
         for job in self._jobs.values():
             if job.task is not None:
                 job.task.cancel()
@@ -186,12 +187,13 @@ def _in_portions(
 
 
 def _same(key: str, given: str) -> bool:
-    """Whether two keys are the same; how long this takes tells nothing about the key."""
+    """Whether two keys are equal. The comparison takes the same time whatever the keys are, so that
+    its duration gives nothing away."""
     return secrets.compare_digest(key.encode(), given.encode("utf-8", "surrogatepass"))
 
 
 def _ending_of(data: bytes) -> str:
-    """What a file without a name is, by its content."""
+    """The ending for a file without a name, from its content."""
     if data.startswith(b"PK"):
         try:
             names = zipfile.ZipFile(io.BytesIO(data)).namelist()

@@ -115,7 +115,7 @@ class Door:
         return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)
 
     def _own_headers(self, headers: Mapping[bytes, str]) -> list[tuple[bytes, bytes]]:
-        """What every answer to such a request has."""
+        """The headers that every answer to such a request has."""
         found = list(SAFE)
         trace = headers.get(b"traceparent", "")
         if TRACE.fullmatch(trace):
@@ -179,7 +179,7 @@ class Door:
 
 
 class _Answer:
-    """`send` that adds headers and knows what was answered."""
+    """A `send` that adds headers and records the answer's status."""
 
     def __init__(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._send, self._headers = send, headers

@@ -49,9 +49,8 @@ def default_folder() -> Path:
 
 
 class Glossaries:
-    """The glossaries in a folder, which is made with the first of them.
-
-    An owner sees their own alone. The methods read and write files.
+    """The glossaries in a folder. The folder is made with the first glossary. An owner sees only
+    their own glossaries. The methods read and write files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,13 +77,13 @@ class Glossaries:
         return made
 
     def all(self, owner: str) -> list[KeptGlossary]:
-        """Those of an owner, the oldest first."""
+        """The glossaries of an owner, the oldest first."""
         found = [_read(path) for path in self.folder.glob("*.json")]
         own = [one for one in found if one is not None and one.owner == owner]
         return sorted(own, key=lambda one: (one.creation_time, one.name))
 
     def find(self, id: str, owner: str) -> KeptGlossary:
-        """The one of this id.
+        """The glossary with this id.
 
         Raises:
             Refused: the owner has none.
@@ -116,7 +115,7 @@ class Glossaries:
         return terms
 
     def delete(self, id: str, owner: str) -> None:
-        """Removes the one of this id.
+        """Removes the glossary with this id.
 
         Raises:
             Refused: the owner has none.
@@ -125,7 +124,7 @@ class Glossaries:
         self._path(id).unlink(missing_ok=True)
 
     def _path(self, id: str) -> Path:
-        """Of a glossary's file; only what is an id can name one."""
+        """The path of a glossary's file. Only a well-formed id can name a file."""
         try:
             return self.folder / f"{uuid.UUID(id)}.json"
         except ValueError as error:
@@ -163,7 +162,7 @@ def _read(path: Path) -> KeptGlossary | None:
 
 
 def read_entries(text: str, kind: str) -> Entries:
-    """Entries as clients write them, "tsv" or "csv"; what stands behind a target is left out.
+    """Entries as clients write them, "tsv" or "csv"; further columns after the target are left out.
 
     Raises:
         Refused: a line that is no entry, by its number.

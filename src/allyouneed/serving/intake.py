@@ -91,8 +91,8 @@ class Intake:
         return Ticket(order, answer, visit)
 
     def withdraw(self, tickets: Sequence[Ticket], why: BaseException | None) -> None:
-        """Takes out of the queue what waits of these orders and is not done; `why` their request
-        has ended."""
+        """Removes the waiting sentences of these orders from the queue. `why` says why their
+        request has ended."""
         stage = "late" if isinstance(why, Refused) else "gone"
         for one in tickets:
             if not one.answer.done():
@@ -121,7 +121,7 @@ def _set(answer: "asyncio.Future[None]") -> None:
 
 
 def refusal_of(error: Exception) -> Refused:
-    """What the client is told of an error in its translation."""
+    """The error that the client gets for an error in its translation."""
     if isinstance(error, ModuleNotFoundError):
         return Refused(501, f"this service lacks {error.name}, which the request needs")
     if isinstance(error, UsageError):

@@ -25,7 +25,7 @@ KINDS = (JSON, FORM, MULTIPART)
 
 
 class TranslateBody(Message):
-    """What /translate takes."""
+    """The request of /translate."""
 
     q: str | list[str] = Field(
         description="The text, or a list of texts.", examples=["Good morning.", ["Hello.", "Bye."]]
@@ -45,7 +45,7 @@ class Detection(Message):
 
 
 class TranslateAnswer(Message):
-    """What /translate gives: lists where `q` was a list."""
+    """The answer of /translate. Its fields are lists if `q` was a list."""
 
     translatedText: str | list[str]
     detectedLanguage: Detection | list[Detection] | None = None
@@ -53,7 +53,7 @@ class TranslateAnswer(Message):
 
 
 class DetectBody(Message):
-    """What /detect takes."""
+    """The request of /detect."""
 
     q: str = Field(examples=["Good morning."])
     api_key: str | None = None
@@ -68,7 +68,7 @@ class Language(Message):
 
 
 class SuggestBody(Message):
-    """What /suggest takes: a text `q` and its translation `s` as somebody would have it."""
+    """The request of /suggest: a text `q` and its translation `s` as somebody would have it."""
 
     q: str = Field(min_length=1)
     s: str = Field(min_length=1)
@@ -96,7 +96,7 @@ class LibreTranslate:
         self.suggestions = None if kept is None else Suggestions(kept)
 
     def operations(self) -> list[Operation]:
-        """All of them."""
+        """All operations of this API."""
         return [
             Operation(
                 "POST",

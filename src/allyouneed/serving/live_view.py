@@ -65,14 +65,14 @@ class Viewer(Protocol):
 
 
 class Available(Message):
-    """Whether views can be opened here. `install` is the command after which they can."""
+    """Whether the service can open views. `install` is the command after which they can."""
 
     available: bool
     install: str | None = None
 
 
 class LookBody(Message):
-    """What a view is to show: a text, and the languages of its translation."""
+    """The request for a view: the text to show, and the languages of its translation."""
 
     text: str = Field(examples=["Good morning."])
     source: str = Field(examples=["en"])
@@ -87,7 +87,7 @@ class LookAnswer(Message):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one view shows."""
+    """The text that one view shows, and the languages of its translation."""
 
     text: str
     source: str

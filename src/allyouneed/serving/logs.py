@@ -42,7 +42,8 @@ def _told(record: logging.LogRecord) -> dict[str, object]:
 
 
 def log_to(stream: TextIO, as_json: bool) -> logging.Handler:
-    """Sends the service's log, and its HTTP server's, to a stream; returns what does so."""
+    """Sends the logs of the service and of its HTTP server to a stream. Returns the handler that
+    writes there."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines() if as_json else Lines())
     for name in ("allyouneed.serving", "uvicorn.error"):

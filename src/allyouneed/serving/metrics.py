@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus; no address, key or text is ever a label."""
+"""The numbers that the service counts, for Prometheus. No address, key or text is ever a label."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 

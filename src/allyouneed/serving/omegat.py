@@ -10,7 +10,7 @@ from allyouneed.serving.refusal import Refused
 
 
 class Answer(Message):
-    """What the plugins look for."""
+    """The field that the plugins of OmegaT read."""
 
     translation: str
 
@@ -22,7 +22,7 @@ class OmegaT:
         self.desk, self.guard = desk, guard
 
     def operations(self) -> list[Operation]:
-        """The one."""
+        """The one operation."""
         return [
             Operation(
                 method="GET",

@@ -13,8 +13,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Message(BaseModel):
-    """What requests bring and answers hold. pydantic compiles a message when it is first used, not
-    when the service starts."""
+    """A message: the content of a request or of an answer. pydantic compiles a message when it is
+    first used, not when the service starts."""
 
     model_config = ConfigDict(defer_build=True)
 

@@ -50,7 +50,7 @@ class Order:
 
     @property
     def exhausted(self) -> bool:
-        """Whether none of its sentences waits any more."""
+        """Whether no sentence of the order waits any more."""
         return not self._waiting
 
     @property
@@ -87,7 +87,7 @@ class Order:
         return number
 
     def receive(self, found: Mapping[int, Found]) -> None:
-        """Takes what was found for sentences, by their numbers."""
+        """Receives the search results of sentences, by the numbers of the sentences."""
         with self._lock:
             self._found.update(found)
             last = len(self._found) == len(self.lengths)

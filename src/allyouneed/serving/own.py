@@ -23,7 +23,7 @@ EVENTS = "text/event-stream"
 
 
 class TranslateBody(Message):
-    """What /v1/translate takes."""
+    """The request of /v1/translate."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,8 +45,8 @@ class TranslateBody(Message):
 
 
 class UsedTerm(Message):
-    """What became of a term: `form` is what the translation has for it, null where it has none.
-    `source` and `target` are where it stands in the two texts, as numbers of characters."""
+    """The use of a term. `form` is its form in the translation, or null if the translation has
+    none. `source` and `target` are where it stands in the two texts, as numbers of characters."""
 
     term: str
     form: str | None
@@ -72,8 +72,8 @@ class SentenceConfidence(Message):
 
 
 class OneTranslation(Alternative):
-    """The best translation of a text. `alignment` are pairs of word numbers, source and target,
-    words being what white space separates.
+    """The best translation of a text. `alignment` are pairs of word numbers (source, target); white
+    space separates the words.
 
     `confidence`, 0 to 1, is the probability that a reader accepts the translation,
     `sentence_confidences` have that of each sentence, and `word_confidences` that of each word of
@@ -92,7 +92,7 @@ class OneTranslation(Alternative):
 
 
 class TranslateAnswer(Message):
-    """What /v1/translate gives: a translation for each text, in order."""
+    """The answer of /v1/translate: a translation for each text, in order."""
 
     translations: list[OneTranslation]
 
@@ -108,7 +108,7 @@ class Way(Message):
 
 
 class AlternativesBody(Message):
-    """What /v1/alternatives takes: a text of one line, and how its translation begins."""
+    """The request of /v1/alternatives: a text of one line, and how its translation begins."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -128,7 +128,7 @@ class WayToGoOn(Message):
 
 
 class AlternativesAnswer(Message):
-    """What /v1/alternatives gives, the most probable first."""
+    """The answer of /v1/alternatives, the most probable first."""
 
     alternatives: list[WayToGoOn]
 
@@ -140,7 +140,7 @@ class Own:
         self.desk, self.guard = desk, guard
 
     def operations(self) -> list[Operation]:
-        """All of them."""
+        """All operations of this API."""
         return [
             Operation(
                 "POST",

@@ -1,4 +1,4 @@
-"""The post: brings what workers found to the event loop."""
+"""The post: brings the workers' results to the event loop."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ class Post:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._calls: deque[Callable[[], object]] = deque()
-        self._awake = False  # whether the loop has been told, and has not yet looked
+        self._awake = False  # whether the loop was notified and has not yet looked
 
     def put(self, call: Callable[[], object]) -> None:
         """Has the event loop make a call. It is not made if the loop has ended."""
@@ -28,8 +28,9 @@ class Post:
                 self._loop.call_soon_threadsafe(self._empty)
 
     def let_answer(self) -> None:
-        """Waits while the event loop answers whom `put` told of, and reads what these clients ask
-        next: then their sentences can be translated together. Waits 0.05 seconds at the most."""
+        """Waits while the event loop answers the clients whose results `put` brought, and reads
+        their next requests. The sentences of these requests can then be translated together. Waits
+        0.05 seconds at the most."""
         answered = threading.Event()
         self.put(lambda: self._after(ROUNDS, answered.set))
         answered.wait(PATIENCE)

@@ -23,7 +23,7 @@ class Probes:
         self.description = cache(describe)  # made when it is first asked for
 
     def operations(self) -> list[Operation]:
-        """All of them."""
+        """All operations for probes."""
         return [
             Operation(
                 "GET", "/health", self.health, "Say that the process lives", answer=dict[str, str]

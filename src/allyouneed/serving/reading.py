@@ -22,7 +22,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """A file of a form: what it is called, and its bytes."""
+    """A file of a form: its name and its bytes."""
 
     name: str
     content: bytes

@@ -1,4 +1,4 @@
-"""The edges of a sentence: what stands around the words and needs no translation.
+"""The edges of a sentence: the marks around its words that need no translation.
 
 A list mark, a heading mark or an emoji stays where it is. Quotes or brackets around a whole
 sentence are put around its translation. The model reads the sentence alone, as it saw sentences in
@@ -73,9 +73,9 @@ def _is_one(inside: str, first: str, last: str) -> bool:
 def with_end(text: str, source: str, language: str) -> str:
     """The translation `text` with the end marks of its source, in the signs of `language`.
 
-    An ellipsis and rows such as "?!" are those of the source. A full stop, a question mark, a colon
-    or a comma that the translation lacks is added, and a full stop that the source lacks is left
-    out.
+    An ellipsis and rows such as "?!" are taken from the source. A full stop, a question mark, a
+    colon or a comma that the translation lacks is added, and a full stop that the source lacks is
+    left out.
     """
     wide = language in ("ja", "zh")
     wanted = _end(source)

@@ -23,7 +23,7 @@ _SPACE_AFTER = "！，．：；？）］｝。、％"
 
 
 def in_usual_width(text: str) -> Iterator[tuple[int, int, str]]:
-    """(begin, end, new) of each part of the text to be written anew.
+    """(begin, end, new) for each part of the text that is replaced by `new`.
 
     Full-width letters and digits become those of a keyboard, and half-width kana become full-width.
     Full-width signs stay in a text with Chinese signs, kana or Hangul, where they belong, except

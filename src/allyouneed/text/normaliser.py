@@ -64,7 +64,8 @@ class Normaliser(Protocol):
         """The normalised form of a line or of a part of one."""
 
     def edges(self, plain: str) -> Edges | None:
-        """The edges of a normalised part, which need no translation; None if nothing of it does."""
+        """The edges of a normalised part, which need no translation. None if no character of the
+        part needs one."""
 
     def small(self, plain: str) -> str | None:
         """A normalised line in capitals, in small letters; None if the line is not in capitals.

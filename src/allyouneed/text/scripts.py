@@ -38,8 +38,8 @@ def letters_by_script(text: str) -> "Counter[str]":
 
 
 def foreign_script(text: str, language: str) -> str | None:
-    """The script, in words, of more than half of the letters of a text, if it is none of the
-    language's; otherwise None. A text in a language of unknown scripts gives None, too."""
+    """The name of the script that more than half of a text's letters belong to, if the language is
+    not written in it; otherwise None. A text in a language of unknown scripts gives None, too."""
     own = scripts_of(language)
     if not own or (text.isascii() and "LATIN" in own):
         return None
@@ -51,7 +51,7 @@ def foreign_script(text: str, language: str) -> str | None:
 
 
 def in_words(script: str) -> str:
-    """What a reader calls a script: "Cyrillic letters" for "CYRILLIC"."""
+    """The common name of a script: "Cyrillic letters" for "CYRILLIC"."""
     return _IN_WORDS.get(script, f"{script.capitalize()} letters")
 
 

@@ -1,5 +1,5 @@
-"""What tokenizers of imported SentencePiece models share: one `.spm` file per side cuts the text,
-and a table of the model's own gives each piece its id."""
+"""The common part of tokenizers of imported SentencePiece models: one `.spm` file per side cuts the
+text, and a table of the model's own gives each piece its id."""
 
 import base64
 import json

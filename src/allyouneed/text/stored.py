@@ -1,4 +1,4 @@
-"""What the tokenizers of every kind share: their file, and the check of an id."""
+"""The common part of all kinds of tokenizers: their file, and the check of an id."""
 
 import hashlib
 from pathlib import Path

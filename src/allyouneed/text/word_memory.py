@@ -34,9 +34,9 @@ class WordMemory:
         return ids
 
     def _with(self, words: set[str]) -> dict[str, list[int]]:
-        """The memory, with as many of these words as there is room for. If all of them fit only
-        into an empty memory, a new one is begun: texts of another language have other words.
-        Another thread keeps the memory that it reads."""
+        """The memory after adding these words, as far as there is room. If they fit only into an
+        empty memory, a new memory is begun, because texts of another language have other words. A
+        thread that reads the old memory keeps it."""
         known = self._known
         new = [word for word in words.difference(known) if _is_plain(word)]
         if len(known) + len(new) > WORDS:

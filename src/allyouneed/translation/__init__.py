@@ -1,1 +1,1 @@
-"""Texts in, translations out: the translator and what it gives back."""
+"""Texts in, translations out: the translator and its results."""

@@ -21,8 +21,8 @@ def joined(
     """The translation of `source` from the translations of its parts, in order.
 
     `ends` holds what follows each part, in the source and in the translation alike. `notes` come
-    before the notes of the parts; sentences of little confidence are told of the whole. The result
-    has an alignment if every part has one, and no alternatives.
+    before the notes of the parts; the note on sentences of little confidence is about the whole.
+    The result has an alignment if every part has one, and no alternatives.
     """
     whole = "".join(part.text + end for part, end in zip(parts, ends, strict=True))
     terms: list[TermUse] = []

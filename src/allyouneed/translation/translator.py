@@ -32,8 +32,7 @@ READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like leng
 class Translator(OpenedModel):
     """Translates with one model. Call it with a text or a list of texts.
 
-    What concerns one text stands in the notes of its translation; `notes` of the translator say how
-    it was opened.
+    The notes on a text are in its translation. The translator's own `notes` say how it was opened.
     """
 
     @overload
@@ -95,24 +94,24 @@ class Translator(OpenedModel):
 
         The beam is `beam` wide, and at least `n_best`. `search` are further options by name, such
         as `length_penalty=1.0` or `sample=True` (`SearchKeywords`); `options` say all of it in one
-        value instead. `prefix` is what every translation has to begin with. `alignments` also fills
-        `alignment`. `source` and `target` name the languages, where the model has more than one
-        direction (`directions`). White space around a text and its line ends stay as they are.
-        Each line is translated by itself. A line longer than the model knows is translated in
-        parts, with a note. A sample follows from the seed and the text alone.
+        value instead. Every translation begins with `prefix`. `alignments` also fills `alignment`.
+        `source` and `target` name the languages, where the model has more than one direction
+        (`directions`). White space around a text and its line ends stay as they are. Each line is
+        translated by itself. A line longer than the model knows is translated in parts, with a
+        note. A sample follows from the seed and the text alone.
 
         Addresses, e-mail addresses, placeholders such as `{name}` and `%s`, code in back-ticks,
         hashtags and paths come through to the letter, and so do numbers of two digits or more that
         the model would change. The model sees a line that holds such spans sentence by sentence,
-        with a name or a number in the place of each. `tokens` and their log-probabilities are those
-        of what the model says then; `alignment` counts the words of `source` and of `text`, as
-        always. A note names what could not be carried. `protect=False` gives the model every text
-        as it is, as a call with a `prefix` does; `protect=[r"Acme \\w+"]` protects what these
-        regular expressions match as well.
+        with a name or a number in the place of each. `tokens` and their log-probabilities then
+        belong to the model's own output; `alignment` counts the words of `source` and of `text`, as
+        always. A note names each span that could not be carried over. `protect=False` gives the
+        model every text as it is, as a call with a `prefix` does; `protect=[r"Acme \\w+"]` protects
+        what these regular expressions match as well.
 
         `markup` is "html" or "xml" for texts with tags: sentences are translated whole, and every
-        tag comes back around the words that come from its words. What elements named in
-        `ignore_tags` hold is carried over as it is, as are amounts such as "5 kg".
+        tag comes back around the words that come from its words. The content of elements named in
+        `ignore_tags` stays as it is. So do amounts such as "5 kg".
 
         Where the model has directions from `source` into a third language and from there into
         `target`, but none from `source` into `target`, the text goes through the third language

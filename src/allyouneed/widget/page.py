@@ -34,7 +34,7 @@ BODY = """</head>
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the view shows first: up to two sentences side by side."""
+    """The view's first content: up to two sentences side by side."""
 
     states: Sequence[State]
 

@@ -31,7 +31,8 @@ class Jumps:
         return cls(np.exp(-abs(distances - 1) / 2.0), np.exp(-np.arange(FARTHEST + 1) / 2.0))
 
     def matrix(self, width: int) -> Floats:
-        """From which of `width` source words to which, SJ; each row sums up to 1."""
+        """The probability SJ of a jump from each of `width` source words to each other; a row sums
+        to 1."""
         rows_SJ: NDArray[np.float64] = self.steps[distances(width)]
         rows_SJ /= rows_SJ.sum(axis=1, keepdims=True)
         mixed_SJ: Floats = ((1 - EVEN) * rows_SJ + EVEN / width).astype(np.float32)
@@ -67,7 +68,7 @@ class JumpCounts:
 
 
 def distances(width: int) -> NDArray[np.int64]:
-    """For each two source positions, the number of the distance between them in `Jumps.steps`."""
+    """For each pair of source positions, the index of their distance in `Jumps.steps`."""
     places = np.arange(width)
     ahead: NDArray[np.int64] = np.clip(places - places[:, None], -FARTHEST, FARTHEST) + FARTHEST
     return ahead

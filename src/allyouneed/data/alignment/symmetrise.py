@@ -9,9 +9,9 @@ NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 
 
 
 def grow_diag_final_and(forward: Sequence[int], backward: Sequence[int]) -> list[Link]:
-    """The links, in order. First come the links that both directions have. Then come their
-    neighbours that one direction has, if one of the two words has no link yet. Last come links of
-    one direction between two words that both have no link yet.
+    """The links, sorted. Links that both directions have are taken first. Then neighbours of these
+    are taken, if one direction has them and one of the two words has no link yet. Last, links of
+    one direction are taken between two words that both have no link yet.
 
     `forward` has the source word of each target word, `backward` the target word of each source
     word; -1 stands for none.

@@ -188,7 +188,7 @@ class NativeEngine:
             heads.check(self.config.decoder_layers, self.config.heads)
 
     def _check_terms(self, terms: WantedTerms, options: BeamOptions | SamplingOptions) -> None:
-        """Raises what `Engine.search` names for terms or their heads that do not fit."""
+        """Raises the errors that `Engine.search` documents for terms or heads that do not fit."""
         check_takes_terms(options)
         terms.heads.check(self.config.decoder_layers, self.config.heads)
         if len(terms.edges) != self.config.vocabulary:
@@ -197,8 +197,8 @@ class NativeEngine:
             )
 
     def _batches(self, lengths: Sequence[int], beam: int) -> list[list[int]]:
-        """The longest sentences first, so that what ends last is short; at least one batch for
-        each worker where there are sentences enough."""
+        """The batches, with the longest sentences first, so that the last batches to end are short.
+        There is at least one batch for each worker if there are enough sentences."""
         fair = -(-len(lengths) // (self.workers or self.threads))
         most = max(1, min(self.batch_hypotheses // beam, fair))
         ordered = sorted(range(len(lengths)), key=lambda n: -lengths[n])

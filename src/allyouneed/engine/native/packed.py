@@ -118,7 +118,8 @@ def _numbers(config: TransformerConfig) -> bindings.Config:
 
 
 def _move(call: Move, failures: list[Exception]) -> Any:
-    """`call` as the library calls it; what it raises is appended to `failures`."""
+    """A C function that runs `call`. An exception of `call` is appended to `failures`, because none
+    may pass through C++."""
 
     def move(address: int, size: int) -> int:
         try:

@@ -137,8 +137,8 @@ class PackedFile:
 
 
 def make_room(folder: Path, most: int) -> None:
-    """Removes what killed processes left, and the files unused for longest until the others have
-    at most `most` bytes together."""
+    """Removes files that killed processes left unfinished. Then removes the files that were unused
+    for longest, until the rest has at most `most` bytes."""
     total = 0
     found = [(file.stat(), file) for file in folder.iterdir()]
     for state, file in sorted(found, key=lambda pair: -pair[0].st_mtime_ns):

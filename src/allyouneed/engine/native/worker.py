@@ -319,7 +319,7 @@ class _Terms:
 
 
 def _penalties(penalty: LengthPenalty, count: int) -> NDArray[np.float64]:
-    """The penalties of the lengths 0 to `count` - 1; length 0 has that of length 1."""
+    """The penalties of the lengths 0 to `count` - 1. Length 0 has the penalty of length 1."""
     return np.array([penalty(max(n, 1)) for n in range(count)])
 
 

@@ -81,6 +81,6 @@ def _feed_forward(ours: str, theirs: str, pre: bool) -> dict[str, str]:
 
 
 def _norm(ours: str, theirs: str, pre: bool = False) -> dict[str, str]:
-    """A norm's weights; those of one that stands before its sub-layer end in "_pre"."""
+    """The names of a norm's weights. They end in "_pre" if the norm stands before its sub-layer."""
     end = "_pre" if pre else ""
     return {f"{ours}.weight": f"{theirs}_ln_scale{end}", f"{ours}.bias": f"{theirs}_ln_bias{end}"}

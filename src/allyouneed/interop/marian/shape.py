@@ -182,7 +182,7 @@ def sharing_of(settings: Mapping[str, Any]) -> SharedEmbeddings:
 
 
 def _wiring(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of the sub-layers: what stands before, behind, and on top of a stack, without dropout."""
+    """The operations before and behind each sub-layer, and on top of a stack, without dropout."""
     return tuple(
         str(settings.get(key, default) or "").replace("d", "")
         for key, default in WIRING_KEYS.items()

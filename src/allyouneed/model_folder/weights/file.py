@@ -56,7 +56,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _what_it_is(beginning: bytes, error: SafetensorError) -> str:
-    """The kind of a file that safetensors cannot read, by its first bytes, and what to do."""
+    """The kind of a file that safetensors cannot read, judged by its first bytes, and a remedy."""
     if beginning.startswith(PICKLE_STARTS):
         return (
             "is a pickle under another name and is not loaded: it could run any code; "

@@ -214,8 +214,8 @@ class Carrier:
 def _rendering(
     sentence: _Sentence, asked: stand_ins.Asked, translation: Translation
 ) -> _Rendering | None:
-    """The translation of the sentence as the model was asked, with the literals put back; None if
-    the translation does not contain what stands for them."""
+    """The translation of the sentence, with the literals put back. None if a word that stands for a
+    literal is missing from it."""
     found = asked.found(translation.text)
     if found is None:
         return None

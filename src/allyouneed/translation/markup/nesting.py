@@ -58,8 +58,8 @@ def nested(tokens: Iterable[Token]) -> tuple[Node, ...]:
 
 
 def first_of_both_kinds(tokens: Sequence[Token]) -> int | None:
-    """The number of the first tag that is not closed where one before it was not opened; None if
-    there is none. In a translation the two could cross."""
+    """The index of the first tag that is never closed, if a tag before it is closed without having
+    been opened; otherwise None. In a translation two such tags could cross."""
     open_tags: list[tuple[str, int]] = []
     first_closing = None
     for number, token in enumerate(tokens):

@@ -314,7 +314,7 @@ class _Placement:
         return found
 
     def _words(self, atoms: Range) -> int:
-        """How many of these atoms of the source are words."""
+        """The number of words among these atoms of the source."""
         return sum(atom.is_word for atom in self.s_atoms[slice(*atoms)])
 
     def _with_signs(self, item: _Item, found: Range, area: _Area, free: list[bool]) -> Range:

@@ -33,7 +33,8 @@ def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _StandIn:
-    """What the model sees in the place of one literal: another word, or the literal itself.
+    """The word that the model sees in the place of one literal: another word, or the literal
+    itself.
 
     `before` and `after` are the letters that the literal touches on that side, if the word would
     run together with them: a space parts them from it.
