@@ -293,3 +293,22 @@ def test_placeholders_of_documents_always_stay(call, tmp_path: Path) -> None:
     done = call("translate", "--no-protect", document, "--to", tmp_path / "b.txt")
     assert (done.code, done.out) == (2, "")
     assert "--no-protect is for text; placeholders of documents are always copied" in done.err
+
+
+@pytest.mark.parametrize(
+    "languages", [("--from", "de", "--to", "en"), ("--to", "en-US"), ("--from", "German")]
+)
+def test_the_bundled_model_of_the_direction_is_taken(call, languages: tuple[str, ...]) -> None:
+    called = call("translate", *languages, "Guten Morgen!")
+    assert (called.code, called.out) == (0, "Good morning!\n")
+    assert "the bundled model de-en translates this direction" in called.err
+    usual = call("translate", "--from", "en", "--to", "de-AT", "Good morning!")
+    assert (usual.out, usual.err) == ("Guten Morgen!\n", "")
+
+
+def test_a_language_that_no_model_has_is_refused(call) -> None:
+    called = call("translate", "--to", "fr", "Good morning!")
+    assert called.code != 0
+    assert "into target='fr'. It has: de (German). `allyouneed models`" in " ".join(
+        called.err.split()
+    )

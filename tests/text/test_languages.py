@@ -48,6 +48,23 @@ def test_a_language_is_named_by_its_code_or_in_english() -> None:
     assert list(Languages.of_pair("Klingon", "").sources) == ["Klingon"]
 
 
+@pytest.mark.parametrize("name", ["de-DE", "de_AT", "DE-ch", "ger", "deu", "German", "de-Latn-DE"])
+def test_a_region_or_script_that_the_model_does_not_know_is_left_out(name: str) -> None:
+    assert Languages.of_pair("en", "de").direction("en-US", name) == Direction("en", "de")
+
+
+def test_a_region_that_the_model_knows_counts() -> None:
+    model = Languages(sources=("en",), targets=("pt", "pt-BR", "zh"), marks={})
+    assert [model.direction("en", one).target for one in ("pt-br", "pt-PT", "por", "zh-Hans")] == [
+        "pt-BR",
+        "pt",
+        "pt",
+        "zh",
+    ]
+    with pytest.raises(UsageError, match="into target='zh-Hans'"):
+        ANY.direction("de", "zh-Hans")  # it has the other script alone
+
+
 @pytest.mark.parametrize(
     ("languages", "asked", "said"),
     [
@@ -58,7 +75,7 @@ def test_a_language_is_named_by_its_code_or_in_english() -> None:
             ("de", "frr"),
             (
                 r"into target='frr'; did you mean 'fr'\? It has: de \(German\), en \(English\), "
-                r"fr \(French\), zh-Hant \(Chinese \(traditional\)\)$"
+                r"fr \(French\), zh-Hant \(Chinese \(traditional\)\)\. `allyouneed models` lists"
             ),
         ),
         (ANY, ("de", "Frensh"), r"into target='Frensh'; did you mean 'fr'\? It has: de"),
@@ -68,7 +85,10 @@ def test_a_language_is_named_by_its_code_or_in_english() -> None:
         (
             Languages.of_pair("en", "de"),
             ("de", "en"),
-            r"not translate from source='de'\. It has: en \(English\)$",
+            (
+                r"not translate from source='de'\. It has: en \(English\)\. `allyouneed models` "
+                r"lists the models at hand, `allyouneed import` takes in others$"
+            ),
         ),
         (Languages(), (None, "de"), "folder names no languages; leave source and target"),
     ],

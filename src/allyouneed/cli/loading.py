@@ -45,6 +45,24 @@ def opened(
     return translator
 
 
+def model_of_direction(model: str, source: str | None, target: str | None) -> str:
+    """The bundled model that translates from `source` into `target`, in place of the default model
+    where that one does not; a note names it. In every other case, `model`."""
+    if model != DEFAULT_MODEL or not (source or target):
+        return model
+    from allyouneed.model_folder.folder import bundled_models, open_model_folder
+
+    for name in sorted(bundled_models(), key=lambda one: one != DEFAULT_MODEL):
+        try:
+            open_model_folder(name).speaks.direction(source, target)
+        except UsageError:
+            continue
+        if name != model:
+            note(f"the bundled model {name} translates this direction")
+        return name
+    return model
+
+
 def tell(told: "Translator | Chat | Stream") -> None:
     """Writes the notes of a translator, a reply or a streamed translation to standard error."""
     for text in told.notes:

@@ -9,6 +9,7 @@ import typer
 
 from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, is_path
 from allyouneed.cli.lines import given_or_arriving
+from allyouneed.cli.loading import model_of_direction
 from allyouneed.cli.options import DEFAULT_MODEL, Model, Running
 from allyouneed.cli.output import note
 from allyouneed.cli.streaming import show_growing
@@ -73,9 +74,11 @@ def translate(
         "target": languages.to,
         "terms": search.terms,
     }
-    opening = partial(running.translator, model, search.vocabulary_selection)
     place = document_place(texts, languages.to, results.output, documents.typed)
     protection.check(with_documents=place is not None)
+    target = None if is_path(languages.to) else languages.to
+    chosen = model_of_direction(model, languages.from_, target)
+    opening = partial(running.translator, chosen, search.vocabulary_selection)
     if place is not None:
         if search.n_best > 1 or search.prefix or results.stream or any(results.whole.values()):
             raise UsageError(f"{DOCUMENTS_ALONE}; leave out the other options with documents")

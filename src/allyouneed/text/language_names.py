@@ -20,6 +20,15 @@ NAMES = {
     "zh-Hans": "Chinese (simplified)", "zh-Hant": "Chinese (traditional)", "zu": "Zulu",
 }  # fmt: skip
 _CODES = {name.lower(): code for code, name in NAMES.items()}
+THREE_LETTERS = {
+    "ara": "ar", "bul": "bg", "ces": "cs", "chi": "zh", "cze": "cs", "dan": "da", "deu": "de",
+    "dut": "nl", "ell": "el", "eng": "en", "est": "et", "fin": "fi", "fra": "fr", "fre": "fr",
+    "ger": "de", "gre": "el", "heb": "he", "hin": "hi", "hun": "hu", "ind": "id", "ita": "it",
+    "jpn": "ja", "kor": "ko", "lav": "lv", "lit": "lt", "nld": "nl", "nor": "no", "pol": "pl",
+    "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "slk": "sk", "slo": "sk", "slv": "sl",
+    "spa": "es", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi", "zho": "zh",
+}  # fmt: skip
+"""Codes of ISO 639-2, of the translator's more frequent languages."""
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}
 
 

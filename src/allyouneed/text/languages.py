@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from allyouneed.errors import ConfigError, UsageError, nearest
-from allyouneed.text.language_names import code_of, name_of
+from allyouneed.text.language_names import THREE_LETTERS, code_of, name_of
 
 NOTHING, SOURCE, TARGET = "nothing", "source", "target"
 NAMED = 20  # languages; a list of more shows their codes alone
@@ -224,13 +224,18 @@ class Languages:
 
     def _code(self, name: str, codes: Iterable[str], way: str, argument: str) -> str:
         """The code that `name` means: a code in any case, with "_" or "-", a further name, or the
-        language's English name."""
+        language's English name. A region or script that the model does not tell apart is left out:
+        "de-AT" is "de". Codes of three letters are those of ISO 639-2.
+        """
         known = sorted(codes)
         lower = {name_of(code).lower(): code for code in known}
         lower |= {one.lower(): code for one, code in self.also.items() if code in known}
         lower |= {code.lower(): code for code in known}
         wanted = str(name).lower()
-        found = lower.get(wanted.replace("_", "-")) or lower.get(wanted)
+        code = wanted.replace("_", "-")
+        language = code.partition("-")[0]
+        found = lower.get(code) or lower.get(wanted) or lower.get(THREE_LETTERS.get(code, code))
+        found = found or (lower.get(language) if code != language else None)
         if found:
             return found
         is_a_language = name_of(code_of(wanted)) != wanted  # then it is no slip of the keyboard
@@ -238,7 +243,8 @@ class Languages:
         raise UsageError(
             f"this model does not translate {way} {argument}={name!r}"
             + (f"; did you mean {lower[guess]!r}?" if guess else ".")
-            + f" It has: {_listed(known)}"
+            + f" It has: {_listed(known)}. `allyouneed models` lists the models at hand, "
+            "`allyouneed import` takes in others"
         )
 
 
