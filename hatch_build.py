@@ -53,7 +53,7 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         build = _build()
         target, kind = TARGETS[tag]
         folder = Path(self.root) / "build" / "wheels" / tag
-        compiler = [sys.executable, "-m", "ziglang", "c++", "-s", "-target", target]
+        compiler = [sys.executable, "-m", "ziglang", "c++", "-target", target]
 
         def library(variant: str) -> Path:
             path = folder / build.library_name(variant, kind=kind)

@@ -73,7 +73,7 @@ def test_float32_engines_agree(folder: Path) -> None:
             )
 
 
-@pytest.mark.parametrize("engine", ["core", "cpu-float32"])
+@pytest.mark.parametrize("engine", ["core", "cpu-float32", "cpu-int8"])
 def test_neighbours_change_nothing(folder: Path, engine: str) -> None:
     translator = opened(folder, engine)
     sources = translator.tokenizer.encode_ids(TEXTS)

@@ -84,13 +84,18 @@ struct Int8 {
       scale_ = arena.take<float>(columns);
       bias_ = arena.take<float>(columns);
       total_ = arena.take<int32_t>(columns);
-      for (int column = 0; column < columns; ++column) {
-        const int from = chosen[std::min(column, count - 1)];
-        scale_[column] = whole.scale_[from];
-        bias_[column] = whole.bias_[from];
-        total_[column] = whole.total_[from];
-        for (int k = 0; k < depth_; k += 4)
-          std::memcpy(place(column, k), whole.place(from, k), 4);
+      for (int first = 0; first < columns; first += kPanel) {
+        const uint8_t* from[kPanel];
+        for (int c = 0; c < kPanel; ++c) {
+          const int column = first + c, id = chosen[std::min(column, count - 1)];
+          scale_[column] = whole.scale_[id];
+          bias_[column] = whole.bias_[id];
+          total_[column] = whole.total_[id];
+          from[c] = whole.place(id, 0);
+        }
+        uint8_t* to = place(first, 0);  // written in order; sixteen columns are read side by side
+        for (int at = 0; at < depth_ * kPanel; at += 4 * kPanel)
+          for (int c = 0; c < kPanel; ++c, to += 4) std::memcpy(to, from[c] + at, 4);
       }
     }
 

@@ -83,6 +83,12 @@ class Arena {
     return static_cast<T*>(place);
   }
 
+  // Takes all parts back. Their memory is kept, if it is one chunk.
+  void clear() {
+    if (chunks_.size() > 1) chunks_.clear();
+    for (Chunk& chunk : chunks_) chunk.used = 0;
+  }
+
   // Whether the parts that `take` returns have their contents already.
   bool restored() const { return restored_; }
 

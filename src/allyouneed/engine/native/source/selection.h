@@ -2,7 +2,6 @@
 // may use, and for each sentence a mask that excludes the ids of the other sentences.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "best.h"
@@ -24,8 +23,8 @@ class Selection {
         column[id] = int32_t(chosen_.size());
         chosen_.push_back(int32_t(id));
       }
-    arena_ = std::make_unique<Arena>();
-    map_.pick(*arena_, model.output, chosen_.data(), int(chosen_.size()));
+    arena_.clear();
+    map_.pick(arena_, model.output, chosen_.data(), int(chosen_.size()));
     masks_.assign(lists->count * chosen_.size(), kNever);
     for (int s = 0; s < lists->count; ++s)
       for (int64_t i = lists->offsets[s]; i < lists->offsets[s + 1]; ++i)
@@ -42,7 +41,7 @@ class Selection {
 
  private:
   std::vector<int32_t> chosen_;  // ascending
-  std::unique_ptr<Arena> arena_;
+  Arena arena_;
   Linear map_;
   std::vector<float> masks_;  // [sentence][chosen]: 0 or minus infinity
 };
