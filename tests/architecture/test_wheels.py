@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -96,14 +97,20 @@ def test_a_compiler_from_pypi_compiles_for_every_processor(monkeypatch: pytest.M
     assert "__AVX__" not in defined_by(build.find_compiler(), "any", build.processor())
 
 
-@pytest.mark.slow
-def test_the_linux_library_needs_no_newer_system(tmp_path: Path) -> None:
-    """manylinux2014 is glibc 2.17; the portable variant stands for all."""
+@pytest.fixture(scope="module")
+def portable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The portable variant for manylinux2014, which stands for all variants."""
     pytest.importorskip("ziglang")
-    elffile = pytest.importorskip("elftools.elf.elffile")
     compiler = [*ZIG, "-target", "x86_64-linux-gnu.2.17"]
-    library = build.compile_variant("any", tmp_path, compiler=compiler, kind="x86_64")
-    with library.open("rb") as file:
+    folder = tmp_path_factory.mktemp("portable")
+    return build.compile_variant("any", folder, compiler=compiler, kind="x86_64")
+
+
+@pytest.mark.slow
+def test_the_linux_library_needs_no_newer_system(portable: Path) -> None:
+    """manylinux2014 is glibc 2.17."""
+    elffile = pytest.importorskip("elftools.elf.elffile")
+    with portable.open("rb") as file:
         elf = elffile.ELFFile(file)
         needed = elf.get_section_by_name(".gnu.version_r")
         wanted = [
@@ -112,3 +119,28 @@ def test_the_linux_library_needs_no_newer_system(tmp_path: Path) -> None:
     assert {name for name, _ in wanted} <= SYSTEM
     versions = [tuple(map(int, name.split("_")[1].split("."))) for _, name in wanted]
     assert max(versions) <= (2, 17)
+
+
+@pytest.mark.slow
+def test_auditwheel_agrees_with_the_tag(portable: Path, tmp_path: Path) -> None:
+    """A wheel with the library alone; the tag manylinux2014 means manylinux_2_17."""
+    pytest.importorskip("auditwheel")
+    inside = f"allyouneed/engine/native/compiled/{portable.name}"
+    wheel = tmp_path / "allyouneed-0-py3-none-manylinux2014_x86_64.whl"
+    about = {
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux2014_x86_64\n",
+        "METADATA": "Metadata-Version: 2.1\nName: allyouneed\nVersion: 0\n",
+        "RECORD": f"{inside},,\n",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(portable, inside)
+        for name, content in about.items():
+            archive.writestr(f"allyouneed-0.dist-info/{name}", content)
+    done = subprocess.run(
+        [sys.executable, "-m", "auditwheel", "show", str(wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"manylinux_2_17_x86_64"' in " ".join(done.stdout.split())
