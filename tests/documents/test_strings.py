@@ -72,7 +72,11 @@ RESX = """<root><resheader name="x"><value>text/a</value></resheader>
 TS = """<?xml version="1.0"?><!DOCTYPE TS><TS version="2.1"><context><name>Main</name>
 <message><source>&amp;Open &lt;b&gt;it&lt;/b&gt;</source><translation type="unfinished"></translation></message>
 <message><source>done</source><translation>fertig</translation></message>
-<message numerus="yes"><source>%n dogs</source><translation><numerusform/></translation></message>
+<message numerus="yes"><source>%n dog(s) &amp;here</source><translation type="unfinished">
+  <numerusform></numerusform>
+  <numerusform/>
+</translation></message>
+<message numerus="yes"><source>%n cat(s)</source><translation><numerusform>%n Katze</numerusform></translation></message>
 </context></TS>"""
 XLIFF = """<xliff version="1.2"><file><body>
 <trans-unit id="1"><source>one <g id="1">two</g> <x id="2"/>three</source></trans-unit>
@@ -114,7 +118,7 @@ TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
         ("fluent", FLUENT, FLUENT.replace("Hello, {", "HELLO, {").replace("a title", "A TITLE").replace("first part\n    second part", "FIRST PART\n    SECOND PART")),
         ("android", ANDROID, ANDROID.replace("It\\'s <b>here", "IT\\'S <b>HERE").replace("Hello", "HELLO").replace("%d dog", "%d DOG")),
         ("resx", RESX, RESX.replace("one &lt;b&gt;two", "ONE &lt;b&gt;TWO")),
-        ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>OPEN &lt;b&gt;IT&lt;/b&gt;</translation>")),
+        ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>OPEN &lt;b&gt;IT&lt;/b&gt;</translation>").replace('<translation type="unfinished">\n', "<translation>\n").replace("<numerusform></numerusform>", "<numerusform>%n DOG HERE</numerusform>").replace("<numerusform/>", "<numerusform>%n DOGS HERE</numerusform>")),
         ("xliff", XLIFF, XLIFF.replace('three</source>', 'three</source><target>ONE <g id="1">TWO</g> <x id="2"/>THREE</target>').replace(">four</target>", ">FOUR</target>")),
         ("tmx", TMX, TMX.replace("<seg/>", '<seg>ONE <hi>TWO</hi><ph x="1">&lt;br&gt;</ph></seg>').replace('<tuv xml:lang="de"/>', '<tuv xml:lang="de"><seg>FOUR</seg></tuv>')),
         ("xliff", XLIFF2, XLIFF2.replace("</source>", '</source><target>A <pc id="1">B</pc></target>')),
@@ -124,6 +128,28 @@ def test_strings(aloud: Through, name: str, source: str, expected: str) -> None:
     assert aloud(BY_NAME[name].read, source.encode()).decode() == expected
 
 
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("de_DE", ["%n DOG", "%n DOGS"]),
+        ("pl", ["%n DOG", "%n DOGS", "%n DOGS"]),
+        ("ja_JP", ["%n DOGS"]),
+        ("ar", ["%n DOGS", "%n DOG", *["%n DOGS"] * 4]),
+        ("", ["%n DOG", "%n DOGS"]),
+    ],
+)
+@pytest.mark.parametrize(
+    "target", ["", "<translation/>", '<translation type="unfinished"></translation>']
+)
+def test_plural_forms_of_qt_are_those_of_the_language(
+    aloud: Through, target: str, language: str, forms: list[str]
+) -> None:
+    whole = f'<TS language="{language}"><message numerus="yes"><source>%n dog(s)</source>{{}}</message></TS>'
+    inside = "".join(f"<numerusform>{form}</numerusform>" for form in forms)
+    found = aloud(BY_NAME["ts"].read, whole.format(target).encode()).decode()
+    assert found == whole.format(f"<translation>{inside}</translation>")
+
+
 def test_apples_strings_in_utf_16(aloud: Through) -> None:
     data = '"a" = "one";\n'.encode("utf-16")
     assert aloud(BY_NAME["strings"].read, data) == '"a" = "ONE";\n'.encode("utf-16")
@@ -131,7 +157,6 @@ def test_apples_strings_in_utf_16(aloud: Through) -> None:
 
 def test_what_stays_is_told() -> None:
     assert "1 messages marked as fuzzy" in BY_NAME["po"].read(PO.encode()).notes[0]
-    assert "plural" in BY_NAME["ts"].read(TS.encode()).notes[0]
     assert "variants" in BY_NAME["fluent"].read(FLUENT.encode()).notes[0]
 
 

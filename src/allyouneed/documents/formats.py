@@ -15,10 +15,11 @@ from allyouneed.documents.key_values import read_fluent, read_properties, read_s
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
 from allyouneed.documents.open_document import read_open_document
-from allyouneed.documents.paired_strings import read_tmx, read_ts, read_xliff
+from allyouneed.documents.paired_strings import TmxText, XliffText
 from allyouneed.documents.pdf import read_pdf
 from allyouneed.documents.po import read_po
-from allyouneed.documents.resource_strings import read_android, read_resx
+from allyouneed.documents.qt_text import QtText
+from allyouneed.documents.resource_strings import AndroidText, ResourceText
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
 from allyouneed.documents.yaml_strings import read_yaml
@@ -75,8 +76,8 @@ FORMATS = (
     Format("epub", ("epub",), read_epub),
     Format("pdf", ("pdf",), read_pdf, writes="md"),
     Format("po", ("po", "pot"), read_po),
-    Format("xliff", ("xlf", "xliff"), read_xliff),
-    Format("tmx", ("tmx",), read_tmx),
+    Format("xliff", ("xlf", "xliff"), XliffText.read),
+    Format("tmx", ("tmx",), TmxText.read),
     Format("json", ("json",), read_json, has_keys=True),
     Format("jsonl", ("jsonl", "ndjson"), read_json_lines, stream_json_lines, has_keys=True),
     Format("yaml", ("yaml", "yml"), read_yaml),
@@ -84,9 +85,9 @@ FORMATS = (
     Format("properties", ("properties",), read_properties),
     Format("strings", ("strings",), read_strings),
     Format("fluent", ("ftl",), read_fluent),
-    Format("android", ("xml",), read_android),
-    Format("resx", ("resx",), read_resx),
-    Format("ts", ("ts",), read_ts),
+    Format("android", ("xml",), AndroidText.read),
+    Format("resx", ("resx",), ResourceText.read),
+    Format("ts", ("ts",), QtText.read),
 )
 BY_ENDING = {ending: format for format in FORMATS for ending in format.endings}
 BY_NAME = {format.name: format for format in FORMATS}

@@ -1,11 +1,8 @@
-"""Texts beside their translations in XML: XLIFF, Qt's ts, and translation memories (tmx)."""
+"""Texts beside their translations in XML: XLIFF, and translation memories (tmx)."""
 
-import re
 from collections.abc import Iterator
 
-from allyouneed.documents.document import Document
-from allyouneed.documents.messages import message_nodes
-from allyouneed.documents.xml_text import XmlText, read_xml_text
+from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
 from allyouneed.translation.markup.nodes import Around, Node, Nodes, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped, has_words
@@ -94,6 +91,7 @@ def _strings(nodes: tuple[Node, ...]) -> Iterator[str]:
 class XliffText(PairText):
     """Reads XLIFF: the units of version 1.2, the segments of version 2."""
 
+    root = "xliff"
     units = ("trans-unit", "segment")
     inside = frozenset(["g", "mrk", "pc", "sub"])
 
@@ -111,6 +109,7 @@ class TmxText(PairText):
     Elements with codes of another format (`bpt`, `ept`, `ph`, `it`) stay as they are.
     """
 
+    root = "tmx"
     units = ("tu",)
     inside = frozenset(["hi"])
 
@@ -151,57 +150,3 @@ class TmxText(PairText):
             prefix = target.name
             opening, closing = f"{opening.rstrip('/> ')}>", f"</{prefix}>"
         return f"{opening}<seg>{text}</seg>{closing}"
-
-
-class QtText(PairText):
-    """Reads Qt's translations. Messages with plural forms stay, with a note."""
-
-    units = ("message",)
-    target = "translation"
-
-    def wants(self, unit: Element, target: Element | None) -> bool:
-        """Whether a message has no translation yet and no plural forms."""
-        return "numerus" not in unit.attributes and super().wants(unit, target)
-
-    def nodes(self, element: Element) -> list[Node]:
-        """The text of a source as nodes. Tags in it are escaped in the file."""
-        text = self.tree.content(element)
-        return list(message_nodes(re.sub(r"&(?=\w)", "", text)))
-
-    def text_of(self, nodes: Nodes) -> str:
-        """The nodes of a translation, with escaped tags."""
-        return escape(escaped(nodes, str))
-
-    def written(self, name: str, text: str, target: Element | None) -> str:
-        """The translation's element, without a mark that it is unfinished."""
-        return f"<{name}>{text}</{name}>"
-
-
-def read_xliff(data: bytes) -> Document:
-    """The document of an XLIFF file: units without translation get one.
-
-    Raises:
-        DataError: the file is no well-formed XML, or XML of another format.
-    """
-    return read_xml_text(data, XliffText, "xliff")
-
-
-def read_ts(data: bytes) -> Document:
-    """The document of a Qt translation file: messages without translation get one.
-
-    Raises:
-        DataError: the file is no well-formed XML, or XML of another format.
-    """
-    document = read_xml_text(data, QtText, "TS")
-    if b"numerus=" in data:
-        document.notes.append("messages with plural forms stay as they are")
-    return document
-
-
-def read_tmx(data: bytes) -> Document:
-    """The document of a TMX file: empty variants get the translation of their unit.
-
-    Raises:
-        DataError: the file is no well-formed XML, or XML of another format.
-    """
-    return read_xml_text(data, TmxText, "tmx")

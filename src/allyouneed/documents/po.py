@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.messages import Encode, message
+from allyouneed.documents.plural_forms import is_singular
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
 from allyouneed.translation.markup.passage import has_words
@@ -17,7 +18,6 @@ _FIELD = re.compile(
 _FLAGS = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f"}
-_SINGULAR = {6: 1}  # number of forms → the singular's; in Arabic the form for none comes first
 
 
 @dataclass(slots=True)
@@ -58,10 +58,9 @@ def read_po(data: bytes) -> Document:
         if not has_words(source) or entry.translated:
             continue
         plural = entry.texts.get("msgid_plural")
-        singular = _SINGULAR.get(len(entry.places), 0) if len(entry.places) > 1 else -1
         for form, (begin, end) in entry.places.items():
-            is_plural = plural is not None and form != singular
-            chosen = plural if is_plural and plural is not None else source
+            singular = plural is None or is_singular(form, len(entry.places))
+            chosen = source if singular else plural or source
             where = f"line {text.count(chr(10), 0, begin) + 1}"
             passage = message(chosen, text[begin:end], _quoted(newline), where)
             places.append((begin, end, passage))

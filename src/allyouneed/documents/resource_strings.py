@@ -2,9 +2,8 @@
 
 import re
 
-from allyouneed.documents.document import Document
 from allyouneed.documents.messages import message_nodes
-from allyouneed.documents.xml_text import XmlText, read_xml_text
+from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, escape, unescaped
 from allyouneed.translation.markup.nodes import Around, Node, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped
@@ -14,6 +13,8 @@ _ANDROID_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 class AndroidText(XmlText):
     """Android's string resources."""
+
+    root = "resources"
 
     def is_paragraph(self, element: Element) -> bool:
         """Whether the element holds a string, alone or in a list."""
@@ -65,6 +66,8 @@ def _android(text: str) -> str:
 class ResourceText(XmlText):
     """.NET's resources."""
 
+    root = "root"
+
     def is_paragraph(self, element: Element) -> bool:
         """Whether the element holds the text of an entry."""
         return element.local == "value"
@@ -87,21 +90,3 @@ class ResourceText(XmlText):
 def _as_text(passage: Passage) -> str:
     """The passage with its tags escaped, as they stand in the file."""
     return escape(escaped(passage.target or (), str))
-
-
-def read_android(data: bytes) -> Document:
-    """The document of Android's string resources.
-
-    Raises:
-        DataError: the file is no well-formed XML, or XML of another format.
-    """
-    return read_xml_text(data, AndroidText, "resources")
-
-
-def read_resx(data: bytes) -> Document:
-    """The document of .NET's resources.
-
-    Raises:
-        DataError: the file is no well-formed XML, or XML of another format.
-    """
-    return read_xml_text(data, ResourceText, "root")

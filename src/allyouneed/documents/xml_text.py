@@ -15,15 +15,32 @@ class XmlText:
     """Reads the text of an XML file: paragraphs, at any depth, and attributes that hold text.
 
     Each format has a subclass, which says what a paragraph is, which nodes it has, and how it is
-    written.
+    written. `root` names the outermost element of a format that is one file.
     """
 
+    root = ""
     text_attributes: Mapping[str, Collection[str]] = {}
 
     def __init__(self, tree: Tree, name: str) -> None:
         self.tree, self.name = tree, name
         self._known: dict[int, tuple[Part, ...]] = {}
         self._number = 0
+
+    @classmethod
+    def read(cls, data: bytes) -> Document:
+        """The document of a file.
+
+        Raises:
+            DataError: the file is no well-formed XML, or its outermost element is not `root`.
+        """
+        tree, codec = read_tree(data, "the file")
+        if tree.root.local != cls.root:
+            raise DataError(
+                f"the outermost element is <{tree.root.name}>, not <{cls.root}>: the format is "
+                "another one"
+            )
+        parts = cls(tree, "the file").parts()
+        return Encoded(tree.text, codec, has_references=True).document(parts)
 
     def parts(self) -> list[Part]:
         """The parts of the whole file."""
@@ -105,17 +122,3 @@ class XmlText:
     def simple_passage(self, element: Element, nodes: Nodes) -> Passage:
         """A passage for a format in which tags stand around text."""
         return Passage(nodes, tuple(self.within(element)), escape, self.counted())
-
-
-def read_xml_text(data: bytes, kind: type[XmlText], root: str) -> Document:
-    """The document of an XML file whose outermost element is `root`, as `kind` reads it.
-
-    Raises:
-        DataError: the file is no well-formed XML, or has another outermost element.
-    """
-    tree, codec = read_tree(data, "the file")
-    if tree.root.local != root:
-        raise DataError(
-            f"the outermost element is <{tree.root.name}>, not <{root}>: the format is another one"
-        )
-    return Encoded(tree.text, codec, has_references=True).document(kind(tree, "the file").parts())

@@ -111,6 +111,11 @@ def test_paragraphs_and_items_of_xml_end_sentences(source: str, expected: str) -
     assert marked(source, "xml") == expected
 
 
+def test_white_space_and_symbols_between_sentences_stay_between_them() -> None:
+    assert marked("He came.<br/>She went.", "xml") == "CAME. HE<br/>WENT. SHE"
+    assert marked("© 2024 Acme. | Go on ♪") == "© ACME. 2024 | ON GO ♪"
+
+
 def test_a_tag_around_blocks_ends_a_sentence_too() -> None:
     assert marked("go on <a><p>one two</p> three four</a> and stop") == (
         "ON GO <a><p>TWO ONE</p> FOUR THREE</a> STOP AND"

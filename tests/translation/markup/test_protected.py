@@ -23,6 +23,13 @@ from allyouneed.translation.markup.rewriting import Rewriting
         ("Run `ls -l` now", ["`ls -l`"]),
         ("I like #winter and @anna", ["#winter", "@anna"]),
         ("In /usr/bin/env and C:\\x\\y.txt", ["/usr/bin/env", "C:\\x\\y.txt"]),
+        ("%n files of %Ln, 5 %n", ["%n", "%Ln"]),
+        ("© IBM® and ✓, a → b", ["©", "IBM®", "✓", "→"]),
+        (
+            "yyyy-mm-dd, dd.mm.yyyy, hh:mm:ss and MM/DD",
+            ["yyyy-mm-dd", "dd.mm.yyyy", "hh:mm:ss", "MM/DD"],
+        ),
+        ("Hmm, d.h. mm. and m/s", []),
         ("50 % discount, and/or 5 men", ["50 %"]),
         ("A {not closed, and } this", []),
         ("I have 3 apples (two) [sic] & more.", []),

@@ -1,11 +1,9 @@
 """Translates passages sentence by sentence, with their literals carried over."""
 
-import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
-from allyouneed.text.sentences import split_sentences
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
@@ -14,6 +12,7 @@ from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, apart
 from allyouneed.translation.markup.placement import Literal, Range, Transfer
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.markup.rewriting import Rewriting
+from allyouneed.translation.markup.sentence_places import sentence_places
 from allyouneed.translation.result import Translation
 
 Translate = Callable[[list[str], bool], Sequence[Translation]]
@@ -231,36 +230,24 @@ def _rendering(
 
 
 def _sentences(nodes: Nodes) -> list[_Sentence]:
-    """The sentences of a passage, between which there is only white space."""
+    """The sentences of a passage."""
     text = plain(nodes)
-    literals: list[tuple[Literal, int, int]] = [
-        (node, begin, end)
-        for node, begin, end in leaves(nodes)
-        if not isinstance(node, str) and not text[begin:end].isspace() and begin < end
-    ]
-    masked = re.sub(r"\s", " ", Rewriting(text, _masks(literals)).text)
-    ends = [0]
-    for part in split_sentences(masked):
-        ends.append(ends[-1] + len(part))
+    literals = list(_literals(nodes, text))
     linked = _needs_links(nodes)
     found = []
-    for begin, end in pairwise(ends):
-        part = text[begin:end]
-        stripped = part.strip()
-        if stripped:
-            start = begin + part.index(stripped)
-            inside = [
-                (node, (b - start, e - start))
-                for node, b, e in literals
-                if start <= b and e <= start + len(stripped)
-            ]
-            found.append(_Sentence(stripped, start, inside, linked))
+    for begin, end in sentence_places(text, [span for _, span in literals]):
+        inside = [
+            (node, (b - begin, e - begin)) for node, (b, e) in literals if begin <= b and e <= end
+        ]
+        found.append(_Sentence(text[begin:end], begin, inside, linked))
     return found
 
 
-def _masks(literals: Sequence[tuple[Literal, int, int]]) -> Iterator[tuple[int, int, str]]:
-    """Replacements of literals by letters, so that a full stop in a literal ends no sentence."""
-    return ((begin, end, "X" * (end - begin)) for _, begin, end in literals)
+def _literals(nodes: Nodes, text: str) -> Iterator[tuple[Literal, Range]]:
+    """The literals of a passage that are not white space, with their places in its text."""
+    for node, begin, end in leaves(nodes):
+        if not isinstance(node, str) and begin < end and not text[begin:end].isspace():
+            yield node, (begin, end)
 
 
 def _needs_links(nodes: Nodes) -> bool:
@@ -290,7 +277,7 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
     changes = [(one.begin, one.begin + len(one.text), said.text) for one, said in chosen]
     whole = Rewriting(text, changes)
     links: list[Link] = []
-    places: dict[Literal, Range] = {}
+    places = dict(_places_between(nodes, [one for one, _ in chosen], whole))
     notes: dict[str, None] = {}
     for one, said in chosen:
         begin = whole.new_span(one.begin, one.begin + len(one.text))[0]
@@ -305,6 +292,20 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
     )
     notes |= dict.fromkeys(doubts(sentences_of(pairs)))
     return Carried(nodes, Transfer(whole.text, tuple(links), places), pairs, tuple(notes))
+
+
+def _places_between(
+    nodes: Nodes, sentences: Sequence[_Sentence], whole: Rewriting
+) -> Iterator[tuple[Literal, Range]]:
+    """The places in the whole translation of the literals, and of the white space that is markup,
+    between two sentences."""
+    begins = [one.begin for one in sentences]
+    for node, begin, end in leaves(nodes):
+        if not isinstance(node, str) and begin < end:
+            before = bisect_right(begins, begin) - 1
+            last = sentences[before].begin + len(sentences[before].text) if before >= 0 else 0
+            if last <= begin:
+                yield node, whole.new_span(begin, end)
 
 
 def _told(literal: Literal) -> str:

@@ -13,6 +13,8 @@ UNITS = (
     "fps|dB|%|‰|€|EUR|USD|GBP|CHF"
 )
 _CONVERSION = r"[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGcsSp@]"
+SYMBOLS = "©®™℠♩♪♫♬♭♯★☆✓✔✗✘●○■□▪▫◆◇►▶◀◄→←↑↓⇒⇐•|¦"
+_IN_DATE = "(?:[yY]{2,4}|[mM]{2,4}|[dD]{2}|[hH]{2}|[sS]{2,3})"
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
@@ -23,6 +25,7 @@ _PATTERNS = (
     r"%\([\w.]++\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",  # %(name)s
     rf"%\d+\${_CONVERSION}",  # %1$s
     rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}(?![a-z])",
+    r"(?<![\d%])(?<!\d[ \u00a0\u202f])%L?n(?!\w)",  # Qt's number
     r"(?<!\d)(?:%[A-Za-z_]\w++%(?!\w)|%[A-Z][A-Z0-9_]+%|%\d(?!\w))",  # %name%, %1
     r"(?<![\d%])(?<!\d[ \u00a0\u202f])%\d*[dsu]",  # %d before a unit: %dpx
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
@@ -31,6 +34,8 @@ _PATTERNS = (
     r"(?<![\w.])[$€£¥]\d+(?:[.,]\d+)*(?!\w)",  # sums of money
     r"(?<![\w.])\d+(?:[.,]\d+)*[ \u00a0\u202f]?[$€£¥](?!\w)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
+    rf"\w+[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
+    rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD
     r"(?<![\w./])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.-]+(?:[/\\][\w.-]+)*[\w-]",  # paths
 )
 _AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
@@ -41,7 +46,8 @@ _NUMBERS = {"free": (), "amounts": (_AMOUNT,), "all": (_NUMBER,)}
 Numbers = Literal["free", "amounts", "all"]
 """Which numbers are carried over literally: none, those with a unit, or all of two digits."""
 _SIGNS = re.compile(
-    r"[@#{}%$€£¥`\\/&\[_]|www\.|\d\.\d+\.\d", re.IGNORECASE
+    rf"[@#{{}}%$€£¥`\\/&\[_{re.escape(SYMBOLS)}]|www\.|\d\.\d+\.\d|(?:y|m|d|h|s){{2}}[-.:]",
+    re.IGNORECASE,
 )  # one is in all that is protected
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
 _ICU_LIMIT = 4000  # characters of one message within braces

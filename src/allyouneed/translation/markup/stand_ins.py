@@ -15,15 +15,18 @@ NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", 
 NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
 _LETTERS = re.compile(r"\w*")
-_NUMBER = re.compile(r"\d[\d.,:/-]*")
+_NUMBER = re.compile(
+    r"\d[\d.,:/-]*|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n"  # or what a program replaces by one
+    r"|(?:[$%#]?\{|%\()(?:count|number|num|n|total|amount|quantity)(?:\}|\)[ds])"
+)
 TRIES = 3
 
 
 def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
     """For each literal of a sentence the words that may stand for it in a try, counted from 0.
 
-    A number stands for a number, and a name for anything else. Amounts, which models often copy
-    ("5 kg"), are tried as they are first.
+    A number stands for a number, or for its placeholder, and a name for anything else. Amounts,
+    which models often copy ("5 kg"), are tried as they are first.
     """
     if all(one[:1].isdigit() and not _NUMBER.fullmatch(one) for one in literals):
         return [(AS_IT_IS, NAMES, NUMBERS)[number]] * len(literals)
