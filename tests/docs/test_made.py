@@ -10,7 +10,8 @@ from made import MADE, command_line, filled, modules, paper, recipe_keys
 
 import allyouneed
 from allyouneed.cli.app import build
-from allyouneed.training.recipe.sections import FiltersSection, TrainingSection
+from allyouneed.training.recipe.data_sections import FiltersSection
+from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.recipe.toml_file import SCHEMAS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

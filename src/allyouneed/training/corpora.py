@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.shards import shards
+from allyouneed.training.recipe.data_sections import CorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
-from allyouneed.training.recipe.sections import CorpusSection
 
 
 def tables_of(

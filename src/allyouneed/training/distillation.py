@@ -35,8 +35,8 @@ from allyouneed.training.preparation import (
     start_from,
     translating,
 )
+from allyouneed.training.recipe.data_sections import TrainCorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
-from allyouneed.training.recipe.sections import TrainCorpusSection
 from allyouneed.training.workers import Workers
 from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.translator import Translator

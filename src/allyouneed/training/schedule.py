@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from allyouneed.training.recipe.sections import Count, NaturalNumber, Positive, Section
+from allyouneed.training.recipe.values import Count, NaturalNumber, Positive, Section
 
 
 class Noam(Section):

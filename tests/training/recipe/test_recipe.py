@@ -15,8 +15,9 @@ from allyouneed.core.config import PRESETS, TINY, TransformerConfig
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.filters import Filters
 from allyouneed.errors import DataError, RecipeError
+from allyouneed.training.recipe.data_sections import FiltersSection
 from allyouneed.training.recipe.reply_schema import ReplyRecipe, TrainReplyCorpusSection
-from allyouneed.training.recipe.sections import FiltersSection, ModelSection
+from allyouneed.training.recipe.sections import ModelSection
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe, packaged_recipes, to_toml
 
 MINIMAL = """

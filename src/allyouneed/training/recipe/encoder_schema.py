@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from allyouneed.data.tagged import TagFormat
 from allyouneed.training.recipe.schema import CommonRecipe
-from allyouneed.training.recipe.sections import File, Positive, Section, Share
+from allyouneed.training.recipe.values import File, Positive, Section, Share
 
 HELD_OUT = 0.05
 WEIGHT = "mean number of times that an epoch sees each of its examples"

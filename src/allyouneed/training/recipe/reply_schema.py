@@ -6,14 +6,9 @@ from pydantic import Field, model_validator
 
 from allyouneed.errors import AllYouNeedError
 from allyouneed.text.conversation import History
+from allyouneed.training.recipe.data_sections import CorpusSection, DataSection, TrainCorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
-from allyouneed.training.recipe.sections import (
-    CorpusSection,
-    Count,
-    DataSection,
-    Section,
-    TrainCorpusSection,
-)
+from allyouneed.training.recipe.values import Count, Section
 
 
 class ReplyCorpusSection(CorpusSection):

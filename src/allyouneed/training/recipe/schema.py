@@ -12,19 +12,17 @@ from pydantic import Field, model_validator
 from allyouneed.data.root import resolve
 from allyouneed.errors import ConfigError, DataError, UsageError
 from allyouneed.text.conversation import History
+from allyouneed.training.recipe.data_sections import DataSection, NoiseSection
 from allyouneed.training.recipe.sections import (
-    DataSection,
     GuidedAlignmentSection,
     ModelSection,
-    NaturalNumber,
-    NoiseSection,
     OptimizerSection,
     SamplesSection,
-    Section,
     TrainingSection,
     ValidationSection,
     VocabularySection,
 )
+from allyouneed.training.recipe.values import NaturalNumber, Section
 from allyouneed.training.schedule import Noam, ScheduleSection
 
 
