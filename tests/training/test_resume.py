@@ -15,8 +15,7 @@ import pytest
 import torch
 
 from allyouneed.errors import TrainingError
-from allyouneed.training import loop, signals, stored
-from allyouneed.training import run as run_module
+from allyouneed.training import loop, run_folder, signals, stored
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import Record, read_log
 from allyouneed.training.recipe.toml_file import load_recipe
@@ -481,7 +480,7 @@ def test_a_torchrun_goes_on_with_what_it_began(runs: Any, monkeypatch: pytest.Mo
     kept["state"]["launcher"] = f"elsewhere:1 {kept['state']['launcher']}"
     path.write_text(json.dumps(kept))
     assert runs.start("run", "training.steps=12").steps == 12
-    monkeypatch.setattr(run_module, "launcher", lambda: "elsewhere:2")
+    monkeypatch.setattr(run_folder, "launcher", lambda: "elsewhere:2")
     with pytest.raises(TrainingError, match="already holds a run"):
         runs.start("run", "training.steps=14")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from allyouneed.training.run import TrainingResult
 
+SIGNAL_EXIT = 128  # the exit code is this plus the signal's number, as in a shell
 Recipe = Annotated[
     str,
     typer.Argument(
@@ -25,38 +26,40 @@ Recipe = Annotated[
         "name lists them all), or a TOML file.",
     ),
 ]
-SIGNAL_EXIT = 128  # the exit code is this plus the signal's number, as in a shell
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="SECTION.KEY=VALUE", help="Keys of the recipe to change."),
+]
+Into = Annotated[Path | None, typer.Option(help="The run's folder; by default runs/NAME.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue from the newest checkpoint in the folder.")
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show the run's files, sizes, steps and tokens, estimated within a second. Writes "
+        "nothing. The exit code is 1 if something is missing.",
+    ),
+]
+Measure = Annotated[
+    bool,
+    typer.Option(
+        "--measure",
+        help="With --dry-run: read all data, tokenise a sample, and time a step. Takes "
+        "minutes for large corpora.",
+    ),
+]
 
 
 def train(
     *,
     recipe: Recipe,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SECTION.KEY=VALUE", help="Keys of the recipe to change."),
-    ] = None,
-    into: Annotated[
-        Path | None, typer.Option(help="The run's folder; by default runs/NAME.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the newest checkpoint in the folder.")
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Show the run's files, sizes, steps and tokens, estimated within a second. Writes "
-            "nothing. The exit code is 1 if something is missing.",
-        ),
-    ] = False,
-    measure: Annotated[
-        bool,
-        typer.Option(
-            "--measure",
-            help="With --dry-run: read all data, tokenise a sample, and time a step. Takes "
-            "minutes for large corpora.",
-        ),
-    ] = False,
+    overrides: Overrides = None,
+    into: Into = None,
+    resume: Resume = False,
+    dry_run: DryRun = False,
+    measure: Measure = False,
     json: Json = False,
     running: RunningOnCore,
 ) -> None:

@@ -29,14 +29,10 @@ from allyouneed.files import whole_file
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS
 from allyouneed.training.corpora import corpora_of
-from allyouneed.training.preparation import (
-    Note,
-    languages_of,
-    start_from,
-    translating,
-)
+from allyouneed.training.preparation import Note
 from allyouneed.training.recipe.data_sections import TrainCorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
+from allyouneed.training.starting_model import languages_of, start_from, translating
 from allyouneed.training.workers import Workers
 from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.translator import Translator

@@ -37,9 +37,9 @@ from allyouneed.model_folder.folder import (
 from allyouneed.model_folder.weights.model import read_weights
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.opening import encoder_tokenizer, open_tokenizer
-from allyouneed.training.preparation import check_same_model
 from allyouneed.training.recipe.encoder_schema import EncoderRecipe
 from allyouneed.training.recipe.sections import TrainingSection
+from allyouneed.training.starting_model import check_same_model
 from allyouneed.training.survey import Survey
 from allyouneed.training.tasks.task import Note, Outlook, RunStart, Task, TaskBatch
 from allyouneed.training.training_loss import TrainingLoss

@@ -37,20 +37,17 @@ from allyouneed.training.distillation import distil, teachers_of
 from allyouneed.training.guided_alignment import split_links
 from allyouneed.training.loss import label_smoothed_loss
 from allyouneed.training.objective import Objective
-from allyouneed.training.preparation import (
-    Material,
+from allyouneed.training.preparation import Material, all_that_fit, filters_of, prepare
+from allyouneed.training.recipe.schema import PairsRecipe
+from allyouneed.training.starting_model import (
     alignment_heads_of,
-    all_that_fit,
-    filters_of,
     languages_into,
     languages_of,
     multilingual_of,
     normaliser_of,
-    prepare,
     start_from,
     tokenizer_of,
 )
-from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts, texts_by_language
 from allyouneed.training.tasks.task import Outlook, RunStart, Task
 from allyouneed.training.validation import Measured, Validation
