@@ -14,6 +14,9 @@ from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.readers import read_pairs
 from allyouneed.errors import DataError, ModelFolderError, RecipeError
 from allyouneed.loading import load, load_ensemble
+from allyouneed.model_folder.folder import save_model_folder
+from allyouneed.text.languages import Languages
+from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training import distillation
 from allyouneed.training.distillation import SEARCH, distil
 from allyouneed.training.log import Record
@@ -323,6 +326,48 @@ def test_nothing_is_translated_for_a_recipe_that_cannot_be(
     two = f'{{made="reverse", pairs=20, distill="{taught.root / "teacher" / "model"}"}}'
     with pytest.raises((DataError, ModelFolderError), match=said):
         taught.start("run", f'data.train=[{two}, {{made="copy"}}]', amiss)
+
+
+@pytest.fixture
+def polyglot(small_model: Callable[..., Any], small_tokenizer: Tokenizer, tmp_path: Path) -> Path:
+    """A model of three languages that writes other words for each of them."""
+    languages = Languages(
+        sources=("de", "en", "fr"),
+        targets=("de", "en", "fr"),
+        marks={"de": (20,), "en": (21,), "fr": (22,)},
+        source_begins_with="source",
+        translation_begins_with="target",
+    )
+    model = small_model(d_model=32, shared_embeddings="none", output_bias=True)
+    with torch.no_grad():
+        model.output.bias[model.config.end] += 3
+    save_model_folder(tmp_path / "polyglot", model, small_tokenizer, multilingual=languages)
+    return tmp_path / "polyglot"
+
+
+@pytest.mark.parametrize("key", ["distill", "back_translate"])
+def test_a_teacher_of_many_languages_is_told_the_two_of_the_recipe(
+    polyglot: Path, runs: Any, key: str
+) -> None:
+    there = ("source_language=German", "target_language=fr")
+    runs.start("student", f"data.train.0.{key}={polyglot}", STEPS, *there)
+    (made,) = (runs.root / "student" / "cache").glob("*-*.jsonl")
+    read, written = ("source", "target") if key == "distill" else ("target", "source")
+    source, target = ("de", "fr") if key == "distill" else ("fr", "de")
+    found = rows(made)
+    texts = load(polyglot)(
+        [one[read] for one in found], options=SEARCH, source=source, target=target
+    )
+    assert found
+    assert [one[written] for one in found] == [one.text for one in texts]
+
+
+@pytest.mark.parametrize("named", [(), ("source_language=German", "target_language=Italian")])
+def test_a_teacher_of_many_languages_needs_two_that_it_has(
+    polyglot: Path, runs: Any, named: tuple[str, ...]
+) -> None:
+    with pytest.raises(RecipeError, match=r"^distill: .*polyglot: this model .*source_language"):
+        runs.start("student", f"data.train.0.distill={polyglot}", STEPS, *named)
 
 
 def test_a_teacher_that_translates_the_other_way_is_refused(taught: Any) -> None:

@@ -24,10 +24,10 @@ from allyouneed.data.store import described
 from allyouneed.data.store_writer import Progress
 from allyouneed.decoding.length_penalty import Wu
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.errors import DataError, RecipeError
+from allyouneed.errors import DataError, RecipeError, UsageError
 from allyouneed.files import whole_file
 from allyouneed.loading import load, load_ensemble
-from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS
+from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder
 from allyouneed.training.corpora import corpora_of
 from allyouneed.training.preparation import Note
 from allyouneed.training.recipe.data_sections import TrainCorpusSection
@@ -35,6 +35,7 @@ from allyouneed.training.recipe.schema import PairsRecipe
 from allyouneed.training.starting_model import languages_of, start_from, translating
 from allyouneed.training.workers import Workers
 from allyouneed.translation.assembly import CUT_OFF
+from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator
 
 SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # with 0.6 the student would learn brevity
@@ -77,19 +78,35 @@ def teachers_of(section: TrainCorpusSection, languages: tuple[str, str]) -> list
 
     Raises:
         ModelFolderError: a folder cannot be read; the message names the recipe's key.
-        RecipeError: a model translates in the wrong direction.
+        RecipeError: a model translates in the wrong direction, or has several directions and
+            `languages` does not say which.
     """
-    key, other, there = "distill", "back_translate", languages
+    key, other = "distill", "back_translate"
     if section.written == "source":
-        key, other, there = other, key, (languages[1], languages[0])
+        key, other = other, key
+    there = _read_and_written(section, languages)
     folders = [translating(name, key) for name in section.teachers]
     for folder in folders:
-        if all(languages) and folder.languages == (there[1], there[0]) != there:
+        if folder.multilingual is not None:
+            try:
+                folder.speaks.direction(*there)
+            except UsageError as error:
+                raise RecipeError(
+                    f"{key}: {folder.path}: {error}; the recipe's source_language and "
+                    "target_language say what it is to translate"
+                ) from error
+        elif all(languages) and folder.languages == (there[1], there[0]) != there:
             raise RecipeError(
                 f"{key}: {folder.path} translates {' to '.join(folder.languages)}, but this needs "
                 f"{' to '.join(there)}; name a model for that, or use {other} instead"
             )
     return [folder.path for folder in folders]
+
+
+def _read_and_written(section: TrainCorpusSection, languages: tuple[str, str]) -> tuple[str, str]:
+    """The languages that the teachers of a corpus read and write."""
+    source, target = languages
+    return (target, source) if section.written == "source" else (source, target)
 
 
 class _TaughtCorpus:
@@ -99,7 +116,9 @@ class _TaughtCorpus:
         self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
     ) -> None:
         self._corpora = corpora_of(recipe, section)
-        self._teachers = teachers_of(section, languages_of(recipe, start_from(recipe)))
+        languages = languages_of(recipe, start_from(recipe))
+        self._teachers = teachers_of(section, languages)
+        self._languages = _read_and_written(section, languages)
         self._written = section.written
         self._done = "distilled" if section.written == "target" else "translated back"
         self._workers = workers
@@ -146,9 +165,14 @@ class _TaughtCorpus:
                 "corpora": described(self._corpora, content),
                 "written": self._written,
                 "search": repr(SEARCH),
+                **({"languages": self._languages} if self._is_multilingual() else {}),
             },
         )
         return key[:16]
+
+    def _is_multilingual(self) -> bool:
+        """Whether the teachers have to be told the languages."""
+        return any(open_model_folder(one).multilingual is not None for one in self._teachers)
 
     def _names(self) -> str:
         """The names of the files that the teachers read."""
@@ -171,10 +195,15 @@ class _TaughtCorpus:
         """Writes this worker's share of the parts. Returns the number of pairs it translated."""
         self._parts.mkdir(exist_ok=True)
         pairs, number, done, own = self._pairs(), 0, 0, 0
+        source, target = self._languages if self._is_multilingual() else (None, None)
+
+        def ask(texts: list[str], options: BeamOptions) -> list[Translation]:
+            return translator(texts, options=options, source=source, target=target)
+
         while part := list(islice(pairs, PART)):
             place = self._parts / f"{number:06d}.jsonl"
             if number % self._workers.world == self._workers.rank and not place.exists():
-                _write(place, translator, part, self._written)
+                _write(place, ask, part, self._written)
                 own += len(part)
             number, done = number + 1, done + len(part)
             progress("translating", done, total)
@@ -201,12 +230,17 @@ class _TaughtCorpus:
             ) from error
 
 
-def _write(place: Path, translator: Translator, pairs: Sequence[Pair], written: Side) -> None:
-    """Writes one part of the translations."""
+def _write(
+    place: Path,
+    ask: Callable[[list[str], BeamOptions], list[Translation]],
+    pairs: Sequence[Pair],
+    written: Side,
+) -> None:
+    """Writes one part of the translations, which the translator `ask` makes."""
     read: Side = "source" if written == "target" else "target"
     texts = [getattr(pair, read) for pair in pairs]
     with whole_file(place) as beside, beside.open("w", encoding="utf-8") as file:
-        for found in translator(texts, options=SEARCH):
+        for found in ask(texts, SEARCH):
             if CUT_OFF not in found.notes:
                 pair = {read: found.source, written: found.text}
                 file.write(json.dumps(pair, ensure_ascii=False) + "\n")
