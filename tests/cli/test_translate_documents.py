@@ -87,7 +87,10 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["no.html", "--to", "x.html"], 2, "'no.html' is not a file"),
+        (["no.html", "--to", "x.html"], 2, "'no.html' is not a file or folder that is there"),
+        (["--to", "x.html"], 2, "name the file to translate, too"),
+        (["page.html", "--to", "x.docx"], 2, "x.docx would not be docx"),
+        (["page.html", "--to", "x.docx"], 2, "name x.html, or --format"),
         (["page.html", "--to", "page.html"], 2, "the translation would overwrite"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
         (["page.html", "--to", "x.html", "--keys", "a"], 2, "--keys is for JSON and JSON lines"),
@@ -105,7 +108,7 @@ def test_calls_that_are_wrong(
     done = call("translate", "--model", copier_folder, *arguments)
     assert (done.code, done.out) == (code, "")
     assert said in done.err
-    assert not Path("x.html").exists()
+    assert not any(Path(name).exists() for name in ("x.html", "x.docx"))
     assert Path("page.html").read_text() == PAGE
 
 

@@ -41,8 +41,13 @@ def document_place(
     given = bool(texts) and all(_is_there(text) for text in texts or ())
     if is_path(to):
         if not given:
-            missing = next((text for text in texts or () if not _is_there(text)), "a file")
-            raise UsageError(f"--to {to} is for documents, but {missing!r} is not a file")
+            missing = next((text for text in texts or () if not _is_there(text)), None)
+            if missing is None:
+                raise UsageError(f"--to {to} is for documents; name the file to translate, too")
+            raise UsageError(
+                f"--to {to} is for documents, but {missing!r} is not a file or folder that is "
+                "there; correct its name"
+            )
         return Path(str(to))
     if given and output is not None:
         return output

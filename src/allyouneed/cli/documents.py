@@ -195,6 +195,8 @@ def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tu
                 f"the translation of {path} is written as {writes}; name "
                 f"{place.with_suffix('.' + writes)}"
             )
+        elif not (writes or into_folder or format):
+            _check_ending(path, place)
         if place.resolve() == path.resolve():
             raise UsageError(f"the translation would overwrite {path}; name another file")
         yield path, place
@@ -211,3 +213,17 @@ def _codes(translator: "Translator", how: Mapping[str, Any]) -> tuple[str, str]:
     first = speaks.direction(source, via or target)
     last = speaks.direction(via, target) if via else first
     return code_of(first.source) or "und", code_of(last.target) or "und"
+
+
+def _check_ending(path: Path, place: Path) -> None:
+    """A translation has the format of its file, whatever it is called.
+
+    Raises:
+        UsageError: the ending of `place` names another format.
+    """
+    named = BY_ENDING.get(place.suffix.lower().lstrip("."))
+    if named not in (None, format_of(path)):
+        raise UsageError(
+            f"{place} would not be {named.name}: the translation of {path} has the same format as "
+            f"the file; name {place.with_suffix(path.suffix)}, or --format for {path}"
+        )

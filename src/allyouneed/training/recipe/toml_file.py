@@ -119,7 +119,10 @@ def _read(name_or_path: str | Path) -> tuple[str, str, list[Path]]:
             f"{path}:{line}: byte {error.start} is not UTF-8; save the recipe as UTF-8"
         ) from None
     except OSError as error:
-        raise RecipeError(f"{path}: cannot read the recipe: {error.strerror}") from None
+        raise RecipeError(
+            f"{path}: cannot read the recipe: {error.strerror}; correct the path, or name a "
+            f"packaged recipe, one of {', '.join(packaged_recipes())}"
+        ) from None
 
 
 def _schema(table: Mapping[str, Any], place: str) -> type[CommonRecipe]:
