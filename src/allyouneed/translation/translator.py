@@ -128,29 +128,36 @@ class Translator(OpenedModel):
         """
         if via := self.speaks.between(source, target):
             refuse_terms(terms, str(source), via, str(target))
+        languages: dict[str, Any] = {"source": source, "target": target}
+        how: dict[str, Any]
         if markup not in (None, "text") or ignore_tags:
             check_tags(markup, ignore_tags, protect, bool(alignments or prefix or n_best > 1))
-            from allyouneed.translation.markup.marked_text import translate_marked
-
-            how: dict[str, Any] = {"beam": beam, "options": options, **search}
-            how |= {"source": source, "target": target, "protect": False}
-            how["terms"] = None if terms is None else self.glossary(terms, source, target)
-            marked = translate_marked(
-                lambda texts, alignments: self(texts, alignments=alignments, **how),
-                texts_of(text),
-                markup or "text",
-                ignore_tags=ignore_tags,
-                protect=() if isinstance(protect, bool) else protect,
-            )
-            return marked[0] if isinstance(text, str) else marked
-        options = search_options(beam, n_best, options, search)
-        if via:
-            how = {"options": options, "prefix": prefix, "alignments": alignments}
-            found = self._through(
-                via, texts_of(text, prefix), str(source), str(target), protect=protect, **how
-            )
+            known = None if terms is None else self.glossary(terms, **languages)
+            how = {"beam": beam, "options": options, "terms": known, **languages, **search}
+            found = self._marked(texts_of(text), markup or "text", ignore_tags, protect, how)
             return found[0] if isinstance(text, str) else found
-        request = TranslationRequest(
+        how = {"options": search_options(beam, n_best, options, search), "prefix": prefix}
+        how |= {"alignments": alignments, "protect": protect}
+        texts = texts_of(text, prefix)
+        if via:
+            found = self._through(via, texts, str(source), str(target), **how)
+        else:
+            found = self._translated(texts, self._request(**how, **languages, terms=terms))
+        return found[0] if isinstance(text, str) else found
+
+    def _request(
+        self,
+        *,
+        options: Options,
+        prefix: str,
+        alignments: bool,
+        source: str | None,
+        target: str | None,
+        protect: bool | Sequence[str],
+        terms: Terms | None,
+    ) -> TranslationRequest:
+        """The arguments of a call, checked and read, as one value."""
+        return TranslationRequest(
             options,
             prefix,
             alignments,
@@ -158,8 +165,28 @@ class Translator(OpenedModel):
             protection_of(protect),
             None if terms is None else self.glossary(terms, source, target),
         )
-        found = self._translated(texts_of(text, prefix), request)
-        return found[0] if isinstance(text, str) else found
+
+    def _marked(
+        self,
+        texts: list[str],
+        markup: str,
+        ignore_tags: Sequence[str],
+        protect: bool | Sequence[str],
+        how: dict[str, Any],
+    ) -> list[Translation]:
+        """The translations of texts with tags. `how` has the keywords of the calls that translate
+        their sentences."""
+        from allyouneed.translation.markup.marked_text import translate_marked
+
+        return translate_marked(
+            lambda sentences, alignments: self(
+                sentences, alignments=alignments, protect=False, **how
+            ),
+            texts,
+            markup,
+            ignore_tags=ignore_tags,
+            protect=() if isinstance(protect, bool) else protect,
+        )
 
     def _through(
         self, via: str, texts: Sequence[str], source: str, target: str, **how: Any
@@ -255,13 +282,14 @@ class Translator(OpenedModel):
                 self._through(via, texts_of(chunk, prefix), str(source), str(target), **how)
                 for chunk in chunks
             )
-        request = TranslationRequest(
-            options or BeamOptions(),
-            prefix,
-            alignments,
-            self.speaks.direction(source, target),
-            protection_of(protect),
-            None if terms is None else self.glossary(terms, source, target),
+        request = self._request(
+            options=options or BeamOptions(),
+            prefix=prefix,
+            alignments=alignments,
+            source=source,
+            target=target,
+            protect=protect,
+            terms=terms,
         )
         return self._chunks(chunks, request)
 
