@@ -41,7 +41,8 @@ def translate(body: Body):
     [found] = model.translate_batch([pieces(body.q)], **OPTIONS)
     return {"translatedText": text(found)}
 """
-# A task takes all texts that wait, and gives them to CTranslate2 as one asynchronous batch.
+# A task takes all texts that wait, and gives them to CTranslate2 as one asynchronous batch. Each
+# result is asked for once: of two threads that ask for one result, one gets it without hypotheses.
 BATCHES = """
 waiting = asyncio.Queue()
 async def collect():
@@ -51,11 +52,10 @@ async def collect():
             some.append(waiting.get_nowait())
         asked = model.translate_batch(
             [pieces(one) for one, _ in some], asynchronous=True, max_batch_size=32, **OPTIONS)
-        asyncio.create_task(hand_out(some, asked))
-        await asyncio.to_thread(asked[len(asked) // 2].result)
-async def hand_out(some, asked):
-    for (_, answer), one in zip(some, asked):
-        answer.set_result(text(await asyncio.to_thread(one.result)))
+        given = [asyncio.create_task(give(answer, one)) for (_, answer), one in zip(some, asked)]
+        await given[len(given) // 2]
+async def give(answer, one):
+    answer.set_result(text(await asyncio.to_thread(one.result)))
 @app.on_event("startup")
 async def begin():
     app.state.collecting = asyncio.create_task(collect())
