@@ -141,6 +141,7 @@ def half(bench: Bench) -> Iterator[Row]:
     yield Row("one sentence alone, ms", alone * 1000)
     yield Row("half of the capacity: p50 over alone", p50, 2, 1.3, most=True)
     yield Row("half of the capacity: p99 over alone", p99, 6, 3, most=True)
+    yield Row("  the clients were late by at most, s", found.late)
 
 
 def many(bench: Bench) -> Iterator[Row]:
@@ -164,6 +165,7 @@ def overload(bench: Bench) -> Iterator[Row]:
     yield Row("  p99 of the accepted, s (their deadline)", late, DEADLINE, DEADLINE, most=True)
     yield Row("  refused", found.refused)
     yield Row("  never sent, because 2,000 were under way", found.unsent)
+    yield Row("  the clients were late by at most, s", found.late)
 
 
 def memory(bench: Bench) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 
 STOP_SECONDS = 30.0  # given to what runs when a service ends
-NICE = 3  # niceness of a worker's thread; threads with a lower one go first
+NICE = 3  # added to the niceness of a worker's thread; threads with a lower one go first
 
 OnBatch = Callable[[Batch, float], None]
 
@@ -93,7 +93,9 @@ def step_back() -> None:
     """Gives the threads that answer, and that serve light clients, precedence over this one."""
     if sys.platform == "linux":
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+            thread = threading.get_native_id()
+            own = os.getpriority(os.PRIO_PROCESS, thread)
+            os.setpriority(os.PRIO_PROCESS, thread, own + NICE)
 
 
 def together(sentences: list[tuple[Order, int]]) -> Job:
