@@ -6,6 +6,7 @@ import logging
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -235,6 +236,36 @@ def test_time_lost_before_a_request_is_seen_counts_too(
         assert late.status_code == 503
         assert int(late.headers["retry-after"]) >= 3
         assert one.post("/translate", json=HELLO).status_code == 200
+
+
+def test_a_request_that_can_only_be_late_is_refused_unread(
+    start: Start, copier: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, search = threading.Event(), threading.Event(), copier.engine.search
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        begun.set()
+        go_on.wait(30)
+        return search(*arguments, **named)
+
+    monkeypatch.setattr(copier.engine, "search", slow)
+    with start(threads=1) as one, ThreadPoolExecutor(8) as pool:
+        one.service.queue.batch_sentences = 1
+        patient = {"json": HELLO, "headers": {"request-timeout": "600"}}
+        waiting = [pool.submit(one.post, "/translate", **patient) for _ in range(8)]
+        assert begun.wait(30)
+        while one.service.queue.sentences < 7:
+            time.sleep(0.01)
+        one.service.queue.rate.add(1, 1.0)  # a token a second
+        broken: dict[str, Any] = {"content": b"{", "headers": {"request-timeout": "0.5"}}
+        refused = one.post("/translate", **broken)
+        assert refused.status_code == 503
+        assert int(refused.headers["retry-after"]) >= 1
+        assert one.post("/detect", **broken).status_code == 400
+        broken["headers"] = {"request-timeout": "600"}
+        assert one.post("/translate", **broken).status_code == 400
+        go_on.set()
+        assert {one.result().status_code for one in waiting} == {200}
 
 
 def test_the_lag_of_a_busy_loop_is_measured(start: Start) -> None:

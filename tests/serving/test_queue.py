@@ -184,6 +184,18 @@ def test_the_expected_wait_goes_by_a_clients_share(copier: Translator) -> None:
     assert queue.expected_wait("other", 100) == pytest.approx(200 / 200)
 
 
+def test_a_short_order_waits_for_a_sentence_of_each_client(copier: Translator) -> None:
+    queue = Queue()
+    queue.workers = 1
+    queue.rate.add(100, 1.0)
+    for number in range(9):
+        queue.put(order(copier, f"client {number}", ["Hello, hello, hello."])[0])
+    each = queue.tokens / 9
+    assert each > 2
+    assert queue.expected_wait("x", 1) == pytest.approx((queue.tokens + 1) / 100)
+    assert queue.expected_wait("x", 0) == pytest.approx(queue.tokens / 100)
+
+
 def test_results_come_back_to_whom_they_belong(copier: Translator) -> None:
     queue = Queue(batch_sentences=5)
     crew = Crew(queue, 2)

@@ -47,6 +47,7 @@ from allyouneed.serving.shelf import Shelf
 LOG = logging.getLogger("allyouneed.serving")
 SAVE_SECONDS = 5.0  # between two writes of how much the keys were used
 LAG_SECONDS = 0.05  # between two measurements of the event loop's delay
+LAG_MEMORY = 0.9  # the share of a delay that counts at the next measurement
 
 Open = Callable[[], Shelf]
 
@@ -111,7 +112,11 @@ class Service:
             lifespan=self._lifespan,
             middleware=[
                 Middleware(
-                    Door, settings=self.settings, metrics=self.metrics, route_of=self._route_of
+                    Door,
+                    settings=self.settings,
+                    metrics=self.metrics,
+                    route_of=self._route_of,
+                    hopeless=lambda named: self.desk.intake.hopeless(named, self.guard.lag),
                 )
             ],
             exception_handlers={HTTPException: _http_error, Refused: _refused},
@@ -160,7 +165,7 @@ class Service:
         while True:
             planned = time.monotonic() + LAG_SECONDS
             await asyncio.sleep(LAG_SECONDS)
-            self.guard.lag = max(0.0, time.monotonic() - planned)
+            self.guard.lag = max(0.0, time.monotonic() - planned, LAG_MEMORY * self.guard.lag)
 
     def _save(self) -> None:
         try:

@@ -15,10 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
+from allyouneed.serving.visit import TIMEOUT_HEADER
 
 REQUESTS = logging.getLogger("allyouneed.serving.requests")
 ERRORS = logging.getLogger("allyouneed.serving.errors")
 TAKE_FILES = ("/translate_file", "/v2/document")
+TRANSLATE = ("/translate", "/v1/translate", "/v2/translate")
 BODY_SECONDS = 30.0  # that a body may take to arrive
 TRACE = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 ALLOWED_HEADERS = "authorization, content-type, request-timeout, traceparent"
@@ -33,7 +35,8 @@ class Door:
     """Checks a request's host and origin, limits its body, counts and logs it, and answers errors
     without details of the code.
 
-    `route_of` gives the path of a handler as it stands in the list of operations.
+    `route_of` gives the path of a handler as it stands in the list of operations. `hopeless` gives
+    the refusal of a request for a translation that would be late, by the time that it names.
     """
 
     def __init__(
@@ -42,11 +45,13 @@ class Door:
         settings: Settings,
         metrics: Metrics,
         route_of: Callable[[Scope], str],
+        hopeless: Callable[[str | None], Refused | None],
     ) -> None:
         self.app = app
         self.settings = settings
         self.metrics = metrics
         self.route_of = route_of
+        self.hopeless = hopeless
         self.hosts = {host.lower() for host in settings.hosts}
         self.origins = {origin.lower().rstrip("/") for origin in settings.origins}
 
@@ -93,6 +98,9 @@ class Door:
         length = headers.get(b"content-length", "0")
         if length.isdecimal() and int(length[:19]) > self._most(scope):
             return error_answer(scope, self._too_large(scope))
+        if scope["method"] == "POST" and scope["path"] in TRANSLATE:
+            late = self.hopeless(headers.get(TIMEOUT_HEADER.encode()))
+            return None if late is None else error_answer(scope, late)
         return None
 
     def _most(self, scope: Scope) -> int:

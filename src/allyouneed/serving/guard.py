@@ -9,14 +9,15 @@ from allyouneed.serving.visit import Visit, address
 
 NO_KEY = "Please contact the server operator to get an API key"
 WRONG_KEY = "Invalid API key"
+ROUNDS = 2  # of the event loop, until it has read a request, and until it has sent an answer
 USED_UP = "the characters of this API key are used up for this month"
 
 
 class Guard:
     """Admits requests, with a key where keys are needed, and counts what they use.
 
-    `lag` is the delay of the event loop in seconds. A request has waited about so long before the
-    guard sees it, so the delay counts towards the request's deadline.
+    `lag` is the delay of the event loop in seconds. A request waits for two rounds of the loop
+    before the guard sees it, and its answer for two more. Both count towards its deadline.
     """
 
     def __init__(self, keyring: Keyring, metrics: Metrics, patience: float) -> None:
@@ -40,7 +41,8 @@ class Guard:
             self.metrics.rejected.labels("limit").inc()
             raise Refused(429, f"Slowdown: {most} per 1 minute", wait)
         visit = Visit.of(request, client, self.patience, key)
-        visit.until -= self.lag
+        visit.until -= ROUNDS * self.lag
+        visit.to_answer = ROUNDS * self.lag
         request.scope["visit"] = visit
         return visit
 

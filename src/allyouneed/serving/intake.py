@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from allyouneed.errors import AllYouNeedError, UsageError
+from allyouneed.serving.guard import ROUNDS
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.order import Order
 from allyouneed.serving.post import Post
@@ -14,7 +15,7 @@ from allyouneed.serving.queue import Queue
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import ShelvedModel
-from allyouneed.serving.visit import Visit
+from allyouneed.serving.visit import Visit, seconds_of
 from allyouneed.translation.request import TranslationRequest
 
 MANY_CHARACTERS = 20_000  # are prepared in a thread, so that others are answered meanwhile
@@ -100,15 +101,26 @@ class Intake:
 
     def _check(self, tokens: int, visit: Visit) -> None:
         """Raises Refused if the queue is full, or too long for the request's deadline."""
-        wait = self.queue.expected_wait(visit.client, tokens)
+        wait = self.queue.expected_wait(visit.client, tokens) + visit.to_answer
         if wait > visit.seconds_left:
-            reason, after = "deadline", wait - visit.seconds_left
-        elif self.queue.tokens + tokens > self.settings.queue_tokens:
-            reason, after = "full", wait / 2
-        else:
-            return
+            raise self._refusal("deadline", wait - visit.seconds_left)
+        if self.queue.tokens + tokens > self.settings.queue_tokens:
+            raise self._refusal("full", wait / 2)
+
+    def hopeless(self, named: str | None, lag: float) -> Refused | None:
+        """The refusal of a request that would be late whatever it asks for. `named` is its header
+        with the seconds that it may take. To refuse it before it is read leaves more time for
+        others."""
+        try:
+            patience = seconds_of(named, self.settings.deadline)
+        except Refused:
+            return None  # is told when the request is read
+        late = self.queue.expected_wait("", 0) + 2 * ROUNDS * lag - patience
+        return self._refusal("deadline", late) if late > 0 else None
+
+    def _refusal(self, reason: str, after: float) -> Refused:
         self.metrics.rejected.labels(reason).inc()
-        raise Refused(
+        return Refused(
             503,
             "too much is waiting to be translated in the time for this request; try again later",
             min(max(1, math.ceil(after)), MOST_SECONDS),

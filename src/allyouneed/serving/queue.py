@@ -117,13 +117,17 @@ class Queue:
 
     def expected_wait(self, client: str, tokens: int) -> float:
         """Estimated seconds until a new order with this number of tokens would be done. The
-        estimate is 0 before the first batch."""
+        estimate is 0 before the first batch.
+
+        Clients take turns by sentences, so a short order waits for a sentence of each of them.
+        """
         with self._free:
             own = sum(order.tokens for order in self._clients.get(client, ())) + tokens
             others = self.tokens + tokens
             clients = len(self._clients) + (client not in self._clients)
             speed = self.rate.tokens_per_second * max(self.workers, 1)
-        return min(others, own * clients) / speed if speed else 0.0
+            turn = max(own, self.tokens / max(self.sentences, 1))
+        return min(others, turn * clients) / speed if speed else 0.0
 
     def _next_batch(self) -> Batch | None:
         client = next(iter(self._clients), None)

@@ -101,6 +101,7 @@ def configuration(service: Service) -> uvicorn.Config:
     config = uvicorn.Config(
         service.app,
         http=BoundedProtocol,
+        loop="asyncio",  # uvloop accepts one connection a round: under load new clients wait long
         ws="none",
         log_config=None,
         access_log=False,

@@ -19,14 +19,16 @@ class Visit:
     """`request` is None for work that goes on without its client.
 
     `client` names who asks, because the queue is fair between clients. `until` is the deadline (as
-    `time.monotonic` counts). `texts` and `characters` are counted for the log. `streamed` is
-    set where the answer goes on after its handler.
+    `time.monotonic` counts). `to_answer` is how many seconds an answer takes that is ready.
+    `texts` and `characters` are counted for the log. `streamed` is set where the answer goes on
+    after its handler.
     """
 
     request: Request | None
     client: str
     until: float
     key: Key | None = None
+    to_answer: float = 0.0
     texts: int = 0
     characters: int = 0
     streamed: bool = False
@@ -40,14 +42,7 @@ class Visit:
             Refused: the request names a time that is no number of seconds above 0.
         """
         named = request.headers.get(TIMEOUT_HEADER)
-        if named is not None:
-            try:
-                patience = float(named)
-            except ValueError:
-                patience = -1.0
-            if not 0 < patience <= 3600:
-                raise Refused(400, "Request-Timeout must be a number of seconds, 0 to 3600")
-        return cls(request, client, time.monotonic() + patience, key)
+        return cls(request, client, time.monotonic() + seconds_of(named, patience), key)
 
     @property
     def seconds_left(self) -> float:
@@ -91,6 +86,23 @@ class Visit:
         """Stops listening for the client."""
         if self._gone is not None:
             self._gone.cancel()
+
+
+def seconds_of(named: str | None, patience: float) -> float:
+    """The seconds that a request may take, from its header; `patience` without a header.
+
+    Raises:
+        Refused: the header is no number of seconds above 0.
+    """
+    if named is None:
+        return patience
+    try:
+        patience = float(named)
+    except ValueError:
+        patience = -1.0
+    if not 0 < patience <= 3600:
+        raise Refused(400, "Request-Timeout must be a number of seconds, 0 to 3600")
+    return patience
 
 
 def address(request: Request) -> str:
