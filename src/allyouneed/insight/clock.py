@@ -38,7 +38,8 @@ class Clock:
         stack.callback(embeddings.register_forward_pre_hook(self._begin).remove)
 
     def tell_sentences(self, model: Transformer | EncoderOnly, stack: ExitStack) -> None:
-        """Also sets `now.sentences`, from what the attention of the first layer is told."""
+        """Also sets `now.sentences`, from the site that the attention of the first layer
+        receives."""
         if isinstance(model, EncoderOnly):
             return
         for layer in list(model.decoder.layers)[:1]:

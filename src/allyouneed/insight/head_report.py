@@ -49,7 +49,7 @@ class HeadEntry:
     measures: Mapping[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """All fields, with values that JSON can hold."""
         place = {"head": self.name, "kind": self.kind, "layer": self.layer, "number": self.head}
         return {**place, **self.measures}
 
@@ -94,7 +94,7 @@ class HeadReport:
         return {name: {kind: self.grid(name, kind) for kind in KINDS} for name in self.measured()}
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """All fields, with values that JSON can hold."""
         return {
             "sentences": self.sentences,
             "target_tokens": self.target_tokens,

@@ -48,7 +48,7 @@ class HiddenUnitMemory:
     promotes: tuple[tuple[str, float], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """All fields, with values that JSON can hold."""
         return {
             "feed_forward": self.feed_forward,
             "unit": self.unit,

@@ -40,7 +40,7 @@ class Reason:
         return math.exp(self.log_probability)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it."""
+        """All fields by name, with values that JSON can hold."""
         return asdict(self)
 
 

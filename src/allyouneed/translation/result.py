@@ -35,7 +35,7 @@ class Score:
         return math.exp(self.average_log_likelihood)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it."""
+        """All fields by name, with values that JSON can hold."""
         return {
             "log_probability": self.log_probability,
             "average_log_likelihood": self.average_log_likelihood,
@@ -81,7 +81,7 @@ class Translation(Score):
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it by name, as JSON can hold it; the alignment in Pharaoh format."""
+        """All fields by name, with values that JSON can hold; the alignment in Pharaoh format."""
         return {
             "source": self.source,
             "text": self.text,

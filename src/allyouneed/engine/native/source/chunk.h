@@ -107,8 +107,8 @@ struct Chunk {
     leave(norm, states, count);
   }
 
-  // Normalises the states in place (where the model has a last norm) and copies them to `rows`, the
-  // input of what follows the last layer.
+  // Normalises the states in place, if the model has a last norm, and copies them to `rows`, the
+  // input of the products after the last layer.
   void finish(const OwnedNorm& norm, float* states, int count) {
     each(count, [&](int row) {
       float* state = states + size_t(row) * config.d_model;

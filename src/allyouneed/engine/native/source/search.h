@@ -131,7 +131,7 @@ class Search {
   }
 
   // The best 2 · beam extensions of a sentence's hypotheses, best first. Among equal extensions
-  // those of the earlier hypothesis come first.
+  // the extensions of the earlier hypothesis come first.
   std::vector<Candidate> extensions(const Sentence& sentence, int first, int count) {
     std::vector<Candidate> all;
     for (int row = first; row < first + count; ++row) {
@@ -175,8 +175,8 @@ class Search {
     scores.resize(options_.beam);
   }
 
-  // Whether one more finished hypothesis is accepted. With `stop_first` a sentence accepts `beam`
-  // of them, otherwise any number.
+  // Whether one more finished hypothesis is accepted. With `stop_first` a sentence accepts
+  // `beam` finished hypotheses, otherwise any number.
   bool room(const Sentence& sentence) const {
     return !options_.stop_first || int(sentence.finished.size()) < options_.beam;
   }

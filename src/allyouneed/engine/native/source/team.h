@@ -128,8 +128,7 @@ class Team {
     }
   }
 
-  // Spins first, then yields, so that another member can run on the processor of the one that
-  // waits.
+  // Spins first, then yields the processor, so that another member can run on it.
   static void wait_a_little(int spins) { spins < kSpins ? relax() : std::this_thread::yield(); }
 
   static constexpr int kSpins = 1000;   // some hundredths of a millisecond

@@ -178,9 +178,9 @@ class TermSearch {
     return shared(sentence, going);
   }
 
-  // What a hypothesis is compared by: its total, what speaks for the places of its terms, and what
-  // the terms will cost that it has not used. In the middle of a term, the tokens of the term are
-  // left out.
+  // The number by which hypotheses are compared: the total log-probability, plus the evidence for
+  // the places of the used terms, plus the expected cost of the unused terms. In the middle of a
+  // term, the term's tokens are left out of the total.
   static double worth(const Sentence& sentence, const Candidate& c) {
     double to_come = 0.0;
     for (int k = 0; k < sentence.trie.terms(); ++k)
@@ -221,7 +221,7 @@ class TermSearch {
     scores.resize(options_.beam);
   }
 
-  // Those of the candidates that form the next beam, best first: banks take turns.
+  // The candidates that form the next beam, best first. Banks take turns.
   std::vector<Candidate> shared(const Sentence& sentence, std::vector<Candidate>& candidates) const {
     std::map<uint64_t, double> best;  // by the terms used
     for (const Candidate& c : candidates)
@@ -255,7 +255,7 @@ class TermSearch {
     return kept;
   }
 
-  // How many terms a hypothesis has used.
+  // The number of terms that a hypothesis has used.
   static int count(const Candidate& c) {
     int terms = 0;
     for (uint64_t used = c.progress.used; used; used &= used - 1) ++terms;

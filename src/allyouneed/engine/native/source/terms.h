@@ -1,5 +1,5 @@
-// Terms that a translation has to use: how far a hypothesis has come with them. The rules are those of
-// decoding/terms.py.
+// Terms that a translation has to use, and the progress of a hypothesis through them. The rules are
+// those of decoding/terms.py.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,10 @@
 
 #include "interface.h"
 
-constexpr int kMostTerms = 60;  // of a sentence: which of them are used fits into 64 bits
+constexpr int kMostTerms = 60;  // of a sentence; the set of used terms fits into 64 bits
 
-// What a hypothesis has used so far, and how well that fits the attention (terms.py's Progress).
+// The terms that a hypothesis has used so far, and how well their places fit the attention
+// (`Progress` of terms.py).
 struct Progress {
   uint64_t used = 0;
   int32_t node = 0, depth = 0, newest = -1;
@@ -46,7 +47,7 @@ class TermTrie {
     return progress;
   }
 
-  // The attention that each term gets at a step that looks at the source so.
+  // The share of a step's attention that falls on each term.
   std::vector<double> looks(const float* look) const {
     std::vector<double> found(terms(), 0.0);
     for (int k = 0; k < terms(); ++k)
@@ -99,7 +100,7 @@ class TermTrie {
     return now;
   }
 
-  // The ids by which a hypothesis comes nearer to the terms that it has not used yet.
+  // The ids that continue or begin a term that the hypothesis has not used yet.
   std::vector<int32_t> wanted(const Progress& progress, const std::vector<double>& looks) const {
     std::vector<int32_t> found;
     if (progress.node) add_next(progress.node, ~progress.used, true, found);
@@ -141,7 +142,7 @@ class TermTrie {
     nodes_[node].complete.push_back(term);
   }
 
-  // The node behind another one; 0: there is none.
+  // The node that follows a node by this id; 0 if there is none.
   int32_t next(int32_t node, int32_t id) const {
     for (const auto& [each, after] : nodes_[node].next)
       if (each == id) return after;
