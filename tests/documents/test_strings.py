@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from allyouneed.documents.document import Document
 from allyouneed.documents.formats import BY_NAME
+from allyouneed.documents.icu import icu_messages
 from allyouneed.errors import AllYouNeedError, DataError
 
 Read = Callable[[bytes], Document]
@@ -126,6 +127,39 @@ TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
 )  # fmt: skip
 def test_strings(aloud: Through, name: str, source: str, expected: str) -> None:
     assert aloud(BY_NAME[name].read, source.encode()).decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "{n, plural, =0 {no dogs} one{# dog} other {{n} dogs}}",
+            "{n, plural, =0 {NO DOGS} one{# DOG} other {{n} DOGS}}",
+        ),
+        (
+            "You have {n, plural, one {# dog} other {# dogs}} here",
+            "YOU HAVE {n, plural, one {# DOG} other {# DOGS}} HERE",
+        ),
+        (
+            "{who, select, she {{n, plural, one {her dog} other {her dogs}}} other {it}}",
+            "{who, select, she {{n, plural, one {HER DOG} other {HER DOGS}}} other {IT}}",
+        ),
+        ("{n, plural, one {<b># dog</b>} other {x}}", "{n, plural, one {<b># DOG</b>} other {X}}"),
+    ],
+)
+@pytest.mark.parametrize("name", ["arb", "json"])
+def test_each_case_of_an_icu_message_is_translated(
+    aloud: Through, name: str, source: str, expected: str
+) -> None:
+    found = aloud(BY_NAME[name].read, f'{{"a": "{source}"}}'.encode()).decode()
+    assert found == f'{{"a": "{expected}"}}'
+
+
+@pytest.mark.parametrize(
+    "text", ["{n, plural, one {a", "{n, plural, }", "{n, plural, one a}", "{" * 500]
+)
+def test_what_is_no_whole_icu_message_is_none(text: str) -> None:
+    assert list(icu_messages(text)) == []
 
 
 @pytest.mark.parametrize(

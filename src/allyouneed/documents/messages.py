@@ -1,10 +1,11 @@
 """Messages of programs: short texts with tags and placeholders, in files of strings."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from allyouneed.documents.icu import Span, icu_messages
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
-from allyouneed.translation.markup.nodes import Node, Void
+from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped
 
 _MARK = re.compile(r"""</?[a-zA-Z][^\s<>/]*(?:\s[^<>]*)?/?>|\r?\n""")
@@ -24,14 +25,47 @@ def message(text: str, raw: str, encode: Encode, where: str) -> Passage:
 
 
 def message_nodes(text: str) -> tuple[Node, ...]:
-    """The text of a message as nodes."""
+    """The text of a message as nodes. The texts of an ICU message in it are passages of their
+    own."""
     tokens: list[Token] = []
     place = 0
+    for (begin, end), cases in icu_messages(text):
+        tokens += _tokens(text[place:begin])
+        tokens.append(Void(tuple(_with_cases(text, (begin, end), cases)), text[begin:end]))
+        place = end
+    return nested([*tokens, *_tokens(text[place:])])
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    place = 0
     for match in _MARK.finditer(text):
-        tokens.append(text[place : match.start()])
-        tokens.append(_token(match[0]))
+        yield text[place : match.start()]
+        yield _token(match[0])
         place = match.end()
-    return nested([*tokens, text[place:]])
+    yield text[place:]
+
+
+def _with_cases(text: str, span: Span, cases: Sequence[Span]) -> Iterator[Part]:
+    """An ICU message, with a passage for each of its texts."""
+    place = span[0]
+    for begin, end in cases:
+        yield text[place:begin]
+        case = text[begin:end]
+        yield Passage(tidy([*_numbered(message_nodes(case))]), (case,), str, f"the case {case!r}")
+        place = end
+    yield text[place : span[1]]
+
+
+def _numbered(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Nodes of a case, in which "#" is the number."""
+    for node in nodes:
+        if isinstance(node, str):
+            for piece in re.split("(#)", node):
+                yield Kept(piece) if piece == "#" else piece
+        elif isinstance(node, Around):
+            yield Around(node.opening, tidy([*_numbered(node.inside)]), node.closing)
+        else:
+            yield node
 
 
 def _token(raw: str) -> Token:

@@ -16,7 +16,7 @@ NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
 _LETTERS = re.compile(r"\w*")
 _NUMBER = re.compile(
-    r"\d[\d.,:/-]*|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n"  # or what a program replaces by one
+    r"\d[\d.,:/-]*|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n|#"  # or what a program replaces by one
     r"|(?:[$%#]?\{|%\()(?:count|number|num|n|total|amount|quantity)(?:\}|\)[ds])"
 )
 TRIES = 3
