@@ -1,24 +1,20 @@
 """Results as a table, as Markdown and as JSON."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from allyouneed.evaluation.metrics import MetricScore
-from contest.machine import Limits, in_words, median_and_range, slug
+from contest.machine import Limits, median_and_range
 from contest.measure import Agreement, Measured
 from contest.runners import PEERS
+from contest.tables import page_of, print_rows, write_document
 
 COLUMNS = (
     "cell", "engine", "setting", "sentences/s", "tokens/s", "ms/step", "× ct2 int8",
     "× ct2 float32", "× HF", "× Bergamot", "MiB", "× floor", "BLEU", "chrF",
 )  # fmt: skip
-WIDTH = 230  # of the table; a narrower screen wraps its lines
 
 
 def results_of(
@@ -90,10 +86,7 @@ def rows(results: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 def print_table(results: Sequence[dict[str, Any]]) -> None:
     """Prints the table to standard output, as wide as needed."""
-    table = Table(*COLUMNS)
-    for row in rows(results):
-        table.add_row(*row)
-    Console(width=WIDTH).print(table)
+    print_rows(COLUMNS, rows(results))
 
 
 def write_results(
@@ -104,37 +97,12 @@ def write_results(
     folder: Path,
 ) -> Path:
     """Writes decode-<processor>.json and .md. Returns the path of the JSON file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"decode-{slug(machine)}.json"
     document = {
         "machine": machine, "limits": limits.to_dict(), "notes": notes, "results": results
     }  # fmt: skip
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    path.with_suffix(".md").write_text(markdown(results, machine, limits, notes), "utf-8")
-    return path
-
-
-def markdown(
-    results: Sequence[dict[str, Any]],
-    machine: dict[str, Any],
-    limits: Limits,
-    notes: Sequence[str],
-) -> str:
-    """The machine, the table and its notes in Markdown."""
-    lines = [
-        "# Decoding: engines against their peers",
-        "",
-        in_words(machine),
-        "",
-        limits.in_words(),
-        "",
-        "| " + " | ".join(COLUMNS) + " |",
-        "|" + "---|" * len(COLUMNS),
-        *("| " + " | ".join(row) + " |" for row in rows(results)),
-        "",
-        *(f"- {note}" for note in notes),
-    ]
-    return "\n".join(lines) + "\n"
+    title = "Decoding: engines against their peers"
+    page = page_of(title, document, limits.in_words(), COLUMNS, rows(results))
+    return write_document("decode", document, page, folder)
 
 
 def ratio(over: tuple[float, float, float] | None) -> str:

@@ -1,16 +1,14 @@
 """Results as a table, as Markdown and as JSON."""
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from contest.machine import in_words, median_and_range, slug
+from contest.machine import median_and_range
 from contest.report import number, ratio
+from contest.tables import page_of, print_rows, write_document
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
 from allyouneed.data.batches import Indices
 from steps.measure import BAR, Measured, fall_of, largest_difference
@@ -20,7 +18,6 @@ Lengths = NDArray[np.int32]
 NAMES = ("shape", "engine", "precision")
 SPEED = ("tokens/s", "× fastest peer", "× in the long run", "of the peak", "MiB")
 LOSSES = ("loss after", "differs by")
-WIDTH = 150  # of the table; a narrower screen wraps its lines
 
 
 def results_of(work: Work, engines: Sequence[Measured], peaks: dict[str, float]) -> list[Any]:
@@ -120,36 +117,14 @@ def in_figures(result: dict[str, Any]) -> tuple[str, ...]:
 
 def print_table(results: Sequence[dict[str, Any]]) -> None:
     """Prints the table to standard output."""
-    table = Table(*columns(results))
-    for row in rows(results):
-        table.add_row(*row)
-    Console(width=WIDTH, highlight=False).print(table)
+    print_rows(columns(results), rows(results))
 
 
 def write_results(document: dict[str, Any], folder: Path) -> Path:
     """Writes train-<processor>.json and .md. Returns the path of the JSON file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"train-{slug(document['machine'])}.json"
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    path.with_suffix(".md").write_text(markdown(document), "utf-8")
-    return path
-
-
-def markdown(document: dict[str, Any]) -> str:
-    """The machine, the table and its notes in Markdown."""
     peaks, results = document["product_peaks"], document["results"]
     told = " and ".join(f"{peak / 1e9:.0f} in {name}" for name, peak in peaks.items())
-    lines = [
-        "# Training: our step against its peers",
-        "",
-        in_words(document["machine"]),
-        "",
-        f"Large matrix products, just then, reached G operations a second: {told}.",
-        "",
-        "| " + " | ".join(columns(results)) + " |",
-        "|" + "---|" * len(columns(results)),
-        *("| " + " | ".join(row) + " |" for row in rows(results)),
-        "",
-        *(f"- {note}" for note in document["notes"]),
-    ]
-    return "\n".join(lines) + "\n"
+    about = f"Large matrix products, just then, reached G operations a second: {told}."
+    title = "Training: our step against its peers"
+    page = page_of(title, document, about, columns(results), rows(results))
+    return write_document("train", document, page, folder)
