@@ -184,6 +184,12 @@ def test_plural_forms_of_qt_are_those_of_the_language(
     assert found == whole.format(f"<translation>{inside}</translation>")
 
 
+def test_the_mark_of_a_menus_key_is_left_out(aloud: Through) -> None:
+    source = 'msgid "&Save &amp; close, R&D & more"\nmsgstr ""\n'
+    found = aloud(BY_NAME["po"].read, source.encode()).decode()
+    assert found.endswith('msgstr "SAVE &amp; CLOSE, R&D & MORE"\n')
+
+
 def test_apples_strings_in_utf_16(aloud: Through) -> None:
     data = '"a" = "one";\n'.encode("utf-16")
     assert aloud(BY_NAME["strings"].read, data) == '"a" = "ONE";\n'.encode("utf-16")

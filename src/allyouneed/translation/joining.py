@@ -1,7 +1,8 @@
 """The translations of the lines of a text, joined to the translation of the text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import TypedDict
 
 from allyouneed.decoding.links import Alignment
 from allyouneed.translation.confidence import (
@@ -36,10 +37,7 @@ def joined(
     return Translation(
         source=source,
         text=whole,
-        tokens=tuple(token for part in parts for token in part.tokens),
-        token_log_probabilities=tuple(
-            log_p for part in parts for log_p in part.token_log_probabilities
-        ),
+        **scored_tokens(parts),
         alignment=_joined_alignment(parts, ends),
         notes=(*dict.fromkeys(chain(notes, *own)), *doubts(sentences)),
         terms=tuple(terms),
@@ -47,6 +45,22 @@ def joined(
         sentence_confidences=sentences,
         word_confidences=words_of((part.word_confidences for part in parts), whole),
     )
+
+
+class ScoredTokens(TypedDict):
+    """The fields of `Score`, as its keywords."""
+
+    tokens: tuple[str, ...]
+    token_log_probabilities: tuple[float, ...]
+
+
+def scored_tokens(parts: Iterable[Translation]) -> ScoredTokens:
+    """The tokens of all parts, in order, with their log-probabilities."""
+    both = [(one.tokens, one.token_log_probabilities) for one in parts]
+    return {
+        "tokens": tuple(chain.from_iterable(tokens for tokens, _ in both)),
+        "token_log_probabilities": tuple(chain.from_iterable(scores for _, scores in both)),
+    }
 
 
 def _joined_alignment(parts: Sequence[Translation], ends: Sequence[str]) -> Alignment | None:

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from allyouneed.errors import UsageError
 from allyouneed.translation.confidence import confidence_of, doubts, without_doubts
+from allyouneed.translation.joining import scored_tokens
 from allyouneed.translation.markup.carrying import Carrier, Translate, sentences_of
 from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nodes import joined
@@ -65,10 +66,7 @@ def translate_marked(
             Translation(
                 source=text,
                 text=joined(parts),
-                tokens=tuple(token for one in made for token in one.tokens),
-                token_log_probabilities=tuple(
-                    log_p for one in made for log_p in one.token_log_probabilities
-                ),
+                **scored_tokens(made),
                 terms=tuple(
                     replace(use, source=None, target=None) for one in made for use in one.terms
                 ),

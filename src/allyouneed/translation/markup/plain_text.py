@@ -15,7 +15,7 @@ from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import confidence_of, moved, words_of
-from allyouneed.translation.joining import joined
+from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
 from allyouneed.translation.markup.nodes import leaves, plain
 from allyouneed.translation.markup.placement import placed
@@ -236,10 +236,7 @@ def _translation(source: str, carried: Carried) -> Translation:
     return Translation(
         source=source,
         text=text,
-        tokens=tuple(token for one in made for token in one.tokens),
-        token_log_probabilities=tuple(
-            log_p for one in made for log_p in one.token_log_probabilities
-        ),
+        **scored_tokens(made),
         notes=carried.notes,
         confidence=confidence,
         sentence_confidences=carried.sentences,
