@@ -25,9 +25,10 @@ CARD = """{heading}
 
 `confidence` is the probability that the chrF of a translation with a reference is {threshold:g} or
 more. A logistic regression tells it from the mean, the least and the sum of the tokens'
-log-probabilities, from the lengths, and from the tokens per character. Another one tells the
-probability that the reference has a word. `allyouneed calibrate` fitted both to the pairs below;
-the figures are by five-fold cross-validation. H is the mean log-probability alone.
+log-probabilities, from the lengths, from the tokens per character, and from the rarity of the
+pieces. Another one tells the probability that the reference has a word. `allyouneed calibrate`
+fitted both to the pairs below; the figures are by five-fold cross-validation. H is the mean
+log-probability alone.
 
 | pairs of | pairs | acceptable | ECE | AUROC | of H | Spearman with chrF | of H |
 |---|---|---|---|---|---|---|---|
@@ -99,11 +100,15 @@ def examples_of(
             [(segment, result)] = own
             best = result.hypotheses[0]
             log_ps = best.token_log_probabilities[given:]
-            found.signals.append(text_signals(log_ps, result.source_tokens, segment.seen, one.text))
+            written = result.text(best, translator.tokenizer, given)
+            ids = best.ids[given:]
+            found.signals.append(
+                text_signals(log_ps, result.source_ids, ids, segment.seen, written)
+            )
             found.chrf.append(float(metric.sentence_score(one.text, [reference]).score))
             count = len(log_ps) - best.finished
-            pieces = [pieces_of(id) for id in best.ids[given:][:count]]
-            found.words.append((log_ps[:count], pieces, right_words(one.text, reference)))
+            pieces = [pieces_of(id) for id in ids[:count]]
+            found.words.append((log_ps[:count], pieces, right_words(written, reference)))
         progress(begin + len(some))
     return found
 

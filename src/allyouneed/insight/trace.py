@@ -156,7 +156,7 @@ def trace(
     search_seconds = perf_counter() - began
     written = tokenizer.target.decode(best.ids).strip()
     dressed = segment.finished(written, translator.segmenter.dresser(text, prefix.lstrip()))
-    notes += _about(translator, segment, len(ids), best, dressed)
+    notes += _about(translator, segment, ids, best, dressed)
     if dressed != written:
         notes.append("shows the quotes and dashes that the model writes; translate restores others")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
@@ -179,14 +179,15 @@ def trace(
 
 
 def _about(
-    translator: Translator, segment: Segment, length: int, best: Hypothesis, dressed: str
+    translator: Translator, segment: Segment, ids: Sequence[int], best: Hypothesis, dressed: str
 ) -> list[str]:
-    """The notes on a translation: whether it was cut off, repeats itself, or is doubtful. `length`
-    is the number of source tokens."""
+    """The notes on a translation: whether it was cut off, repeats itself, or is doubtful. `ids`
+    are the source tokens."""
     notes = [] if best.finished else [CUT_OFF]
     notes += told(segment.text, dressed)
-    found = Found([best], source_tokens=length, calibration=translator.rules.calibration)
-    if (sure := found.sureness(best, translator.tokenizer, 0, segment.seen, dressed)) is not None:
+    found = Found([best], source_ids=ids, calibration=translator.rules.calibration)
+    written = found.text(best, translator.tokenizer, 0)
+    if (sure := found.sureness(best, translator.tokenizer, 0, segment.seen, written)) is not None:
         notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids))])
     return notes
 

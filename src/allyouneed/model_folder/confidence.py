@@ -27,8 +27,13 @@ TEXT = (
     "ratio",
     "source_pieces",
     "target_pieces",
+    "source_rarity",
+    "source_rarest",
+    "target_rarity",
 )
 """What the confidence of a text follows from; `translation.confidence` computes these signals."""
+LATER = TEXT[8:]
+"""Signals that older files lack."""
 WORD = ("mean", "least", "text")
 """What the confidence of a word follows from."""
 
@@ -88,7 +93,7 @@ def open_calibration(folder: Path) -> Calibration | None:
             return None
         found = Calibration(
             threshold=float(values["threshold"]),
-            text=tuple(float(values["text"][name]) for name in ("bias", *TEXT)),
+            text=_weights(values["text"]),
             word=tuple(float(values["word"][name]) for name in ("bias", *WORD)),
         )
         if not all(map(math.isfinite, (found.threshold, *found.text, *found.word))):
@@ -99,6 +104,13 @@ def open_calibration(folder: Path) -> Calibration | None:
             f"it anew with `allyouneed calibrate --model {folder}`"
         ) from error
     return found
+
+
+def _weights(text: dict[str, float]) -> tuple[float, ...]:
+    """The bias and the weights of `TEXT`. Files written before the signals of rarity were added
+    lack their weights, which are then 0."""
+    later = dict.fromkeys(LATER, 0.0)
+    return tuple(float((later | text)[name]) for name in ("bias", *TEXT))
 
 
 def save_calibration(calibration: Calibration, folder: Path) -> None:

@@ -35,7 +35,7 @@ class Found:
     `alignment` belongs to the first hypothesis and counts words from 0 in the segment. `notes` say
     how the search ran. If `in_capitals`, the hypotheses translate the segment in small letters, and
     their text is shown in capitals. `calibration` gives the confidence in a hypothesis;
-    `source_tokens`, the number of tokens of the source, is one of its signals. `faults` are what
+    the tokens of the source, `source_ids`, are among its signals. `faults` are what
     the first hypothesis has lost (`lost.lost`).
     """
 
@@ -43,7 +43,7 @@ class Found:
     alignment: Alignment | None = None
     notes: tuple[str, ...] = ()
     in_capitals: bool = False
-    source_tokens: int = 0
+    source_ids: Sequence[int] = ()
     calibration: Calibration | None = None
     faults: tuple[str, ...] = ()
 
@@ -65,7 +65,8 @@ class Found:
             self.calibration,
             hypothesis.token_log_probabilities[given:],
             [tokenizer.target.piece(id) for id in ids],
-            self.source_tokens,
+            self.source_ids,
+            ids,
             source,
             target,
             finished=hypothesis.finished,
@@ -118,8 +119,9 @@ def _one_way(
         text = ""
         if segment.text:
             one, hypothesis = next(waiting)
-            text = segment.finished(one.text(hypothesis, tokenizer, given), dresser)
-            sure = one.sureness(hypothesis, tokenizer, given, segment.seen, text)
+            written = one.text(hypothesis, tokenizer, given)
+            text = segment.finished(written, dresser)
+            sure = one.sureness(hypothesis, tokenizer, given, segment.seen, written)
             if hypothesis is one.hypotheses[0]:
                 faults += ((segment.text, fault) for fault in one.faults)
             if sure is not None:

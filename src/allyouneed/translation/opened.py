@@ -218,7 +218,7 @@ class OpenedModel:
                 alignment,
                 tuple(notes[n]),
                 in_capitals=n >= len(taken),
-                source_tokens=len(both.ids[n]),
+                source_ids=both.ids[n],
                 calibration=self.rules.calibration,
                 faults=faults,
             )
