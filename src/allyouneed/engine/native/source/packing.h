@@ -1,7 +1,6 @@
 // Packs the tensors of a file into a model.
 #pragma once
 
-#include <memory>
 #include <type_traits>
 
 #include "model.h"

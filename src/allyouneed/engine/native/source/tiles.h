@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-constexpr int kTileRows = 32;       // rows of a block: two tiles
 constexpr int kTilesPayFrom = 6;    // rows; with fewer rows most of a tile would be empty
 
 // The bits of cpuid that tell which kinds of numbers the unit multiplies.
