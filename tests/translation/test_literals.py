@@ -15,8 +15,9 @@ from allyouneed.errors import UsageError
 from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.normaliser import AS_TYPED
 from allyouneed.translation.faults import repetition, told
+from allyouneed.translation.markup.lost_numbers import lost_numbers
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted, protection_of
-from allyouneed.translation.markup.protected import Protection, lost_numbers
+from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator
@@ -217,6 +218,26 @@ def _made(source: str, text: str) -> Translation:
     ],
 )
 def test_numbers_that_a_translation_lacks(source: str, target: str, lost: int) -> None:
+    assert len(lost_numbers(source, target)) == lost
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("It's 25°C outside.", "Draußen ist es am 25.", ["25°C"]),
+        ("It's 25°C outside.", "Draußen sind es 25 °C.", []),
+        ("The board is 5 cm long.", "Das Brett ist 5 Uhr.", ["5 cm"]),
+        ("He is 1.5 km away.", "Er ist 1,5 km entfernt.", []),
+        ("Um 15:30 Uhr.", "At 2:30.", ["15:30"]),
+        ("Um 15:30 Uhr.", "At 3:30 p.m.", []),
+        ("At 3:30 p.m.", "Um 15.30 Uhr.", []),
+        ("At 3:30 p.m.", "Um halb vier.", []),
+        ("At 12:15 a.m.", "Um 0:15 Uhr.", []),
+    ],
+)
+def test_amounts_and_times_that_a_translation_lacks(
+    source: str, target: str, lost: list[str]
+) -> None:
     assert lost_numbers(source, target) == lost
 
 

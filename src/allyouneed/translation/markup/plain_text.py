@@ -2,7 +2,7 @@
 
 A line with such a literal goes through `carrying.py`: the model sees another word in its place. All
 other text goes to the model as it is. If the translation of a line lacks a number, the line is
-translated again with its numbers protected.
+translated again with its numbers protected. A number that is lost even then has a note.
 """
 
 import re
@@ -17,9 +17,10 @@ from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
+from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
 from allyouneed.translation.markup.nodes import leaves, plain
 from allyouneed.translation.markup.placement import placed
-from allyouneed.translation.markup.protected import Protection, lost_numbers
+from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.terms.use import uses
@@ -27,7 +28,7 @@ from allyouneed.translation.terms.use import uses
 ALWAYS = Protection(numbers="free")
 """The default protection: literals, but no numbers."""
 _WORD = re.compile(r"\S+")
-_TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
+NAMED = 5  # lost numbers that a note names
 WITH_PREFIX = "where a prefix is given, nothing is protected; check the translation"
 
 
@@ -85,7 +86,7 @@ class Sifted:
         notes: list[list[str]] = []
         for text in texts:
             found, said = [_Line(text)], list[str]()
-            if protection is not None and (protection.is_needed(text) or _has_number(text)):
+            if protection is not None and (protection.is_needed(text) or has_number(text)):
                 cleaned, said = clean(text)
                 found = [
                     _Line(line, end, protection.is_needed(line))
@@ -110,7 +111,7 @@ class Sifted:
         with a literal or a number cannot, because its translation is verified at the end."""
         protected = self.request.protection is not None and not self.request.prefix.strip()
         for one in (one for some in self.lines for one in some):
-            yield one.text, one.end, not (protected and (one.literal or _has_number(one.text)))
+            yield one.text, one.end, not (protected and (one.literal or has_number(one.text)))
 
     def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
         """The translations of the texts. `plain` are the translations of `self.plain`; `translate`
@@ -129,8 +130,8 @@ class Sifted:
             stricter = Protection(protection.patterns, numbers="all")
             again = self._carried(translate, stricter, [found[n].source for n in lost])
             for n, one in zip(lost, again, strict=True):
-                if _lost(one.source, one) < _lost(one.source, found[n]):
-                    found[n] = one
+                better = min(found[n], one, key=lambda given: len(_lost(one.source, given)))
+                found[n] = _with_lost_told(better, _lost(one.source, better))
         parts = iter(found)
         return [
             self._joined(text, lines, [next(parts) for _ in lines], notes)
@@ -195,13 +196,17 @@ class Sifted:
         )
 
 
-def _has_number(text: str) -> bool:
-    return _TWO_DIGITS.search(text) is not None
+def _lost(source: str, given: Translation) -> list[str]:
+    """The numbers of a line that its translation lacks."""
+    return lost_numbers(source, given.text) if has_number(source) else []
 
 
-def _lost(source: str, given: Translation) -> int:
-    """The number of numbers of a line that its translation lacks."""
-    return lost_numbers(source, given.text) if _has_number(source) else 0
+def _with_lost_told(given: Translation, lost: Sequence[str]) -> Translation:
+    """The translation, with a note if it lacks numbers."""
+    if not lost:
+        return given
+    note = f"the translation lacks {', '.join(map(repr, lost[:NAMED]))}: check it"
+    return replace(given, notes=(*given.notes, note))
 
 
 def _with_missing_told(given: Translation, protection: Protection) -> Translation:

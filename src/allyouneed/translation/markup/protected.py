@@ -38,13 +38,16 @@ _PATTERNS = (
     rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD
     r"(?<![\w./])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.-]+(?:[/\\][\w.-]+)*[\w-]",  # paths
 )
-_AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
+AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
 # Numbers of two digits or more: a model may well write "three" for 3, and "22 Uhr" for 10 p.m.
-_HOUR = r"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?\s?(?:[ap]\.?\s?m\b|o['’]clock|Uhr\b|h\b)"
-_NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})\d(?:[.,:/-]?\d)++(?!\w)"
-_NUMBERS = {"free": (), "amounts": (_AMOUNT,), "all": (_NUMBER,)}
+_O_CLOCK = r"\s?(?:[ap]\.?\s?m\b|o['’]clock|Uhr\b|h\b)"
+_HOUR = rf"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?{_O_CLOCK}"
+NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})\d(?:[.,:/-]?\d)++(?!\w)"
+TIME = rf"(?<![\w.,:/])(?:[01]?\d|2[0-4])[:.][0-5]\d(?={_O_CLOCK})"
+_NUMBERS = {"free": (), "amounts": (AMOUNT,), "all": (AMOUNT, TIME, NUMBER)}
 Numbers = Literal["free", "amounts", "all"]
-"""Which numbers are carried over literally: none, those with a unit, or all of two digits."""
+"""Which numbers are carried over literally: none, those with a unit, or also times and all numbers
+of two digits."""
 _SIGNS = re.compile(
     rf"[@#{{}}%$€£¥`\\/&\[_{re.escape(SYMBOLS)}]|www\.|\d\.\d+\.\d|(?:y|m|d|h|s){{2}}[-.:]",
     re.IGNORECASE,
@@ -139,30 +142,3 @@ def _closing_brace(text: str, begin: int) -> int:
         if depth == 0:
             return match.end()
     return 0
-
-
-_EACH_NUMBER = re.compile(_NUMBER)
-_CASED = "A-Za-z\u00aa-\u024f\u0370-\u052f"  # letters that stand apart from numbers
-_WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?![{_CASED}\d])")
-_DIGITS = re.compile(r"\d+")
-_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
-
-
-def lost_numbers(source: str, target: str) -> int:
-    """The number of numbers of a source that its translation lacks. The translation may write
-    "1,000" as "1.000" or "1 000", and "5:30" as "5.30". Numbers of one digit do not count."""
-    written = _WRITTEN.findall(target)
-    whole = set(map(_value, written))
-    parts = {part for one in written for part in _DIGITS.findall(one)}
-    return sum(
-        _value(one[0]) not in whole
-        and (one[0].isdigit() or not parts.issuperset(_DIGITS.findall(one[0])))
-        for one in _EACH_NUMBER.finditer(source)
-    )
-
-
-def _value(number: str) -> str:
-    """A number without marks of thousands, and with a point before its fraction."""
-    if _THOUSANDS.fullmatch(number):
-        return number.replace(".", "").replace(",", "")
-    return number.replace(",", ".").replace(":", ".")

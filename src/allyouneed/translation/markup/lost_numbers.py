@@ -1,0 +1,74 @@
+"""Finds the numbers, amounts and times of a text that its translation lacks."""
+
+import re
+
+from allyouneed.translation.markup.protected import NUMBER, TIME
+
+# The units that German, English and most other languages write alike, also after "Kilo" or "Grad".
+_UNITS = (
+    "nm|µm|mm|cm|dm|km|mg|kg|ml|cl|ms|Hz|kHz|MHz|GHz|mV|kV|mA|kW|MW|kWh|Wh|hPa|°C|°F|kB|KB|MB|GB|"
+    "TB|KiB|MiB|GiB|TiB|px|dpi|fps|dB"
+)
+_CASED = "A-Za-z\u00aa-\u024f\u0370-\u052f"  # letters that stand apart from numbers
+_NUMBER = re.compile(NUMBER)
+_AMOUNT = re.compile(
+    rf"(?<![\w.])(?P<number>\d+(?:[.,]\d+)*)[ \u00a0\u202f]?(?P<unit>{_UNITS})(?![\w°])"
+)
+_TIME = re.compile(TIME)
+_TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
+_WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?![{_CASED}\d])")
+_WRITTEN_TIME = re.compile(r"(?<![\d.,:])(\d{1,2})[:.](\d\d)(?![\d.,:]*\d)")
+_DIGITS = re.compile(r"\d+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+
+
+def has_number(text: str) -> bool:
+    """Whether a text may have numbers that `lost_numbers` looks for."""
+    return _TWO_DIGITS.search(text) is not None or _AMOUNT.search(text) is not None
+
+
+def lost_numbers(source: str, target: str) -> list[str]:
+    """The numbers of a source that its translation lacks, as the source has them, with their units.
+
+    The translation may write "1,000" as "1.000" or "1 000", "5:30" as "5.30", and "15:30" as
+    "3:30". A time may also be in words. Numbers of one digit count only with a unit.
+    """
+    written = _WRITTEN.findall(target)
+    whole = set(map(_value, written))
+    parts = {part for one in written for part in _DIGITS.findall(one)}
+    amounts = _lost_amounts(source, target)
+    told = {one["number"] for one in amounts}
+    numbers = [
+        one
+        for one in _NUMBER.findall(source)
+        if one not in told
+        and _value(one) not in whole
+        and (one.isdigit() or not parts.issuperset(_DIGITS.findall(one)))
+    ]
+    return [*numbers, *(one[0] for one in amounts), *_lost_times(source, target)]
+
+
+def _lost_amounts(source: str, target: str) -> list[re.Match[str]]:
+    """The amounts whose number is not followed by its unit in the translation."""
+    amounts = list(_AMOUNT.finditer(source))
+    if not amounts:
+        return []
+    kept = {(_value(one["number"]), one["unit"]) for one in _AMOUNT.finditer(target)}
+    return [one for one in amounts if (_value(one["number"]), one["unit"]) not in kept]
+
+
+def _lost_times(source: str, target: str) -> list[str]:
+    """The times for which the translation has another time."""
+    times = [one[0] for one in _TIME.finditer(source)]
+    kept = {(int(hour) % 12, minute) for hour, minute in _WRITTEN_TIME.findall(target)}
+    if not times or not kept:
+        return []
+    clock = [(one, *re.split("[:.]", one)) for one in times]
+    return [one for one, hour, minute in clock if (int(hour) % 12, minute) not in kept]
+
+
+def _value(number: str) -> str:
+    """A number without marks of thousands, and with a point before its fraction."""
+    if _THOUSANDS.fullmatch(number):
+        return number.replace(".", "").replace(",", "")
+    return number.replace(",", ".").replace(":", ".")
