@@ -1,5 +1,7 @@
 """Finds the faults that a translation's text shows: repeated words and broken characters."""
 
+from allyouneed.text.clean import clean
+
 PERIODS = 8
 """The number of words in the longest sequence that is looked for."""
 TIMES = 4
@@ -33,7 +35,7 @@ def told(source: str, target: str) -> list[str]:
 
 
 def _broken(source: str, target: str) -> list[str]:
-    if BROKEN not in target or BROKEN in source:
+    if BROKEN not in target or BROKEN in clean(source)[0]:
         return []
     return [f"the translation has a broken character ({BROKEN}): check it"]
 
