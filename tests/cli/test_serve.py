@@ -96,3 +96,24 @@ def test_a_life_from_start_to_sigterm(tmp_path: Path) -> None:
     assert '"message": "POST /translate"' in err
     assert "Hello" not in err
     assert out == "False\n"  # the process has no torch
+
+
+@pytest.mark.skipif(why_not(BASE) is not None, reason="the native engine does not run here")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
+def test_the_start_says_that_clients_need_a_key(call: Call, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.sqlite"
+    assert call("keys", "add", "weblate", "--keys", keys).code == 0
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, "serve", "--model", "en-de", "--port", "0", "--keys", keys],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert f"to clients with a key of {keys} until Ctrl-C" in first

@@ -111,7 +111,8 @@ def _run(settings: "Settings", keyring: "Keyring", opened: "socket", debug: bool
             note(f"{shelved.name}: {shelved.translator.engine.description}")
 
     def tell() -> None:
-        message = f"serving {languages} at {address_of(settings, opened)}"
+        to = f" to clients with a key of {keyring.file.path}" if keyring.needed else ""
+        message = f"serving {languages} at {address_of(settings, opened)}{to}"
         if settings.log_json:
             logging.getLogger("allyouneed.serving").info(message)
         else:
