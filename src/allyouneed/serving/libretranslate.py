@@ -68,7 +68,7 @@ class Language(Message):
 
 
 class SuggestBody(Message):
-    """The request of /suggest: a text `q` and its translation `s` as somebody would have it."""
+    """The request of /suggest: a text `q` and the translation `s` that the client suggests."""
 
     q: str = Field(min_length=1)
     s: str = Field(min_length=1)

@@ -50,7 +50,7 @@ class Order:
 
     @property
     def exhausted(self) -> bool:
-        """Whether no sentence of the order waits any more."""
+        """Whether every sentence of the order has left the queue."""
         return not self._waiting
 
     @property

@@ -20,7 +20,7 @@ class Post:
         self._awake = False  # whether the loop was notified and has not yet looked
 
     def put(self, call: Callable[[], object]) -> None:
-        """Has the event loop make a call. It is not made if the loop has ended."""
+        """Makes the event loop call a function, unless the loop has ended."""
         self._calls.append(call)
         if not self._awake:
             self._awake = True

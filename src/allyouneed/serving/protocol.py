@@ -36,7 +36,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def on_message_begin(self) -> None:
-        """A request begins. From now on the connection has to send its headers in time."""
+        """Notes that a request begins: the client has to send its headers in time."""
         if self._patience is None:
             self._wait()
         super().on_message_begin()

@@ -64,7 +64,7 @@ def edges_of(line: str) -> Edges | None:
 
 
 def _is_one(inside: str, first: str, last: str) -> bool:
-    """Whether the pair of marks around `inside` belongs together."""
+    """Whether the marks `first` and `last` around `inside` are the two halves of one pair."""
     if first == "'":  # apostrophes within words are no quotes
         return re.search(r"(?<!\w)'|'(?!\w)", inside) is None
     return first not in inside and last not in inside and not inside[:1].isspace()

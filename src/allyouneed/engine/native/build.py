@@ -227,6 +227,6 @@ def find_compiler() -> list[str]:
         if name and shutil.which(name):
             return [name]
     if importlib.util.find_spec("ziglang"):
-        # Without "baseline", zig uses all units of this processor in every variant.
+        # Without "baseline", zig lets every variant use all instructions of this processor.
         return [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
     raise NoCompiler("there is no C++ compiler (c++, g++ or clang++, or: pip install ziglang)")

@@ -71,7 +71,7 @@ class CorpusSection(Section):
         return self
 
     def values(self) -> dict[str, Any]:
-        """The arguments of the data layer's `Corpus` that these keys give."""
+        """These keys as the keyword arguments of `allyouneed.data`'s `Corpus`."""
         return self.model_dump(exclude_unset=True, exclude=LANGUAGES)
 
     @property
