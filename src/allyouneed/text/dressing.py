@@ -105,6 +105,7 @@ class Dresser:
         self._language = _code(language)
         self._quotes = QUOTES.get(self._language, "")
         self._comma_outside = self.marks.comma_inside and self._language in COMMA_OUTSIDE
+        self._pair = sum(map(source.count, '"“”„‟«»〝')) == 2
         self._exact = len(exact)
         self._text = ""
         self._done = 0  # number of characters of `_text` that have been returned
@@ -161,7 +162,7 @@ class Dresser:
                 closing = self._quotes[1] if self.marks.quotes and self._quotes else '"'
                 return f"{closing}," if self._comma_outside else f",{closing}{mark[0][2:]}"
             case '"':
-                return self._quote(mark)
+                return self._quote(mark) + ("," if self._lacks_comma(mark) else "")
             case "'":
                 return self._single(mark)
             case "-":
@@ -189,6 +190,13 @@ class Dresser:
                 self._inner_open = False
                 return inner[1]
         return "’" if marks.apostrophes else mark[0]
+
+    def _lacks_comma(self, mark: re.Match[str]) -> bool:
+        """Whether a closing quote lacks the comma that its source, of two quotes, has."""
+        begin, end = mark.span()
+        if not (self._comma_outside and self._pair) or not self._text[:begin][-1:].isalnum():
+            return False
+        return self._text[end : end + 1] == " " and self._text[end + 1 : end + 2].islower()
 
     def _opens(self, mark: re.Match[str], is_open: bool) -> bool:
         """Whether a quote opens: decided by its neighbours; in doubt, quotes open and close in
