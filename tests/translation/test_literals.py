@@ -226,6 +226,7 @@ def test_numbers_that_a_translation_lacks(source: str, target: str, lost: int) -
     [
         ("It's 25°C outside.", "Draußen ist es am 25.", ["25°C"]),
         ("It's 25°C outside.", "Draußen sind es 25 °C.", []),
+        ("It's 25°C outside.", "Es ist 25°C draußen.", []),
         ("The board is 5 cm long.", "Das Brett ist 5 Uhr.", ["5 cm"]),
         ("He is 1.5 km away.", "Er ist 1,5 km entfernt.", []),
         ("Um 15:30 Uhr.", "At 2:30.", ["15:30"]),

@@ -9,7 +9,9 @@ _UNITS = (
     "nm|µm|mm|cm|dm|km|mg|kg|ml|cl|ms|Hz|kHz|MHz|GHz|mV|kV|mA|kW|MW|kWh|Wh|hPa|°C|°F|kB|KB|MB|GB|"
     "TB|KiB|MiB|GiB|TiB|px|dpi|fps|dB"
 )
-_CASED = "A-Za-z\u00aa-\u024f\u0370-\u052f"  # letters that stand apart from numbers
+_CASED = (
+    "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u0370-\u052f"  # letters that stand apart from numbers
+)
 _NUMBER = re.compile(NUMBER)
 _AMOUNT = re.compile(
     rf"(?<![\w.])(?P<number>\d+(?:[.,]\d+)*)[ \u00a0\u202f]?(?P<unit>{_UNITS})(?![\w°])"

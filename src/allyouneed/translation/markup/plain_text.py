@@ -2,7 +2,7 @@
 
 A line with such a literal goes through `carrying.py`: the model sees another word in its place. All
 other text goes to the model as it is. If the translation of a line lacks a number, the line is
-translated again with its numbers protected. A number that is lost even then has a note.
+translated again with its numbers, amounts and times protected.
 """
 
 import re
@@ -28,7 +28,6 @@ from allyouneed.translation.terms.use import uses
 ALWAYS = Protection(numbers="free")
 """The default protection: literals, but no numbers."""
 _WORD = re.compile(r"\S+")
-NAMED = 5  # lost numbers that a note names
 WITH_PREFIX = "where a prefix is given, nothing is protected; check the translation"
 
 
@@ -130,8 +129,8 @@ class Sifted:
             stricter = Protection(protection.patterns, numbers="all")
             again = self._carried(translate, stricter, [found[n].source for n in lost])
             for n, one in zip(lost, again, strict=True):
-                better = min(found[n], one, key=lambda given: len(_lost(one.source, given)))
-                found[n] = _with_lost_told(better, _lost(one.source, better))
+                if len(_lost(one.source, one)) < len(_lost(one.source, found[n])):
+                    found[n] = one
         parts = iter(found)
         return [
             self._joined(text, lines, [next(parts) for _ in lines], notes)
@@ -199,14 +198,6 @@ class Sifted:
 def _lost(source: str, given: Translation) -> list[str]:
     """The numbers of a line that its translation lacks."""
     return lost_numbers(source, given.text) if has_number(source) else []
-
-
-def _with_lost_told(given: Translation, lost: Sequence[str]) -> Translation:
-    """The translation, with a note if it lacks numbers."""
-    if not lost:
-        return given
-    note = f"the translation lacks {', '.join(map(repr, lost[:NAMED]))}: check it"
-    return replace(given, notes=(*given.notes, note))
 
 
 def _with_missing_told(given: Translation, protection: Protection) -> Translation:
