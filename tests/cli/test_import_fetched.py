@@ -284,3 +284,16 @@ def test_an_imported_model_is_found_by_its_name(
     (own_places / "broken").mkdir()
     (own_places / "broken" / "config.json").write_text("{")
     assert "note: broken: " in call("models", "--json").err
+
+
+def test_models_names_the_cache_and_its_size(
+    own_places: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLYOUNEED_CACHE", str(tmp_path / "kept"))
+    packed = tmp_path / "kept" / "allyouneed" / "packed"
+    said = f"in {packed.parent}; you can remove it at any time"
+    assert f"note: the cache has 0 MB {said}" in call("models").err
+    packed.mkdir(parents=True)
+    (packed / "a.packed").write_bytes(bytes(3_000_000))
+    (packed.parent / "any-0.so").write_bytes(bytes(1_000_000))
+    assert f"note: the cache has 4 MB {said}" in call("models").err

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from allyouneed.engine.native import build
-from allyouneed.engine.native.library import Library, cache_folder
+from allyouneed.engine.native.library import Library
+from allyouneed.model_folder.places import cache_home
 from allyouneed.training.cpu.kernels import find_kernels, open_kernels
 from allyouneed.training.log import OnRecord, ignore_record, read_log
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe
@@ -119,7 +120,7 @@ def kernels(request: pytest.FixtureRequest, compiled: Library) -> ctypes.CDLL:
         pytest.skip(f"this processor lacks something that variant {request.param} needs")
     if request.param == build.best_variant(build.features()):
         return compiled.functions
-    path = cache_folder() / build.library_name(request.param, build.KERNELS)
+    path = cache_home() / build.library_name(request.param, build.KERNELS)
     if not build.intact(path):
-        build.compile_variant(request.param, cache_folder(), build.KERNELS)
+        build.compile_variant(request.param, cache_home(), build.KERNELS)
     return open_kernels(path)

@@ -1,5 +1,6 @@
 """`allyouneed models`: lists the models of this machine."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +30,17 @@ def models(json: Json = False, debug: Debug = False) -> None:
 
     Use a model by its name. Imported models are in one folder: $ALLYOUNEED_MODELS, or else
     allyouneed/models in the user's data folder (~/.local/share on Linux). To remove a model, remove
-    its folder. --json prints one object a line: languages and directions as codes such as "de", and
-    the names of these codes.
+    its folder. A note names the cache, which holds compiled libraries, packed weights and fetched
+    files, and its size. --json prints one object a line: languages and directions as codes such as
+    "de", and the names of these codes.
     """
     from allyouneed.model_folder.folder import bundled_folder, bundled_models
-    from allyouneed.model_folder.places import imported_models, models_home
+    from allyouneed.model_folder.places import (
+        cache_bytes,
+        cache_home,
+        imported_models,
+        models_home,
+    )
 
     here = [(name, bundled_folder(name), "bundled") for name in bundled_models()]
     here += [(name, path, "imported") for name, path in imported_models().items()]
@@ -66,6 +73,9 @@ def models(json: Json = False, debug: Debug = False) -> None:
         console.width = WIDE
     console.print(table)
     note(f"imported models are in {models_home()}")
+    with suppress(OSError):  # there is no home directory
+        megabytes = cache_bytes() / 1e6
+        note(f"the cache has {megabytes:,.0f} MB in {cache_home()}; you can remove it at any time")
 
 
 def _row(name: str, path: Path, origin: str) -> dict[str, Any]:

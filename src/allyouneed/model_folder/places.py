@@ -1,7 +1,8 @@
-"""The folders of imported models and of fetched files."""
+"""The folders of imported models and of the cache."""
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "ALLYOUNEED_MODELS"
@@ -27,11 +28,43 @@ def models_home() -> Path:
     return place / "allyouneed" / "models"
 
 
+def cache_home() -> Path:
+    """The folder of files that can be made or fetched again: compiled libraries, packed weights and
+    files fetched for an import. It is "allyouneed" in $ALLYOUNEED_CACHE, in $XDG_CACHE_HOME or in
+    ~/.cache, on macOS in ~/Library/Caches.
+
+    Raises:
+        OSError: there is no home directory, and no environment variable names a folder.
+    """
+    root = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    if root:
+        return Path(root) / "allyouneed"
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise OSError(
+            "there is no home directory for the cache; name a folder in ALLYOUNEED_CACHE"
+        ) from error
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "allyouneed"
+
+
+def cache_bytes() -> int:
+    """The size of all files in `cache_home()`; 0 where there is none."""
+    total = 0
+    for folder, _, names in os.walk(cache_home()):
+        for name in names:
+            with suppress(OSError):  # removed meanwhile
+                total += Path(folder, name).lstat().st_size
+    return total
+
+
 def fetched_home() -> Path:
-    """The folder of files fetched for an import: "allyouneed/fetched" in the user's cache, which is
-    $ALLYOUNEED_CACHE, $XDG_CACHE_HOME or ~/.cache."""
-    named = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    return (Path(named) if named else Path.home() / ".cache") / "allyouneed" / "fetched"
+    """The folder of files fetched for an import: "fetched" in `cache_home()`.
+
+    Raises:
+        OSError: as `cache_home`.
+    """
+    return cache_home() / "fetched"
 
 
 def imported_models() -> dict[str, Path]:

@@ -4,7 +4,11 @@ this machine, and what happens where it cannot be compiled."""
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,9 +20,11 @@ from allyouneed.engine.choice import choose
 from allyouneed.engine.native import build, why_not
 from allyouneed.engine.native import library as library_module
 from allyouneed.engine.native.build import NoCompiler, compile_variant, intact, library_name
-from allyouneed.engine.native.library import Library, NoLibrary, cache_folder, find_library
+from allyouneed.engine.native.library import Library, NoLibrary, find_library
+from allyouneed.engine.native.library_cache import MOST, remove_unused
 from allyouneed.errors import UsageError
 from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.model_folder.places import cache_home
 
 BEST = build.best_variant(build.features())
 
@@ -29,7 +35,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: Library) -> 
     monkeypatch.setenv("ALLYOUNEED_CACHE", str(tmp_path))
     monkeypatch.setattr(library_module, "installed_folder", lambda: tmp_path / "installed")
     find_library.cache_clear()
-    yield cache_folder()
+    yield cache_home()
     find_library.cache_clear()
 
 
@@ -38,7 +44,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch, library: Library) -> list[Path]:
     """Compiling takes what is compiled already; the list says what was."""
     done: list[Path] = []
 
-    def compile_variant(variant: str, folder: Path, sources: build.Sources) -> Path:
+    def compile_variant(
+        variant: str, folder: Path, sources: build.Sources, compiler: list[str]
+    ) -> Path:
         done.append(put(library.path, folder))
         return done[-1]
 
@@ -64,6 +72,127 @@ def test_compiled_once_and_then_taken_from_the_cache(cache: Path, compiled: list
     second = find_library()
     assert (second.path, second.note) == (first.path, None)
     assert compiled == [first.path]
+
+
+def test_whoever_waits_for_the_compiler_is_told_before(
+    cache: Path, compiler: Callable[[str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    compiler('echo "$@" > "$out"')
+    told: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+
+        def run(*_: object, **__: object) -> None:
+            told.extend(caplog.messages)
+            raise NoCompiler("it is told by now")
+
+        patch.setattr(build.subprocess, "run", run)
+        with pytest.raises(NoLibrary):
+            find_library()
+    assert len(told) == 1
+    assert re.fullmatch(
+        r"allyouneed compiles its engine for this machine with \S+/fake-c\+\+; this happens once "
+        "and takes about half a minute",
+        told[0],
+    )
+
+
+def test_the_notice_goes_to_standard_error_where_nobody_set_up_a_log(
+    tmp_path: Path, compiler: Callable[[str], None]
+) -> None:
+    compiler('echo "$@" > "$out"')
+    code = """
+from allyouneed.engine.native import library
+library.installed_folder = library.cache_home
+try:
+    library.find_library()
+except library.NoLibrary:
+    pass
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "ALLYOUNEED_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == ""
+    assert done.stderr.count("allyouneed compiles its engine for this machine with") == 1
+
+
+@pytest.mark.usefixtures("compiled")
+def test_nothing_is_said_where_nothing_is_compiled(
+    cache: Path, library: Library, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(library.path, cache)
+    find_library()
+    assert not caplog.messages
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_new_library_replaces_those_unused_for_longest(cache: Path) -> None:
+    old = [kept(cache / f"avx2-{number:016x}.so", days=1 + number) for number in range(20)]
+    path = find_library().path
+    left = sorted(cache.iterdir())
+    assert left == sorted(
+        file for one in [path, *old[: MOST - 1]] for file in (one, one.with_suffix(".sha256"))
+    )
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_library_that_is_used_stays(cache: Path, library: Library) -> None:
+    used = put(library.path, cache)
+    os.utime(used, (0, 0))
+    find_library()
+    assert time.time() - used.stat().st_mtime < 60
+
+
+def kept(library: Path, days: float) -> Path:
+    """A library with its digest, last used so many days ago."""
+    library.parent.mkdir(parents=True, exist_ok=True)
+    for path in (library, library.with_suffix(".sha256")):
+        path.write_text("")
+        os.utime(path, (time.time() - 86400 * days,) * 2)
+    return library
+
+
+def test_what_is_in_use_or_foreign_is_never_removed(tmp_path: Path) -> None:
+    used = [kept(tmp_path / f"any-{number:016x}.so", days=0.01) for number in range(MOST + 8)]
+    foreign = [tmp_path / name for name in ("packed.so", "any-1.so", "notes.sha256", ".hidden.txt")]
+    for path in foreign:
+        kept(path, days=99)
+    (tmp_path / "packed").mkdir()
+    before = sorted(tmp_path.iterdir())
+    remove_unused(tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+    assert len(before) > 2 * len(used)
+
+
+def test_what_killed_compilers_left_is_removed_after_a_day(tmp_path: Path) -> None:
+    for name, days in ((".avx512-5x9dao9v.so", 1.1), (".avx512-4v702gp9.so", 0.5)):
+        kept(tmp_path / name, days)
+        (tmp_path / name).with_suffix(".sha256").unlink()
+    remove_unused(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".avx512-4v702gp9.so"]
+
+
+def test_what_cannot_be_removed_does_not_stop_the_engine(
+    cache: Path, compiled: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        kept(cache / f"avx2-{number:016x}.so", days=9)
+
+    remove, tried = Path.unlink, []
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        if path.name.startswith("avx2"):
+            tried.append(path)
+            raise PermissionError(13, "it is open", str(path))
+        remove(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    assert find_library().path == cache / library_name(BEST)
+    assert compiled
+    assert tried
 
 
 def test_what_is_installed_comes_first(cache: Path, compiled: list[Path], library: Library) -> None:
@@ -242,7 +371,7 @@ def test_without_a_home_directory(monkeypatch: pytest.MonkeyPatch, cache: Path) 
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", home)
-    with pytest.raises(NoLibrary, match="no home directory for compiled files; name a folder in"):
+    with pytest.raises(NoLibrary, match="no home directory for the cache; name a folder in"):
         find_library()
 
 
@@ -293,4 +422,4 @@ def test_where_the_cache_is(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
     monkeypatch.setattr("sys.platform", system)
-    assert cache_folder() == Path(folder)
+    assert cache_home() == Path(folder)

@@ -12,7 +12,8 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.native import build
 from allyouneed.engine.native.bindings import open_library
 from allyouneed.engine.native.engine import NativeEngine
-from allyouneed.engine.native.library import Library, cache_folder, installed_folder
+from allyouneed.engine.native.library import Library, installed_folder
+from allyouneed.model_folder.places import cache_home
 
 BEST = build.best_variant(build.features())
 SHAPES: list[dict[str, Any]] = [
@@ -30,12 +31,12 @@ def variant(request: pytest.FixtureRequest, library: Library) -> Library:
     if request.param == BEST:
         return library
     name = build.library_name(request.param)
-    for folder in (installed_folder(), cache_folder()):
+    for folder in (installed_folder(), cache_home()):
         if build.intact(folder / name):
             path = folder / name
             break
     else:
-        path = build.compile_variant(request.param, cache_folder())
+        path = build.compile_variant(request.param, cache_home())
     return Library(open_library(path), path)
 
 

@@ -2,8 +2,6 @@
 compiled now."""
 
 import ctypes
-import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,9 +17,12 @@ from allyouneed.engine.native.build import (
     best_variant,
     compile_variant,
     features,
+    find_compiler,
     intact,
     library_name,
 )
+from allyouneed.engine.native.library_cache import mark_used, remove_unused
+from allyouneed.model_folder.places import cache_home
 
 _ONE_COMPILER = Lock()
 
@@ -50,24 +51,6 @@ def installed_folder() -> Path:
     return Path(__file__).with_name("compiled")
 
 
-def cache_folder() -> Path:
-    """The folder for libraries that are compiled at run time, one for each variant and version.
-
-    Raises:
-        OSError: there is no home directory, and no environment variable names a folder.
-    """
-    root = os.environ.get("ALLYOUNEED_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    if root:
-        return Path(root) / "allyouneed"
-    try:
-        home = Path.home()
-    except RuntimeError as error:
-        raise OSError(
-            "there is no home directory for compiled files; name a folder in ALLYOUNEED_CACHE"
-        ) from error
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "allyouneed"
-
-
 @cache
 def find_library() -> Library:
     """The engine's library for this machine. The first call on a machine may compile it, which
@@ -90,7 +73,7 @@ def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
         variant = best_variant(_features())
         if library := _kept(variant, sources, opened):
             return library
-        path = compile_variant(variant, cache_folder(), sources)
+        path = _compiled(variant, sources)
         note = f"compiled the {sources.what} for this machine: {path}"
         return Library(opened(path), path, note)
     except (NoCompiler, OSError) as error:
@@ -100,12 +83,37 @@ def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
 def _kept(variant: str, sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library | None:
     """The library that was installed or compiled here earlier; None if there is none."""
     name = library_name(variant, sources)
-    for folder in (installed_folder, cache_folder):
+    for folder in (installed_folder, cache_home):
         with suppress(OSError):  # unreadable, or made on another machine: it is compiled again
             path = folder() / name
             if intact(path):
+                if folder is cache_home:
+                    mark_used(path)
                 return Library(opened(path), path)
     return None
+
+
+def _compiled(variant: str, sources: Sources) -> Path:
+    """The library of these sources, compiled now into the cache. A line in the log, which Python
+    writes to standard error, says so first: compiling takes long.
+
+    Raises:
+        NoCompiler, OSError: it cannot be compiled or written.
+    """
+    import logging  # not at the top: most starts compile nothing
+
+    command = find_compiler()
+    by_zig = "ziglang" in command
+    logging.getLogger("allyouneed.engine").warning(
+        "allyouneed compiles its %s for this machine with %s; this happens once and takes %s",
+        sources.what,
+        "ziglang" if by_zig else command[0],
+        "some minutes" if by_zig else "about half a minute",
+    )
+    path = compile_variant(variant, cache_home(), sources, command)
+    with suppress(OSError):
+        remove_unused(path.parent)
+    return path
 
 
 def _features() -> set[str]:
@@ -118,10 +126,6 @@ def _features() -> set[str]:
     known = features()
     if known is None:
         library = _kept("any", ENGINE, open_library)
-        functions = (
-            library.functions
-            if library
-            else open_library(compile_variant("any", cache_folder(), ENGINE))
-        )
+        functions = library.functions if library else open_library(_compiled("any", ENGINE))
         known = set(functions.aya_features().decode().split())
     return known

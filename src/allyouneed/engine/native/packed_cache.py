@@ -19,11 +19,12 @@ from functools import partial
 from pathlib import Path
 
 from allyouneed.engine.native.build import trusted
-from allyouneed.engine.native.library import Library, cache_folder
+from allyouneed.engine.native.library import Library
 from allyouneed.engine.native.packed import Bytes, PackedModel
 from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.files import ABANDONED, whole_file
 from allyouneed.model_folder.folder import WEIGHTS, ModelFolder
+from allyouneed.model_folder.places import cache_home
 
 VARIABLE, MOST_GB = "ALLYOUNEED_PACKED_GB", 4.0  # of all files together; 0: the cache is off
 LEAST = 16 << 20  # bytes of the weights file: smaller models are packed in a moment
@@ -48,7 +49,7 @@ def open_packed(library: Library, folder: ModelFolder, int8: bool) -> PackedMode
     if not most or (folder.path / WEIGHTS).stat().st_size < LEAST:
         return pack()
     try:
-        file = PackedFile(cache_folder() / "packed" / file_name(library, folder, int8))
+        file = PackedFile(cache_home() / "packed" / file_name(library, folder, int8))
     except OSError:  # there is no home directory
         return pack()
     with suppress(OSError, Damaged, AllYouNeedError):
