@@ -86,6 +86,16 @@ def test_its_plan_counts_the_text_alone(teacher: Path, files: tuple[str, ...]) -
     assert absent["missing"] == ["nobody"]
 
 
+@pytest.mark.parametrize("place", ["letters", "parts/a.txt"])
+def test_text_whose_name_says_no_format(place: str, teacher: Path, files: tuple[str, ...]) -> None:
+    """A file without a suffix, and a folder: the recipe's key says that they hold text alone."""
+    Path("parts").mkdir()
+    Path(place).write_bytes(Path("letters.txt").read_bytes())
+    keys = [f"data.train.0.source={place.removesuffix('/a.txt')}", "data.train.0.format=text"]
+    told = plan(load_recipe("student", [*keys, files[1], f"data.train.0.distill={teacher}"]))
+    assert (told["pairs"], told["missing"]) == (120, [])
+
+
 def test_text_alone_needs_a_teacher(files: tuple[str, ...]) -> None:
     with pytest.raises(RecipeError, match="the target sentences are missing"):
         load_recipe("student", ["data.train=[{source='letters.txt'}]", files[1]])

@@ -146,11 +146,12 @@ class TrainCorpusSection(CorpusSection):
 
     @property
     def _is_one_text(self) -> bool:
-        """Whether the corpus is a file of lines without a target. A name without a suffix may be
-        that of a folder, whose files may hold pairs."""
-        if self.source is None or self.target is not None or not self.source.suffix:
+        """Whether the corpus is lines without a target. Without a format, a name that has no
+        suffix may be that of a folder, whose files may hold pairs."""
+        if self.source is None or self.target is not None:
             return False
-        return (self.format or format_of(self.source)) == "text"
+        known = self.format or (format_of(self.source) if self.source.suffix else None)
+        return known == "text"
 
     @property
     def written(self) -> Literal["source", "target"]:
