@@ -1,4 +1,5 @@
-"""A folder as OPUS-MT hands them out: a Marian model with random weights, and its text rules."""
+"""Folders as OPUS-MT, M2M-100 and NLLB hand them out: models with random weights, and their text
+rules."""
 
 import gzip
 import io
@@ -12,11 +13,18 @@ from typing import Any
 import pytest
 import sentencepiece
 import torch
-from transformers import GenerationConfig, MarianConfig, MarianMTModel
+from transformers import (
+    GenerationConfig,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
+    MarianConfig,
+    MarianMTModel,
+)
 
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.root import data_root
 from allyouneed.interop.huggingface import to_marian
+from allyouneed.interop.language_codes import M2M_100, NLLB_200
 from allyouneed.model_folder.folder import open_model_folder
 
 ENGLISH = [
@@ -33,6 +41,13 @@ GERMAN = [
     "Wo ist der Bahnhof?",
     "Ich hätte gerne eine Tasse Kaffee.",
 ] * 3
+LANGUAGES = [
+    "A man rides a bike past the café.",
+    "Two women are talking to each other in the street.",
+    "Ein Mann fährt Fahrrad, zwei Frauen reden.",
+    "Une femme est assise à côté d'un garçon.",
+    "一人の男が自転車に乗る。",
+] * 4
 EVERYDAY = [
     "Where is the train station?",
     "The children are playing in the garden.",
@@ -151,3 +166,66 @@ def as_pickle() -> Callable[[Path], None]:
         (path / "model.safetensors").unlink()
 
     return change
+
+
+@cache
+def bpe() -> bytes:
+    """A small SentencePiece model of byte pairs, as M2M-100 and NLLB have."""
+    file = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(LANGUAGES),
+        model_writer=file,
+        model_type="bpe",
+        vocab_size=180,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        num_threads=1,
+    )
+    return file.getvalue()
+
+
+@pytest.fixture
+def m2m_folder(tmp_path: Path) -> MakeFolder:
+    """Writes a folder of a kind ("m2m", "small100", "nllb") with random weights."""
+
+    def make(kind: str = "m2m", **shape: Any) -> Path:
+        path = tmp_path / kind
+        processor = sentencepiece.SentencePieceProcessor(model_proto=bpe())
+        pieces = [processor.id_to_piece(id) for id in range(processor.get_piece_size())]
+        table = ["<s>", "<pad>", "</s>", "<unk>", *pieces[3:]]
+        codes = NLLB_200 if kind == "nllb" else M2M_100
+        extra = 3 if kind == "nllb" else 8
+        size = len(table) + len(codes) + extra
+        config: dict[str, Any] = {
+            "vocab_size": size,
+            "d_model": 16,
+            "encoder_layers": 2,
+            "decoder_layers": 2,
+            "encoder_attention_heads": 2,
+            "decoder_attention_heads": 2,
+            "encoder_ffn_dim": 24,
+            "decoder_ffn_dim": 24,
+            "max_position_embeddings": 64,
+            "init_std": 0.3,
+        }
+        torch.manual_seed(0)
+        model = M2M100ForConditionalGeneration(M2M100Config(**config | shape)).eval()
+        with torch.no_grad():
+            for name, weight in model.named_parameters():
+                if weight.dim() == 1:
+                    weight.add_(torch.randn_like(weight) * 0.2)
+                else:  # else every token is followed by itself
+                    weight.mul_(0.4 if "shared" in name else 3)
+        model.save_pretrained(path)
+        (path / "sentencepiece.bpe.model").write_bytes(bpe())
+        settings: dict[str, Any] = {"tokenizer_class": "M2M100Tokenizer"}
+        if kind == "nllb":
+            settings["tokenizer_class"] = "NllbTokenizer"
+        else:
+            (path / "vocab.json").write_text(json.dumps({p: n for n, p in enumerate(table)}))
+        if kind == "small100":
+            settings["tokenizer_class"] = "SMALL100Tokenizer"
+        (path / "tokenizer_config.json").write_text(json.dumps(settings))
+        return path
+
+    return make

@@ -387,3 +387,21 @@ def test_the_readme_of_an_export_runs_as_it_stands(
     exec(program, names)
     assert names["found"].logits.shape[-1] == 3
     assert "tags of words (O, B, I)" in (folder.path / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("tokenizer_config.json", {"pad_token": {}}, "'content' is missing"),
+        ("tokenizer.json", {"normalizer": "lower"}, "has no attribute 'get'"),
+    ],
+)
+def test_a_tokenizer_of_odd_values_is_refused(
+    file: str, changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "theirs"
+    their_folder(path)
+    contents = json.loads((path / file).read_text("utf-8"))
+    (path / file).write_text(json.dumps(contents | changes))
+    with pytest.raises(ModelFolderError, match=f"its tokenizer cannot be used: .*{message}"):
+        import_bert(path, tmp_path / "ours", note=silent)

@@ -16,10 +16,11 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.length_penalty import Average
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.errors import AllYouNeedError, ModelFolderError
+from allyouneed.errors import AllYouNeedError, ConfigError, ModelFolderError
 from allyouneed.interop.archive import unpacked
 from allyouneed.interop.ctranslate2 import export_ctranslate2
 from allyouneed.interop.ctranslate2_folder import import_ctranslate2
+from allyouneed.interop.ctranslate2_weights import Variables
 from allyouneed.interop.formats import format_of
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder, save_model_folder
@@ -426,3 +427,10 @@ def test_what_was_exported_translates_as_before(to: str, tmp_path: Path) -> None
     before, after = one(texts), other(texts)
     assert [found.text for found in before] == [found.text for found in after]
     assert [found.notes for found in before] == [found.notes for found in after]
+
+
+@pytest.mark.parametrize("scale", [0, 1e-44, np.nan])
+def test_a_scale_that_makes_weights_infinite_is_refused(scale: float) -> None:
+    variables = {"w": np.ones((2, 3), np.int8), "w_scale": np.array([1, scale], np.float32)}
+    with pytest.raises(ConfigError, match="w_scale makes weights of w NaN or infinite"):
+        Variables(variables).floats("w")

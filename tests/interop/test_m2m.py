@@ -1,17 +1,14 @@
 """M2M-100, SMaLL-100 and NLLB-200 become model folders: the same ids, logits and translations as
 `transformers` and `sentencepiece` give."""
 
-import io
 import json
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
-from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer
+from sentencepiece import SentencePieceProcessor
+from transformers import M2M100ForConditionalGeneration, M2M100Tokenizer
 
 from allyouneed.decoding.length_penalty import Average
 from allyouneed.decoding.options import BeamOptions
@@ -22,77 +19,8 @@ from allyouneed.interop.m2m_folder import import_m2m
 from allyouneed.loading import load
 from allyouneed.translation.translator import Translator
 
-TEXT = [
-    "A man rides a bike past the café.",
-    "Two women are talking to each other in the street.",
-    "Ein Mann fährt Fahrrad, zwei Frauen reden.",
-    "Une femme est assise à côté d'un garçon.",
-    "一人の男が自転車に乗る。",
-] * 4
 TEXTS = ["A man rides a bike.", "Two women  talk. __fr__ </s>", "Fahrrad 日本 😀 ﬁn", "x"]
 MakeFolder = Callable[..., Path]
-
-
-@cache
-def spm() -> bytes:
-    file = io.BytesIO()
-    SentencePieceTrainer.train(
-        sentence_iterator=iter(TEXT),
-        model_writer=file,
-        model_type="bpe",
-        vocab_size=180,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        num_threads=1,
-    )
-    return file.getvalue()
-
-
-@pytest.fixture
-def m2m_folder(tmp_path: Path) -> MakeFolder:
-    """Writes a folder of a kind ("m2m", "small100", "nllb") with random weights."""
-
-    def make(kind: str = "m2m", **shape: Any) -> Path:
-        path = tmp_path / kind
-        processor = SentencePieceProcessor(model_proto=spm())
-        pieces = [processor.id_to_piece(id) for id in range(processor.get_piece_size())]
-        table = ["<s>", "<pad>", "</s>", "<unk>", *pieces[3:]]
-        codes = NLLB_200 if kind == "nllb" else M2M_100
-        extra = 3 if kind == "nllb" else 8
-        size = len(table) + len(codes) + extra
-        config: dict[str, Any] = {
-            "vocab_size": size,
-            "d_model": 16,
-            "encoder_layers": 2,
-            "decoder_layers": 2,
-            "encoder_attention_heads": 2,
-            "decoder_attention_heads": 2,
-            "encoder_ffn_dim": 24,
-            "decoder_ffn_dim": 24,
-            "max_position_embeddings": 64,
-            "init_std": 0.3,
-        }
-        torch.manual_seed(0)
-        model = M2M100ForConditionalGeneration(M2M100Config(**config | shape)).eval()
-        with torch.no_grad():
-            for name, weight in model.named_parameters():
-                if weight.dim() == 1:
-                    weight.add_(torch.randn_like(weight) * 0.2)
-                else:  # else every token is followed by itself
-                    weight.mul_(0.4 if "shared" in name else 3)
-        model.save_pretrained(path)
-        (path / "sentencepiece.bpe.model").write_bytes(spm())
-        settings: dict[str, Any] = {"tokenizer_class": "M2M100Tokenizer"}
-        if kind == "nllb":
-            settings["tokenizer_class"] = "NllbTokenizer"
-        else:
-            (path / "vocab.json").write_text(json.dumps({p: n for n, p in enumerate(table)}))
-        if kind == "small100":
-            settings["tokenizer_class"] = "SMALL100Tokenizer"
-        (path / "tokenizer_config.json").write_text(json.dumps(settings))
-        return path
-
-    return make
 
 
 def imported(source: Path, into: Path) -> tuple[Translator, list[str]]:
@@ -116,7 +44,7 @@ def test_ids_of_m2m_are_those_of_their_tokenizer(m2m_folder: MakeFolder, tmp_pat
 
 def test_ids_of_nllb_are_those_of_fairseq(m2m_folder: MakeFolder, tmp_path: Path) -> None:
     ours, _ = imported(m2m_folder("nllb"), tmp_path / "ours")
-    theirs = SentencePieceProcessor(model_proto=spm())
+    theirs = SentencePieceProcessor(str(tmp_path / "nllb" / "sentencepiece.bpe.model"))
     size = theirs.get_piece_size() + 1
     for text in TEXTS:
         expected = [3 if id == 0 else id + 1 for id in theirs.encode(text)]

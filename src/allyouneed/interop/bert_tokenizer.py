@@ -33,15 +33,16 @@ def read_bert_tokenizer(source: Path) -> AnyEncoderTokenizer:
         ModelFolderError: the folder has no vocabulary, or one of another kind.
     """
     settings = read_table(source / SETTINGS) if (source / SETTINGS).is_file() else {}
-    special = {
-        name: _content(settings.get(THEIR_NAMES[name], spelt)) for name, spelt in SPECIAL.items()
-    }
     try:
+        special = {
+            name: _content(settings.get(THEIR_NAMES[name], spelt))
+            for name, spelt in SPECIAL.items()
+        }
         if (source / TOKENIZER).is_file():
             return _from_json(read_table(source / TOKENIZER), special)
         if (source / VOCABULARY).is_file():
             return _from_lines(read_text(source / VOCABULARY), settings, special)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise ModelFolderError(f"{source}: its tokenizer cannot be used: {reason}") from error
     raise ModelFolderError(

@@ -51,7 +51,7 @@ class Variables:
         """A vector or matrix in float32, with its scale applied.
 
         Raises:
-            ConfigError: it is missing, or scaled in an unsupported way.
+            ConfigError: it is missing, or scaled in an unsupported way or out of bounds.
         """
         self.used |= {name, f"{name}_scale"}
         found = self.all.get(name)
@@ -63,7 +63,10 @@ class Variables:
         if scale is None or scale.size not in (1, found.shape[0]):
             raise ConfigError(f"{name!r} has integers without a scale for each row")
         whole = found.astype(np.float32)
-        whole /= scale.astype(np.float32).reshape(-1, *[1] * (found.ndim - 1))
+        with np.errstate(all="ignore"):
+            whole /= scale.astype(np.float32).reshape(-1, *[1] * (found.ndim - 1))
+        if not np.isfinite(whole).all():
+            raise ConfigError(f"{name}_scale makes weights of {name} NaN or infinite")
         return whole
 
     def has(self, name: str) -> bool:
