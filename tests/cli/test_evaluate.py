@@ -116,6 +116,16 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
             2,
             "--beam, --engine: nothing is translated",
         ),
+        (
+            ["--hypothesis", "wrong", "--reference", "r", "--vocabulary-selection"],
+            2,
+            "--vocabulary-selection: nothing is translated",
+        ),
+        (
+            ["--vocabulary-selection", "--against", "a", "--hypothesis", "s", "--tsv", "s"],
+            2,
+            "--vocabulary-selection is for --model, which is missing",
+        ),
         (["--tsv", "s"], 1, "s:1: has 1 columns"),
         (["--hypothesis", "short", "--reference", "r"], 1, "1 hypotheses but 6 references"),
         (["--source", "short", "--reference", "r"], 1, "r has 6 lines"),

@@ -53,6 +53,21 @@ def test_learn_measure_translate(call, model: Path) -> None:
     assert copied.lines == ["The dog sleeps."]
 
 
+def test_a_model_is_evaluated_with_its_selection_and_without(call, model: Path) -> None:
+    """The selection is of other words, so that it shows; the baseline has none."""
+    Path("german").write_text("Ein Hund.\n" * len(TEXTS), encoding="utf-8")
+    learn(call, model, "--target", "german")
+    files = ("--source", "few", "--reference", "few", "--json", "--engine", "core")
+    plain = json.loads(call("evaluate", "--model", model, *files).out)
+    assert plain["scores"]["BLEU"]["score"] == pytest.approx(100)
+    done = call(
+        *("evaluate", "--model", model, "--vocabulary-selection", "--against", model), *files
+    )
+    bleu = json.loads(done.out)["metrics"]["BLEU"]
+    assert bleu["baseline"]["score"] == pytest.approx(100)
+    assert bleu["system"]["score"] < 50
+
+
 def test_it_is_learnt_from_the_models_own_translations(call, model: Path) -> None:
     done = call("select-vocabulary", "--model", model, "--source", "texts", "--json")
     assert (done.code, done.err) == (0, "")

@@ -14,6 +14,7 @@ from allyouneed.cli.options import (
     Languages,
     LengthPenalty,
     Running,
+    VocabularySelection,
 )
 from allyouneed.cli.output import as_json, check_output, note, result
 from allyouneed.cli.pairs import file_lines, file_pairs
@@ -115,6 +116,7 @@ def evaluate(
     ] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
+    vocabulary_selection: VocabularySelection = False,
     json: Json = False,
     running: Running,
 ) -> None:
@@ -128,12 +130,16 @@ def evaluate(
     - `allyouneed evaluate --model new --against old --source test.en --reference test.de`
 
     With a baseline (--against, or --hypothesis together with --model), both systems are compared on
-    the same resampled test sets (Koehn 2004).
+    the same resampled test sets (Koehn 2004). --vocabulary-selection is for --model, not for the
+    baseline.
     """
     if output:
         check_output(output)
+    if vocabulary_selection and systems.against and not systems.measured:
+        raise UsageError("--vocabulary-selection is for --model, which is missing; leave it out")
     if not systems.translate:
-        _refuse_idle({"beam": beam, "length-penalty": length_penalty}, running)
+        searching = {"beam": beam, "length-penalty": length_penalty}
+        _refuse_idle(searching | {"vocabulary-selection": vocabulary_selection or None}, running)
     from allyouneed.evaluation.metrics import check_line_counts
     from allyouneed.files import write_whole
 
@@ -143,16 +149,16 @@ def evaluate(
     if systems.hypothesis:
         check_line_counts(ready, references)
 
-    def translated(model: str) -> list[str]:
-        translator = running.translator(model)
+    def translated(model: str, selection: bool) -> list[str]:
+        translator = running.translator(model, selection)
         return translate_corpus(translator, sources, options, languages.from_, languages.to)
 
-    system = translated(systems.measured) if systems.measured else ready
+    system = translated(systems.measured, vocabulary_selection) if systems.measured else ready
     if output:
         write_whole(output, "".join(f"{line}\n" for line in system))
     baseline = None
     if systems.baseline:
-        baseline = translated(systems.against) if systems.against else ready
+        baseline = translated(systems.against, False) if systems.against else ready
     _measure(systems, system, baseline, references, json)
 
 

@@ -73,6 +73,15 @@ To = Annotated[
         help="The target language, for a model of several languages.",
     ),
 ]
+VocabularySelection = Annotated[
+    bool,
+    typer.Option(
+        "--vocabulary-selection",
+        help="Consider only pieces that the source can need, as learned by select-vocabulary: "
+        "faster with a large vocabulary, not with 8,000 pieces.",
+        rich_help_panel=SEARCH,
+    ),
+]
 Engine = Annotated[
     str,
     typer.Option(

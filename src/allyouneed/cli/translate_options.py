@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allyouneed.cli.options import SEARCH, Beam, From, Json, LengthPenalty, Output
+from allyouneed.cli.options import (
+    SEARCH,
+    Beam,
+    From,
+    Json,
+    LengthPenalty,
+    Output,
+    VocabularySelection,
+)
 from allyouneed.cli.search import beam_options, check_choice, given, sampling_options
 from allyouneed.errors import UsageError
 
@@ -103,15 +111,7 @@ class Search:
             rich_help_panel=SEARCH,
         ),
     ] = None
-    vocabulary_selection: Annotated[
-        bool,
-        typer.Option(
-            "--vocabulary-selection",
-            help="Consider only pieces that the source can need, as learned by select-vocabulary: "
-            "faster with a large vocabulary, not with 8,000 pieces.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = False
+    vocabulary_selection: VocabularySelection = False
 
     def options(self, sampling: Sampling, stream: bool) -> "Options":
         """The options of the search for `decoding`. A streamed search is greedy.
