@@ -78,8 +78,8 @@ def test_a_student_learns_the_teachers_translations(taught: Any) -> None:
     notes = [record["text"] for record in taught.records("student", "note")]
     (told,) = [note for note in notes if note.startswith("distilled")]
     assert told.startswith("distilled: 120 sentences of made:reverse:1 translated by ")
-    stages = [r["stage"] for r in reported if r["event"] == "preparing"]
-    assert stages[0] == "translating"
+    stages = [(r["stage"], r["done"], r["total"]) for r in reported if r["event"] == "preparing"]
+    assert stages[:2] == [("translating", 0, 120), ("translating", 120, 120)]
 
 
 def test_several_teachers_decide_together(taught: Any) -> None:

@@ -200,6 +200,7 @@ class _TaughtCorpus:
         def ask(texts: list[str], options: BeamOptions) -> list[Translation]:
             return translator(texts, options=options, source=source, target=target)
 
+        progress("translating", 0, total)  # a large teacher needs minutes for its first part
         while part := list(islice(pairs, PART)):
             place = self._parts / f"{number:06d}.jsonl"
             if number % self._workers.world == self._workers.rank and not place.exists():
