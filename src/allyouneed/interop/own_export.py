@@ -82,7 +82,7 @@ def read_about(path: Path) -> dict[str, Any]:
     languages = tuple(str(about.get(f"{side}_language") or "") for side in ("source", "target"))
     if not (length is None or (type(length) is int and 2 <= length < 1 << 20)):
         raise ModelFolderError(f"{path / ABOUT}: trained_length={length!r} is no length")
-    if normaliser is not None and normaliser not in NORMALISERS:
+    if normaliser is not None and normaliser not in tuple(NORMALISERS):
         raise ModelFolderError(f"{path / ABOUT}: normaliser={normaliser!r} is not known")
     found: dict[str, Any] = {
         "languages": languages,

@@ -2,6 +2,7 @@
 // shapes in both precisions, every search, and requests that must be refused. Prints one word for
 // every part that holds.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -109,6 +110,7 @@ struct Batch {
 };
 
 char error[kErrorBytes];
+int rounds = 8;  // of random selections; the program's argument asks for others
 
 bool searches(void* worker) {
   const int32_t heads[] = {0, 2};
@@ -147,6 +149,57 @@ bool selections(void* worker) {
   batch.request.selection = &selection;
   batch.request.prefixes = &prefixes;
   return !aya_search(worker, &batch.request, &batch.found, error) && batch.found_ids[0] == 9;
+}
+
+// Selections of random sizes, from one id to all of them, in every kind of search. Some prefixes have
+// ids that their sentence's selection lacks. Every id after a prefix must be of the selection; a search
+// that has no id left to choose is refused.
+bool random_selections(void* worker) {
+  uint32_t state = 5;
+  int found = 0;
+  const auto below = [&](int bound) {
+    state = state * 1664525u + 1013904223u;
+    return int(state >> 8) % bound;
+  };
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<int> lengths(1 + below(6));
+    for (int& length : lengths) length = 1 + below(kPositions);
+    Batch batch(lengths, 2 + below(20));
+    batch.request.options.beam = below(2) ? 4 : 1;
+    batch.request.options.n_best = 1;
+    batch.request.options.samples = below(3) ? 0 : 1;
+    batch.request.options.no_repeat_ngram = below(3);
+    batch.request.options.top_k = below(5);
+    std::vector<std::vector<bool>> may(lengths.size(), std::vector<bool>(kVocabulary));
+    std::vector<int32_t> ids, prefix;
+    std::vector<int64_t> offsets{0}, prefix_offsets{0};
+    for (std::vector<bool>& mine : may) {
+      const int share = 1 + below(kVocabulary);
+      mine[below(kVocabulary)] = true;
+      for (int id = 0; id < kVocabulary; ++id) mine[id] = mine[id] || below(kVocabulary) < share;
+      for (int id = 0; id < kVocabulary; ++id)
+        if (mine[id]) ids.push_back(id);
+      if (below(2)) ids.push_back(ids.back());  // twice
+      offsets.push_back(int64_t(ids.size()));
+      if (below(3) == 0) prefix.push_back(below(kVocabulary));
+      prefix_offsets.push_back(int64_t(prefix.size()));
+    }
+    const int32_t sentences = int32_t(lengths.size());
+    const aya_lists selection{sentences, int64_t(ids.size()), ids.data(), offsets.data()};
+    const aya_lists prefixes{sentences, int64_t(prefix.size()), prefix.data(),
+                             prefix_offsets.data()};
+    batch.request.selection = &selection;
+    batch.request.prefixes = &prefixes;
+    std::memset(error, 0, sizeof error);
+    const int32_t status = aya_search(worker, &batch.request, &batch.found, error);
+    if (status != AYA_OK && !error[0]) return false;
+    if (status != AYA_OK) continue;
+    ++found;
+    for (int s = 0; s < sentences; ++s)
+      for (int i = int(prefix_offsets[s + 1] - prefix_offsets[s]); i < batch.found_lengths[s]; ++i)
+        if (!may[s][batch.found_ids[s * batch.room + i]]) return false;
+  }
+  return found > rounds / 4;
 }
 
 bool streams(void* worker) {
@@ -240,7 +293,8 @@ bool restores(const aya_config& c, int int8, void* model) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  if (count > 1) rounds = std::atoi(arguments[1]);
   bool all = true;
   for (const int int8 : {0, 1})
     for (const int kind : {0, 1}) {
@@ -263,8 +317,9 @@ int main() {
         if (!worker) return 1;
         const std::map<std::string, bool> parts{
             {"searches", searches(worker)},     {"samples", samples(worker)},
-            {"selections", selections(worker)}, {"streams", streams(worker)},
-            {"steps", steps(worker)},           {"refused", refused(worker)}};
+            {"selections", selections(worker)}, {"random selections", random_selections(worker)},
+            {"streams", streams(worker)},       {"steps", steps(worker)},
+            {"refused", refused(worker)}};
         for (const auto& part : parts)
           if (!part.second) {
             std::fprintf(stderr, "%s, int8=%d kind=%d threads=%d: %s\n", part.first.c_str(), int8,
