@@ -434,3 +434,11 @@ def test_a_scale_that_makes_weights_infinite_is_refused(scale: float) -> None:
     variables = {"w": np.ones((2, 3), np.int8), "w_scale": np.array([1, scale], np.float32)}
     with pytest.raises(ConfigError, match="w_scale makes weights of w NaN or infinite"):
         Variables(variables).floats("w")
+
+
+@pytest.mark.parametrize("value", [[], {}, 1, "unheard of"])
+def test_an_odd_normaliser_is_refused(value: Any, ct2: Path, tmp_path: Path) -> None:
+    about = json.loads((ct2 / "allyouneed.json").read_text("utf-8"))
+    (ct2 / "allyouneed.json").write_text(json.dumps(about | {"normaliser": value}))
+    with pytest.raises(ModelFolderError, match=r"allyouneed\.json: normaliser=.* is not known"):
+        import_ctranslate2(ct2, tmp_path / "back", note=print)
