@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from allyouneed.errors import UsageError
 from allyouneed.serving.shelf import Shelf, ShelvedModel
 from allyouneed.translation.pivot import translate_through, way
 from allyouneed.translation.translator import Translator
@@ -40,6 +41,18 @@ def test_english_is_preferred_between_and_a_model_to_both() -> None:
     models = [ShelvedModel("-".join(pair), *pair, None) for pair in pairs]  # type: ignore[arg-type]
     assert Shelf(models).pivoted == {("de", "fr"): "en"}
     assert Shelf(models[:2]).pivoted == {("de", "fr"): "cs"}
+
+
+def test_a_model_of_two_languages_goes_before_a_model_of_many() -> None:
+    pairs = [("de", "en"), ("en", "de"), ("en", "fr"), ("fr", "en")]
+    many = [ShelvedModel("many", *pair, None) for pair in pairs]  # type: ignore[arg-type]
+    alone = ShelvedModel("alone", "en", "de", None)  # type: ignore[arg-type]
+    shelf = Shelf([*many, alone])
+    assert shelf.models["en", "de"] is alone
+    assert shelf.models["de", "en"] is many[0]
+    assert shelf.pivoted == {("de", "fr"): "en", ("fr", "de"): "en"}
+    with pytest.raises(UsageError, match="two models translate from en to de"):
+        Shelf([*many, alone, ShelvedModel("again", "en", "de", None)])  # type: ignore[arg-type]
 
 
 def test_a_text_goes_through_the_third_language(served: Running, copier: Translator) -> None:

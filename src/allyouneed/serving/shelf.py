@@ -1,5 +1,6 @@
 """The shelf: the models of a service, by their languages."""
 
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,18 +31,19 @@ class ShelvedModel:
 
 class Shelf:
     """The loaded models, one for each direction, and the directions that lead through a third
-    language."""
+    language. A direction that several models translate belongs to the one with fewest directions: a
+    model of two languages goes before a model of many."""
 
     def __init__(self, models: Sequence[ShelvedModel]) -> None:
-        self.models = {(model.source, model.target): model for model in models}
-        if len(self.models) < len(models):
-            twice = next(
-                model for model in models if self.models[model.source, model.target] is not model
-            )
-            raise UsageError(
-                f"two models translate from {twice.source} to {twice.target}, and one of them is "
-                f"{twice.name}; leave one out"
-            )
+        directions = Counter(model.name for model in models)
+        self.models: dict[tuple[str, str], ShelvedModel] = {}
+        for model in sorted(models, key=lambda one: directions[one.name]):
+            kept = self.models.setdefault((model.source, model.target), model)
+            if kept is not model and directions[kept.name] == directions[model.name]:
+                raise UsageError(
+                    f"two models translate from {model.source} to {model.target}, and one of them "
+                    f"is {model.name}; leave one out"
+                )
         self.sources = sorted({source for source, _ in self.models})
         self.targets = sorted({target for _, target in self.models})
         self.codes = sorted({*self.sources, *self.targets})
