@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -222,10 +223,15 @@ def test_samples_are_the_cores(
     assert [[h.ids for h in row] for row in found] == [[h.ids for h in row] for row in wanted]
 
 
-def test_selections_of_distant_ids(odd_model: MakeModel, native: MakeEngine) -> None:
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("vocabulary", [1400, 2000])
+def test_selections_of_distant_ids(
+    vocabulary: int, precision: Any, odd_model: MakeModel, native: MakeEngine
+) -> None:
     """Sentences that need no id in common, each far more than are looked at together: their
-    neighbours' ids, masked, change nothing."""
-    model = odd_model(vocabulary=1400)
+    neighbours' ids change not a bit. Of 1400 words both together need so many that the whole output
+    layer is computed, of 2000 words a part of it; a sentence alone needs a part."""
+    model = odd_model(vocabulary=vocabulary)
     chosen = {5: torch.arange(2, 600).numpy(), 6: torch.arange(600, 1300).numpy()}
 
     class Selection:
@@ -234,11 +240,30 @@ def test_selections_of_distant_ids(odd_model: MakeModel, native: MakeEngine) -> 
 
     sources, options = [[5, 7, 8, 2], [6, 9, 10, 2]], BeamOptions(beam=3, max_length=7)
     for threads in (1, 2):
-        engine = native(model, threads=threads)
+        engine = native(model, precision, threads=threads)
         engine.workers, engine.selection = 1, Selection()
-        both = engine.search(sources, options)
-        for source, (together,) in zip(sources, both, strict=True):
-            [[alone]] = engine.search([source], options)
-            assert alone.ids == together.ids
-            assert alone.score == pytest.approx(together.score, abs=1e-5)
-            assert {*alone.ids} <= {*chosen[source[0]].tolist()}
+        together = engine.search(sources, options)
+        assert [engine.search([source], options)[0] for source in sources] == together
+        for source, (best,) in zip(sources, together, strict=True):
+            assert {*best.ids} <= {*chosen[source[0]].tolist()}
+
+
+def test_a_selection_is_that_of_the_core(
+    odd_model: MakeModel,
+    native: MakeEngine,
+    sentences: Callable[..., Any],
+    assert_same: Callable[..., None],
+) -> None:
+    """Of 700 words each sentence may use some 70; their ids come in any order, some twice."""
+    model = odd_model(vocabulary=700)
+    sources = sentences(model.config, LENGTHS)
+
+    class Selection:
+        def rows(self, sources: Any, prefixes: Any = None) -> Any:
+            draws = [np.random.default_rng(sum(source)) for source in sources]
+            return [np.append(draw.integers(3, 700, 70), model.config.end) for draw in draws]
+
+    options = BeamOptions(beam=4, n_best=4, extra_length=9)
+    plain, engine = core_engine(model), native(model)
+    plain.selection = engine.selection = Selection()  # type: ignore[assignment]
+    assert_same(engine.search(sources, options), plain.search(sources, options))

@@ -31,7 +31,7 @@ struct Best {
   }
 
   // Takes in n more logits x[0..n). They belong to the ids `first`, `first` + 1, ..., or to
-  // names[0..n) where `names` is not null.
+  // names[0..n) where `names` is not null. The names are ascending.
   void pass(const float* x, int n, int32_t first, const int32_t* names, const Banned& banned) {
     const float top = largest(x, n);
     if (top > most) {
@@ -40,18 +40,13 @@ struct Best {
     }
     const bool masked = top == kNever;  // all n logits are masked
     if (!masked && !(top < most - kNegligible)) sum += sum_of_exponentials(x, n, most);
-    if (names) {
-      for (int i = 0; i < n; ++i)
-        if (names[i] == watched_id) watched_logit = x[i];
-    } else if (watched_id >= first && watched_id < first + n) {
-      watched_logit = x[watched_id - first];
-    }
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const int32_t* place = names ? std::lower_bound(names, names + n, wanted[i]) : nullptr;
-      if (names ? place < names + n && *place == wanted[i]
-                : wanted[i] >= first && wanted[i] < first + n)
-        wanted_logits[i] = x[names ? place - names : wanted[i] - first];
-    }
+    const auto place_of = [&](int32_t id) {
+      const int place = names ? int(std::lower_bound(names, names + n, id) - names) : id - first;
+      return place >= 0 && place < n && (!names || names[place] == id) ? place : -1;
+    };
+    if (const int place = place_of(watched_id); place >= 0) watched_logit = x[place];
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (const int place = place_of(wanted[i]); place >= 0) wanted_logits[i] = x[place];
     if (!(top > threshold())) return;
     for (int from = 0; from < n; from += kGroup) {
       const int to = from + kGroup < n ? from + kGroup : n;

@@ -97,9 +97,9 @@ struct WorkerOf final : AnyWorker {
     if (rows != worker.decoder.rows())
       throw std::invalid_argument(std::to_string(rows) + " ids for " +
                                   std::to_string(worker.decoder.rows()) + " hypotheses");
-    const typename P::Linear& map = worker.model.output;
+    const size_t outputs = worker.model.output.outputs;
     worker.decoder.step(ids, [&](int first, int count) {
-      worker.output.all(map, count, logits + size_t(first) * map.outputs);
+      worker.output.all(count, logits + first * outputs);
     });
   }
   void select(const int32_t* parents, int32_t count) override {

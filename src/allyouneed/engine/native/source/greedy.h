@@ -71,8 +71,7 @@ class Greedy {
       const bool forced = rules.forced(first + i);
       best[i].clear(2, forced ? h_.ids[first + i] : model_.config.end);
     }
-    worker_.output.best(model_.output, nullptr, count, best.data(), banned_.data(),
-                        [](int) { return nullptr; });
+    worker_.output.best(count, best.data(), banned_.data());
     bool all_right = true;
     for (int i = 0; i < count && all_right; ++i) {
       const float log_sum = best[i].log_sum();

@@ -3,8 +3,10 @@
 
 #include "best.h"
 #include "chunk.h"
+#include "selection.h"
 
 constexpr int kLogits = 16;  // panels whose logits are computed and searched together
+constexpr int kStride = kLogits * kPanel;  // logits of one row
 
 template <class P>
 class OutputLayer {
@@ -13,12 +15,9 @@ class OutputLayer {
       : chunk_(chunk), config_(chunk.config), logits_(chunk.team.size()),
         found_(chunk.team.size()) {}
 
-  // Finds the best tokens of `count` rows of the chunk. The caller has cleared best[row]. The
-  // outputs of `map` are the logits of ids[0], ids[1], ..., or of all ids where `ids` is null.
-  // mask_of(row) is added to a row's logits, unless it is null.
-  template <class MaskOf>
-  void best(const typename P::Linear& map, const int32_t* ids, int count, Best* best,
-            const Banned* banned, const MaskOf& mask_of) {
+  // Finds the best tokens of `count` rows of the chunk. The caller has cleared best[row].
+  void best(int count, Best* best, const Banned* banned) {
+    const typename P::Linear& map = chunk_.model.output;
     const int panels = panels_of(map.outputs), groups = (panels + kLogits - 1) / kLogits;
     chunk_.team.run([&](int member, int members) {
       const Share share(groups, member, members);
@@ -30,21 +29,28 @@ class OutputLayer {
           found[row].clear(int(best[row].logits.size()), best[row].watched_id, best[row].wanted);
         into = found.data();
       }
-      constexpr int stride = kLogits * kPanel;
-      float* logits = logits_[member].resize(size_t(kChunk) * stride);
       for (int group = share.begin; group < share.end; ++group) {
-        const int first = group * kLogits, last = std::min(first + kLogits, panels);
-        map.multiply(chunk_.rows, count, first, last, logits, stride);
-        const int n = std::min(map.outputs, last * kPanel) - first * kPanel;
-        for (int row = 0; row < count; ++row) {
-          float* x = logits + size_t(row) * stride;
-          if (const float* mask = mask_of(row)) add(x, mask + first * kPanel, n);
-          into[row].pass(x, n, first * kPanel, ids ? ids + first * kPanel : nullptr, banned[row]);
-        }
+        const int first = group * kStride;
+        const float* logits = of_group(map, group, count, member);
+        const int n = std::min(map.outputs - first, kStride);
+        for (int row = 0; row < count; ++row)
+          into[row].pass(logits + size_t(row) * kStride, n, first, nullptr, banned[row]);
       }
     });
     for (int member = 1; member < chunk_.team.size(); ++member)
       for (int row = 0; row < count; ++row) best[row].merge(found_[member][row], banned[row]);
+  }
+
+  // The same within a selection. Row r is a hypothesis of sentence sentence_of(r).
+  template <class SentenceOf>
+  void best(const Selection<P>& selection, const SentenceOf& sentence_of, int count, Best* best,
+            const Banned* banned) {
+    if (selection.empty()) return this->best(count, best, banned);
+    pick(selection, sentence_of, count);
+    chunk_.each(count, [&](int row) {
+      const auto own = selection.of(sentence_of(row));
+      best[row].pass(picked(row), own.count, 0, own.ids, banned[row]);
+    });
   }
 
   // The most probable next id of the chunk's row 0, or -1 if all are banned. Exact logits are
@@ -87,8 +93,9 @@ class OutputLayer {
            })->id;
   }
 
-  // Writes all logits [row][map.outputs] of `count` rows of the chunk.
-  void all(const typename P::Linear& map, int count, float* logits) {
+  // Writes all logits [row][vocabulary] of `count` rows of the chunk.
+  void all(int count, float* logits) {
+    const typename P::Linear& map = chunk_.model.output;
     const int stride = panels_of(map.outputs) * kPanel;
     float* padded = logits_[0].resize(size_t(count) * stride);
     apply(chunk_.team, map, chunk_.rows, count, padded, stride);
@@ -97,9 +104,74 @@ class OutputLayer {
                   map.outputs * sizeof(float));
   }
 
+  // Calls use(row, logits, ids, n) for each row with the logits of the n ids that its sentence may
+  // use; `ids` is null where these are all. `use` may change the logits.
+  template <class SentenceOf, class Use>
+  void all(const Selection<P>& selection, const SentenceOf& sentence_of, int count, const Use& use) {
+    const typename P::Linear& map = chunk_.model.output;
+    if (selection.empty()) {
+      picked_stride_ = panels_of(map.outputs) * kPanel;
+      picked_.resize(size_t(count) * picked_stride_);
+      apply(chunk_.team, map, chunk_.rows, count, picked_.data(), picked_stride_);
+      return chunk_.each(count, [&](int row) { use(row, picked(row), nullptr, map.outputs); });
+    }
+    pick(selection, sentence_of, count);
+    chunk_.each(count, [&](int row) {
+      const auto own = selection.of(sentence_of(row));
+      use(row, picked(row), own.ids, own.count);
+    });
+  }
+
  private:
+  // Computes the logits of `count` rows of the chunk for the ids of each row's own sentence, as
+  // `picked`. They do not depend on the other sentences of the batch.
+  template <class SentenceOf>
+  void pick(const Selection<P>& selection, const SentenceOf& sentence_of, int count) {
+    const typename P::Linear& map = selection.map();
+    picked_stride_ = 0;
+    for (int row = 0; row < count; ++row)
+      picked_stride_ = std::max(picked_stride_, selection.of(sentence_of(row)).count);
+    picked_.resize(size_t(count) * picked_stride_);
+    const int panels = panels_of(map.outputs), groups = (panels + kLogits - 1) / kLogits;
+    chunk_.team.run([&](int member, int members) {
+      const Share share(groups, member, members);
+      int next[kChunk];  // of each row's ids, the first one that is not picked yet
+      for (int row = 0; row < count; ++row) {
+        const auto own = selection.of(sentence_of(row));
+        const int32_t* end = own.columns + own.count;
+        next[row] = int(std::lower_bound(own.columns, end, share.begin * kStride) - own.columns);
+      }
+      for (int group = share.begin; group < share.end; ++group) {
+        const int first = group * kStride;
+        const float* logits = of_group(map, group, count, member);
+        for (int row = 0; row < count; ++row) {
+          const auto own = selection.of(sentence_of(row));
+          const float* from = logits + size_t(row) * kStride;
+          float* to = picked(row);
+          const int32_t* end = own.columns + own.count;
+          const int last =
+              int(std::lower_bound(own.columns + next[row], end, first + kStride) - own.columns);
+          for (int i = next[row]; i < last; ++i) to[i] = from[own.columns[i] - first];
+          next[row] = last;
+        }
+      }
+    });
+  }
+
+  float* picked(int row) { return picked_.data() + size_t(row) * picked_stride_; }
+
+  // The logits [row][kStride] of a group of panels.
+  const float* of_group(const typename P::Linear& map, int group, int count, int member) {
+    float* logits = logits_[member].resize(size_t(kChunk) * kStride);
+    const int first = group * kLogits, last = std::min(first + kLogits, panels_of(map.outputs));
+    map.multiply(chunk_.rows, count, first, last, logits, kStride);
+    return logits;
+  }
+
   Chunk<P>& chunk_;
   const aya_config& config_;
   std::vector<Buffer<float>> logits_;  // one buffer for each thread
+  Buffer<float> picked_;               // [row][picked_stride_]
+  int picked_stride_ = 0;
   std::vector<std::vector<Best>> found_;
 };

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "rules.h"
-#include "selection.h"
 #include "worker.h"
 
 template <class P>
@@ -30,7 +29,7 @@ class Search {
       sentence.scores.assign(options_.beam, -std::numeric_limits<double>::infinity());
       sentences_.push_back(std::move(sentence));
     }
-    selection_.take(model_, request.selection);
+    worker_.selection.take(model_, request.selection);
     alive_.assign(sources.count, Hypothesis{});
     counts_.assign(sources.count, 1);
     Interruption interruption(request.interrupted);
@@ -67,10 +66,9 @@ class Search {
     banned_.resize(alive_.size());
     prepare();
     worker_.decoder.step(newest.data(), [&](int first, int count) {
-      worker_.output.best(selection_.map(model_), selection_.ids(), count, best_.data() + first,
-                          banned_.data() + first, [&](int row) {
-                            return selection_.mask(worker_.decoder.sentence_of(first + row));
-                          });
+      const auto sentence_of = [&](int row) { return worker_.decoder.sentence_of(first + row); };
+      worker_.output.best(worker_.selection, sentence_of, count, best_.data() + first,
+                          banned_.data() + first);
     });
     advance(found);
   }
@@ -216,6 +214,4 @@ class Search {
   std::vector<Hypothesis> alive_;    // one for each row of the decoder
   std::vector<Best> best_;
   std::vector<Banned> banned_;
-
-  Selection<P> selection_;
 };

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "rules.h"
-#include "selection.h"
 #include "terms.h"
 #include "worker.h"
 
@@ -26,7 +25,7 @@ class TermSearch {
       sentences_.emplace_back(s, request.limits[s], std::move(rules), TermTrie(request.terms, s),
                               options_.beam);
     }
-    selection_.take(model_, request.selection);
+    worker_.selection.take(model_, request.selection);
     Interruption interruption(request.interrupted);
     while (!sentences_.empty()) {
       interruption.check();
@@ -98,10 +97,9 @@ class TermSearch {
         const int32_t watched = sentence.rules.next(one.h.ids, banned_[row]);
         best_[row].clear(2 * options_.beam, watched, sentence.trie.wanted(one.progress, looks_[row]));
       }
-      worker_.output.best(selection_.map(model_), selection_.ids(), count, best_.data() + first,
-                          banned_.data() + first, [&](int row) {
-                            return selection_.mask(worker_.decoder.sentence_of(first + row));
-                          });
+      const auto sentence_of = [&](int row) { return worker_.decoder.sentence_of(first + row); };
+      worker_.output.best(worker_.selection, sentence_of, count, best_.data() + first,
+                          banned_.data() + first);
     });
     advance(found);
   }
@@ -308,6 +306,4 @@ class TermSearch {
   std::vector<Best> best_;           // one a row
   std::vector<Banned> banned_;
   std::vector<std::vector<double>> looks_;
-
-  Selection<P> selection_;
 };

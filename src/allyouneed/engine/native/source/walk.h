@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "rules.h"
-#include "selection.h"
 #include "worker.h"
 
 template <class P>
@@ -23,7 +22,7 @@ class Walk {
     longest_ = *std::max_element(request.limits, request.limits + sources.count);
     worker.encode(sources);
     worker.decoder.start(samples);
-    selection_.take(model_, request.selection);
+    worker.selection.take(model_, request.selection);
     rules_.reserve(sources.count);
     for (int s = 0; s < sources.count; ++s) {
       rules_.emplace_back(model_.config, options_, sources.ids + sources.offsets[s],
@@ -47,12 +46,11 @@ class Walk {
     for (const Path& path : alive_)
       ids.push_back(path.h.ids.empty() ? model_.config.start : path.h.ids.back());
     worker_.decoder.step(ids.data(), [&](int first, int count) {
-      const typename P::Linear& map = selection_.map(model_);
-      float* logits = logits_.resize(size_t(count) * map.outputs);
-      worker_.output.all(map, count, logits);
-      worker_.chunk.each(count, [&](int row) {
-        choose(alive_[first + row], first + row, logits + size_t(row) * map.outputs, map.outputs);
-      });
+      const auto sentence_of = [&](int row) { return alive_[first + row].sentence; };
+      worker_.output.all(worker_.selection, sentence_of, count,
+                         [&](int row, float* logits, const int32_t* ids, int n) {
+                           choose(alive_[first + row], first + row, logits, ids, n);
+                         });
     });
     newest_ = alive_.front().h.ids.back();
     std::vector<Path> going;
@@ -83,38 +81,36 @@ class Walk {
     }
   };
 
-  void choose(Path& path, int row, float* logits, int count) const {
-    if (const float* mask = selection_.mask(path.sentence)) add(logits, mask, count);
+  // Extends a path by one of `count` ids, whose logits are given: ids[0..count), ascending, or all
+  // ids where `ids` is null.
+  void choose(Path& path, int row, float* logits, const int32_t* ids, int count) const {
+    const auto id_of = [&](int column) { return ids ? ids[column] : column; };
+    const auto column_of = [&](int32_t id) {
+      if (!ids) return id;
+      const int32_t* found = std::lower_bound(ids, ids + count, id);
+      return found < ids + count && *found == id ? int32_t(found - ids) : -1;
+    };
     const float most = largest(logits, count);
     const float log_sum = most + std::log(sum_of_exponentials(logits, count, most));
     if (!std::isfinite(log_sum)) throw NotFinite(path.sentence);
     const Rules& rules = rules_[path.sentence];
     Banned banned;
     const int32_t watched = rules.next(path.h.ids, banned);
-    int column = watched < 0 ? -1 : column_of(watched, count);
+    int column = watched < 0 ? -1 : column_of(watched);
     const float watched_logit = column < 0 ? kNever : logits[column];
     if (!rules.forced(path.h.ids.size())) {
       for (const int32_t id : banned) {
-        const int place = column_of(id, count);
+        const int place = column_of(id);
         if (place >= 0) logits[place] = kNever;
       }
       const int chosen = options_.chances ? drawn(path, logits, count) : likeliest(logits, count);
       if (chosen >= 0) column = chosen;
     }
     if (column < 0) throw std::invalid_argument("nothing may come next in a hypothesis");
-    const float logit = column_is(column, watched) ? watched_logit : logits[column];
+    const float logit = watched >= 0 && id_of(column) == watched ? watched_logit : logits[column];
     const bool given = rules.given(path.h.ids.size());
     path.h.extend(id_of(column), given ? 0.0f : logit - log_sum, row);
     if (!std::isfinite(path.h.total)) throw NotFinite(path.sentence);
-  }
-
-  bool column_is(int column, int32_t id) const { return id >= 0 && id_of(column) == id; }
-  int32_t id_of(int column) const { return selection_.ids() ? selection_.ids()[column] : column; }
-  int column_of(int32_t id, int count) const {
-    const int32_t* ids = selection_.ids();
-    if (!ids) return id;
-    const int32_t* found = std::lower_bound(ids, ids + count, id);
-    return found < ids + count && *found == id ? int(found - ids) : -1;
   }
 
   // The column of the largest logit, or -1 if all are banned.
@@ -174,9 +170,7 @@ class Walk {
   const aya_options options_;
   std::vector<double> chances_;
   int longest_;
-  Selection<P> selection_;
   std::vector<Rules> rules_;
   std::vector<Path> alive_;
-  Buffer<float> logits_;
   int32_t newest_ = -1;
 };

@@ -23,4 +23,5 @@ struct Worker {
   Encoder<P> encoder;
   Decoder<P> decoder;
   OutputLayer<P> output;
+  Selection<P> selection;
 };
