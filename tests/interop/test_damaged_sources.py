@@ -65,6 +65,45 @@ def bert_folder(path: Path) -> None:
     BertTokenizer(vocab={piece: id for id, piece in enumerate(pieces)}).save_pretrained(path)
 
 
+@pytest.mark.parametrize(
+    ("source", "name", "value"),
+    [
+        ("marian", "activation_function", [[]]),
+        ("m2m", "activation_function", {}),
+        ("bert", "hidden_act", []),
+        ("bert", "max_position_embeddings", 1 << 40),
+        ("bert", "type_vocab_size", 1 << 40),
+        ("bert", "hidden_size", 1 << 40),
+    ],
+    indirect=["source"],
+)
+def test_odd_settings_are_named(source: Path, name: str, value: Any, tmp_path: Path) -> None:
+    config = json.loads((source / "config.json").read_text())
+    (source / "config.json").write_text(json.dumps(config | {name: value}))
+    named = {"max_position_embeddings": "max_positions", "type_vocab_size": "segments"}
+    named["hidden_size"] = "d_model"
+    with pytest.raises(AllYouNeedError, match=named.get(name, name)):
+        read(source, source.name, tmp_path / "into")
+
+
+@pytest.mark.parametrize("source", ["bert"], indirect=True)
+@pytest.mark.parametrize("value", [1e300, -1, {}, "BertModel"])
+def test_odd_names_of_classes_do_not_matter(value: Any, source: Path, tmp_path: Path) -> None:
+    config = json.loads((source / "config.json").read_text())
+    (source / "config.json").write_text(json.dumps(config | {"architectures": value}))
+    read(source, source.name, tmp_path / "into")
+    assert open_model_folder(tmp_path / "into").heads is not None
+
+
+@pytest.mark.parametrize("source", ["fairseq"], indirect=True)
+def test_every_cut_of_a_checkpoint_is_refused(source: Path, tmp_path: Path) -> None:
+    whole = (source / "model.pt").read_bytes()
+    for size in [*range(1, 400), *range(400, len(whole), 997)]:
+        (source / "model.pt").write_bytes(whole[:size])
+        with pytest.raises(AllYouNeedError):
+            read(source, source.name, tmp_path / "into")
+
+
 def damage(path: Path, draw: random.Random) -> str:
     """Damages one file of the folder; returns what was done."""
     file = draw.choice(sorted(found for found in path.rglob("*") if found.is_file()))

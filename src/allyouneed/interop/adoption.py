@@ -72,6 +72,7 @@ def check_sizes(config: TransformerConfig, theirs: Mapping[str, Tensor]) -> None
         "source_vocabulary": config.source_vocabulary or 0,
         "d_ff": config.d_ff,
         "max_positions": config.max_positions,
+        "segments": config.segments,
         "d_model": config.d_model,
     }
     for name, width in widths.items():

@@ -15,6 +15,7 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
 from allyouneed.errors import ConfigError, ShapeError
+from allyouneed.interop.adoption import check_sizes
 from allyouneed.model_folder.config import Heads
 
 LAYER = {
@@ -78,7 +79,9 @@ def from_bert(
         if copy in theirs and not torch.equal(theirs.pop(copy), theirs.get(original, Tensor())):
             raise ConfigError(f"{copy!r} is not {original!r}: an output that is not tied to them")
     heads = _heads(theirs, config)
-    model = build_encoder_only(_adopt_config(config, start, end), **heads.parts())
+    shape = _adopt_config(config, start, end)
+    check_sizes(shape, weights)
+    model = build_encoder_only(shape, **heads.parts())
     ours, tied = model.state_dict(), model.tied_weights()
     names = {_bert_name(name): name for name in ours if name not in tied}
     if unknown := theirs.keys() - names.keys():
@@ -158,7 +161,8 @@ def _heads(theirs: Mapping[str, Tensor], config: Mapping[str, Any]) -> Heads:
                 f"problem_type={config['problem_type']!r}: only one label for each text or token "
                 "is predicted here"
             )
-    tags = TAGS_TOKENS in (config.get("architectures") or ())
+    classes = config.get("architectures")
+    tags = isinstance(classes, list) and TAGS_TOKENS in classes
     return Heads(
         masked_words="cls.predictions.bias" in theirs,
         next_sentence="cls.seq_relationship.weight" in theirs,
@@ -197,7 +201,7 @@ def _adopt_config(config: Mapping[str, Any], start: int, end: int) -> Transforme
 def _misfits(config: Mapping[str, Any]) -> Iterator[str]:
     if config.get("model_type") != "bert":
         yield f"model_type={config.get('model_type')!r} is not 'bert'"
-    if (activation := config.get("hidden_act", "gelu")) not in ACTIVATIONS:
+    if (activation := config.get("hidden_act", "gelu")) not in [*ACTIVATIONS]:
         yield f"hidden_act={activation!r} is not one of {', '.join(ACTIVATIONS)}"
     for name, only in (
         ("position_embedding_type", "absolute"),

@@ -6,6 +6,7 @@ restored; objects of fairseq's and omegaconf's classes become `Inert`, which onl
 
 import pickletools
 import re
+import warnings
 import zipfile
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from argparse import Namespace
@@ -20,6 +21,7 @@ from torch import Tensor
 from torch.serialization import safe_globals
 
 from allyouneed.errors import ModelFolderError
+from allyouneed.interop.pretrained import BROKEN
 from allyouneed.model_folder.weights.file import PICKLE_STARTS
 
 # Classes in checkpoints of fairseq 0.10 (omegaconf) and of NVIDIA (dictionaries), except torch's.
@@ -99,11 +101,11 @@ def _load(path: Path) -> Any:
         raise ModelFolderError(
             f"{path} cannot be read ({error.strerror}); give a fairseq checkpoint"
         ) from error
-    except (ValueError, zipfile.BadZipFile, KeyError, IndexError, UnicodeDecodeError) as error:
+    except (*BROKEN, zipfile.BadZipFile) as error:
         raise _damaged(path, error) from error
     known = [_stand_in(name) for name in names if INERT.fullmatch(name)]
     try:
-        with safe_globals([Namespace, _a_dict, *known]):
+        with safe_globals([Namespace, _a_dict, *known]), warnings.catch_warnings(action="ignore"):
             return torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError as error:
         refused = re.search(r"GLOBAL (\S+) (was not|whose module)", str(error))
@@ -115,7 +117,7 @@ def _load(path: Path) -> Any:
             "torch.load(old, weights_only=False); torch.save({key: state.get(key) for key in "
             "('args', 'cfg', 'model')}, new)"
         ) from error
-    except (RuntimeError, EOFError, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except BROKEN as error:
         raise _damaged(path, error) from error
 
 

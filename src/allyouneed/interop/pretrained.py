@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import struct
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,10 @@ from allyouneed.model_folder.folder import WEIGHTS
 from allyouneed.model_folder.weights.model import read_weights
 
 PICKLE = "pytorch_model.bin"
+BROKEN = (  # what `torch.load` raises for damaged files
+    *(AssertionError, AttributeError, EOFError, LookupError, OSError, RuntimeError, struct.error),
+    *(TypeError, ValueError),
+)
 HALVES = {torch.float16}
 
 
@@ -82,9 +87,10 @@ def read_tensors(source: Path) -> dict[str, Tensor]:
             f"{file} holds more than tensors and is not opened, as it could run any code "
             f"({str(error).splitlines()[0]}); save the model anew with `save_pretrained`"
         ) from error
-    except (OSError, RuntimeError, EOFError, ValueError) as error:
+    except BROKEN as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelFolderError(
-            f"{file} is damaged or cut short ({str(error).splitlines()[0]}); copy it again"
+            f"{file} is damaged or cut short ({said}); copy it again"
         ) from error
     if not isinstance(weights, dict) or not all(isinstance(w, Tensor) for w in weights.values()):
         raise ModelFolderError(f"{file} holds no table of tensors by name")
