@@ -89,9 +89,7 @@ def read_tensors(source: Path) -> dict[str, Tensor]:
         ) from error
     except BROKEN as error:
         said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ModelFolderError(
-            f"{file} is damaged or cut short ({said}); copy it again"
-        ) from error
+        raise ModelFolderError(f"{file} is damaged or cut short ({said}); copy it again") from error
     if not isinstance(weights, dict) or not all(isinstance(w, Tensor) for w in weights.values()):
         raise ModelFolderError(f"{file} holds no table of tensors by name")
     return weights

@@ -1,6 +1,8 @@
 """Models go to Marian's own files and come back; Firefox's engine says what we say."""
 
+import importlib.util
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,12 @@ from allyouneed.interop.marian.exporting import export_marian
 from allyouneed.interop.marian.importing import import_marian_files
 from allyouneed.interop.marian.reading import read_model
 from allyouneed.interop.marian.shortlist import read_binary_shortlist
-from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.folder import (
+    VOCABULARY_SELECTION,
+    ModelFolder,
+    open_model_folder,
+    save_model_folder,
+)
 from allyouneed.model_folder.vocabulary_selection import open_vocabulary_selection
 
 Make = Callable[..., Path]
@@ -88,6 +95,60 @@ def test_firefox_says_the_same(toys: Any, copier: Path, tmp_path: Path) -> None:
         how = {"vocabulary_selection": chosen is not None}
         wanted = translations(copier, lines, "cpu-int8", **how)
         assert sum(a == b for a, b in zip(found, wanted, strict=True)) >= 0.98 * len(lines)
+
+
+@pytest.fixture(scope="session")
+def slimt() -> Any:
+    """The compiled module of slimt; the package around it fetches lists of models when imported."""
+    package = importlib.util.find_spec("slimt")
+    if package is None or not package.origin:
+        pytest.skip("slimt has wheels for Python 3.10 and 3.11 on Linux")
+    [file] = Path(package.origin).parent.glob("_slimt.*.so")
+    spec = importlib.util.spec_from_file_location("_slimt", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_slimt_says_the_same(toys: Any, slimt: Any, tmp_path: Path) -> None:
+    """slimt 0.1 gives every target token the first position. The model here learns to copy with
+    such a decoder, and is exported with Marian's positions, which slimt ignores."""
+    size, theirs = len(toys.pieces(toys.spm())), tmp_path / "theirs"
+    theirs.mkdir()
+    toy = toys.toy((size, size), layers=(1, 2), d_ff=128, scale=1.0)
+    (theirs / "model.npz").write_bytes(toys.npz_file(toy))
+    (theirs / "vocab.spm").write_bytes(toys.spm())
+    (theirs / "lex.s2t.bin").write_bytes(toys.lex_file(range(40), [[s] for s in range(size)]))
+    ours = import_marian_files(theirs, tmp_path / "ours", note=lambda _: None)
+
+    def saved(positions_PD: torch.Tensor, of: Path, name: str) -> ModelFolder:
+        folder, path = open_model_folder(of), tmp_path / name
+        model = folder.load_model()
+        model.decoder.embeddings.positions.table.copy_(positions_PD)
+        save_model_folder(path, model, folder.tokenizer)
+        shutil.copy(ours.path / VOCABULARY_SELECTION, path)
+        return open_model_folder(path)
+
+    with torch.no_grad():
+        marians_PD = ours.load_model().decoder.embeddings.positions.table
+        still = saved(marians_PD[:1].expand_as(marians_PD), ours.path, "still")
+    toys.teach_to_copy(still)
+    with torch.no_grad():
+        learnt = saved(marians_PD, still.path, "learnt")
+    lines, path = texts(toys, 200), tmp_path / "exported"
+    export_marian(learnt, path, "int8", lines[:10])
+
+    shape = slimt.Config()
+    shape.encoder_layers, shape.decoder_layers, shape.num_heads = 1, 2, 4
+    [weights], [shortlist] = path.glob("model.*.bin"), path.glob("lex.*.bin")
+    package = slimt.Package(str(weights), str(path / "vocab.spm"), str(shortlist))
+    service, model = slimt.Service(workers=1), slimt.Model(shape, package)
+    # One line at a time: in batches slimt cuts translations short.
+    found = [service.translate(model, [line])[0].target.text for line in lines]
+    wanted = translations(still.path, lines, "cpu-int8", vocabulary_selection=True)
+    assert sum(a == b for a, b in zip(found, wanted, strict=True)) >= 0.95 * len(lines)
 
 
 def test_the_file_is_laid_out_as_marians(toys: Any, copier: Path, tmp_path: Path) -> None:
