@@ -166,9 +166,12 @@ def test_idle_connections_do_not_hold_up_others(served: Running) -> None:
             opened.close()
 
 
+@pytest.mark.parametrize("told", ["allyouneed.left", "nothing that a visit knows"])
 def test_a_client_that_leaves_takes_its_sentences_along(
-    start: Start, copier: Translator, monkeypatch: pytest.MonkeyPatch
+    start: Start, copier: Translator, monkeypatch: pytest.MonkeyPatch, told: str
 ) -> None:
+    """With this service's protocol, and with a server whose protocol tells nothing of leaving."""
+    monkeypatch.setattr(protocol, "LEFT", told)
     go_on, search = threading.Event(), copier.engine.search
 
     def slow(*arguments: Any, **named: Any) -> Any:
@@ -189,6 +192,63 @@ def test_a_client_that_leaves_takes_its_sentences_along(
         assert one.post("/translate", json=HELLO).json() == {"translatedText": "Hello."}
         counters = one.get("/metrics").text
     assert 'allyouneed_cancelled_total{stage="gone"} 2' in counters
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/translate", HELLO),
+        ("/translate", {**HELLO, "source": "xx"}),
+        ("/translate", {}),
+        ("/v2/translate", {"text": ["Hello."], "target_lang": "DE"}),
+        ("/v1/translate", {}),
+        ("/health", None),
+        ("/languages", None),
+    ],
+)
+def test_the_short_way_to_a_handler_answers_as_the_routes_do(
+    start: Start, path: str, body: Any
+) -> None:
+    with start() as one:
+        method = "GET" if body is None else "POST"
+        short = one.client.request(method, path, json=body)
+        one.service.app.handlers = {}
+        long = one.client.request(method, path, json=body)
+    assert (short.status_code, short.content) == (long.status_code, long.content)
+    assert {**short.headers, "date": ""} == {**long.headers, "date": ""}
+
+
+def test_headers_and_body_of_an_answer_come_together(served: Running) -> None:
+    with connect(served) as opened:
+        opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert opened.recv(65536).endswith(b'\r\n\r\n{"status":"ok"}')
+
+
+def test_what_is_written_in_one_round_is_sent_at_once() -> None:
+    sent: list[bytes] = []
+
+    class Transport:
+        def write(self, data: bytes) -> None:
+            sent.append(data)
+
+        def close(self) -> None:
+            sent.append(b"closed")
+
+    async def write() -> None:
+        gathering = protocol.Gathering(Transport(), asyncio.get_running_loop())  # type: ignore[arg-type]
+        gathering.write(b"one, ")
+        gathering.write(b"two")
+        assert sent == []
+        await asyncio.sleep(0)
+        assert sent == [b"one, two"]
+        gathering.write(large)
+        assert sent[1:] == [large]
+        gathering.write(b"end")
+        gathering.close()
+        assert sent[2:] == [b"end", b"closed"]
+
+    large = bytes(protocol.MOST_GATHERED)
+    asyncio.run(write())
 
 
 def wait_for(happened: Any) -> None:

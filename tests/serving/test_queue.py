@@ -120,6 +120,30 @@ def test_the_express_worker_serves_light_clients_while_all_others_are_busy(
     assert clients(found[0]) == ["light"]
 
 
+def test_a_light_sentence_does_not_wake_the_express_worker_while_others_are_free(
+    copier: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = Queue()
+    queue.workers = 1
+    looked = 0
+
+    def light_batch() -> None:
+        nonlocal looked
+        looked += 1
+
+    monkeypatch.setattr(queue, "_light_batch", light_batch)
+    express = threading.Thread(target=lambda: queue.take(express=True), daemon=True)
+    express.start()
+    for _ in range(5):
+        queue.put(order(copier, "light", ["Hello."])[0])
+        assert queue.take() is not None
+    express.join(0.05)
+    assert looked == 1
+    queue.close()
+    express.join(5)
+    assert not express.is_alive()
+
+
 def test_cancelled_sentences_leave_the_queue(copier: Translator) -> None:
     queue = Queue()
     gone, _ = order(copier, "a", ["Hello."] * 3)

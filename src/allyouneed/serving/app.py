@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -97,29 +96,32 @@ class Service:
             *self.probes.operations(),
         ]
 
-    def _build(self) -> Starlette:
+    def _build(self) -> Door:
+        by_path = _by_path(self.operations)
         routes = [
-            Route(path, _by_method(those), methods=[*those])
-            for path, those in _by_path(self.operations).items()
+            Route(path, _by_method(those), methods=[*those]) for path, those in by_path.items()
         ]
         if self.settings.page:
             page = Page()
             own = [*page.routes(), *self.views.routes()]
             routes += own
             self._paths |= {route.path for route in own}
-        return Starlette(
+        app = Starlette(
             routes=routes,
             lifespan=self._lifespan,
-            middleware=[
-                Middleware(
-                    Door,
-                    settings=self.settings,
-                    metrics=self.metrics,
-                    route_of=self._route_of,
-                    hopeless=lambda named: self.desk.intake.hopeless(named, self.guard.lag),
-                )
-            ],
             exception_handlers={HTTPException: _http_error, Refused: _refused},
+        )
+        return Door(
+            app,
+            {
+                (method, path): _ending(handler)
+                for path, those in by_path.items()
+                for method, handler in those.items()
+            },
+            self.settings,
+            self.metrics,
+            self._route_of,
+            lambda named: self.desk.intake.hopeless(named, self.guard.lag),
         )
 
     def _route_of(self, scope: Scope) -> str:
@@ -209,8 +211,17 @@ def _by_path(operations: list[Operation]) -> dict[str, dict[str, Handler]]:
 def _by_method(handlers: dict[str, Handler]) -> Handler:
     async def handle(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
+        return await _ending(handlers[method])(request)
+
+    return handle
+
+
+def _ending(handler: Handler) -> Handler:
+    """The handler, whose request's visit ends with it."""
+
+    async def handle(request: Request) -> Response:
         try:
-            return await handlers[method](request)
+            return await handler(request)
         finally:
             visit = request.scope.get("visit")
             if visit is not None and not visit.streamed:

@@ -18,6 +18,7 @@ from allyouneed.serving.shelf import ShelvedModel
 from allyouneed.serving.visit import Visit, seconds_of
 from allyouneed.translation.request import TranslationRequest
 
+FEW_CHARACTERS = 1_000  # are cut into tokens in less time than an estimate saves
 MANY_CHARACTERS = 20_000  # are prepared in a thread, so that others are answered meanwhile
 CHARACTERS_A_TOKEN = 4  # about; an estimate before a text is cut into tokens
 MOST_SECONDS = 600  # that a client is told to wait before it tries again
@@ -64,7 +65,8 @@ class Intake:
             Refused: the queue is full or too long for the deadline, or the texts cannot be cut.
         """
         characters = sum(map(len, texts))
-        self._check(characters // CHARACTERS_A_TOKEN + len(texts), visit)
+        if characters > FEW_CHARACTERS:
+            self._check(characters // CHARACTERS_A_TOKEN + len(texts), visit)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[None] = loop.create_future()
 

@@ -41,4 +41,13 @@ class Operation:
 
 def json_answer(value: object, status: int = 200) -> Response:
     """A value, or a pydantic model, as JSON; fields that are None are left out of models."""
-    return Response(to_json(value, exclude_none=True), status, media_type="application/json")
+    return JsonAnswer(to_json(value, exclude_none=True), status)
+
+
+class JsonAnswer(Response):
+    """An answer in JSON, which is made in less time than Starlette's general answer."""
+
+    def __init__(self, body: bytes, status: int) -> None:
+        self.status_code, self.body, self.background = status, body, None
+        length = b"%d" % len(body)
+        self.raw_headers = [(b"content-length", length), (b"content-type", b"application/json")]

@@ -49,7 +49,9 @@ class Queue:
         self.rate = Rate()
         self._clients: OrderedDict[str, deque[Order]] = OrderedDict()
         self._running: set[Batch] = set()  # that were taken and are not done
-        self._free = threading.Condition()
+        lock = threading.RLock()
+        self._free = threading.Condition(lock)  # workers wait for sentences
+        self._light = threading.Condition(lock)  # the worker for light clients waits for its turn
 
     @property
     def running(self) -> int:
@@ -65,7 +67,7 @@ class Queue:
             self._clients.setdefault(order.client, deque()).append(order)
             self.tokens += order.tokens
             self.sentences += len(order.lengths)
-            self._free.notify_all()
+            self._wake(all=len(order.lengths) > 1)
 
     def cancel(self, order: Order) -> int:
         """Takes an order's waiting sentences out, and returns their number.
@@ -96,11 +98,11 @@ class Queue:
                 if batch is not None:
                     self._running.add(batch)
                     if batch.heavy or self.closed:  # something new for those who wait in `take`
-                        self._free.notify_all()
+                        self._wake()
                     return batch
                 if self.closed and not self._clients:
                     return None
-                self._free.wait()
+                (self._light if express else self._free).wait()
 
     def done(self, batch: Batch, seconds: float) -> None:
         """Takes note that a batch was translated, and of the seconds that this took."""
@@ -113,7 +115,7 @@ class Queue:
         """No more orders come; `take` gives out what waits, and then None."""
         with self._free:
             self.closed = True
-            self._free.notify_all()
+            self._wake()
 
     def expected_wait(self, client: str, tokens: int) -> float:
         """Estimated seconds until a new order with this number of tokens would be done. The
@@ -129,12 +131,23 @@ class Queue:
             turn = max(own, self.tokens / max(self.sentences, 1))
         return min(others, turn * clients) / speed if speed else 0.0
 
+    def _wake(self, all: bool = True) -> None:
+        """Wakes all workers who wait, or one of them; and the one for light clients if there is
+        work for it. Each thread that wakes in vain takes time from those that answer."""
+        self._free.notify(max(self.workers, 1) if all else 1)
+        if self.closed or self._all_are_heavy():
+            self._light.notify()
+
+    def _all_are_heavy(self) -> bool:
+        """Whether all workers are busy with heavy clients."""
+        return sum(batch.heavy for batch in self._running) >= self.workers
+
     def _next_batch(self) -> Batch | None:
         client = next(iter(self._clients), None)
         return None if client is None else self._batch(client)
 
     def _light_batch(self) -> Batch | None:
-        if sum(batch.heavy for batch in self._running) < self.workers:
+        if not self._all_are_heavy():
             return None
         client = next((client for client in self._clients if not self._is_heavy(client)), None)
         return None if client is None else self._batch(client)

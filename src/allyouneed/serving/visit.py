@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from allyouneed.serving.keys import Key
 from allyouneed.serving.refusal import ClientGone, Refused
 
 TIMEOUT_HEADER = "request-timeout"
-AT_ONCE = 0.02  # seconds; a client that waits longer is watched for hanging up
+LEFT = "allyouneed.left"  # in the scope of a request: a future that is done when the client left
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class Visit:
     texts: int = 0
     characters: int = 0
     streamed: bool = False
-    _gone: "asyncio.Task[None] | None" = field(default=None)
+    _left: "asyncio.Future[None] | None" = field(default=None)
 
     @classmethod
     def of(cls, request: Request, client: str, patience: float, key: Key | None) -> "Visit":
@@ -60,32 +61,52 @@ class Visit:
         """
         if answer.done():
             return
-        if or_else is None:
-            await asyncio.wait([answer], timeout=min(AT_ONCE, max(self.seconds_left, 0.0)))
-            if answer.done():
-                return
-        if self._gone is None:
-            self._gone = asyncio.ensure_future(_hung_up(self.request))
+        left = self._left = self._left or self._leaving()
         event = asyncio.ensure_future(or_else.wait()) if or_else else None
-        awaited: list[asyncio.Future[Any]] = [answer, self._gone]
-        await asyncio.wait(
-            [*awaited, event] if event else awaited,
-            timeout=max(self.seconds_left, 0.0),
-            return_when=asyncio.FIRST_COMPLETED,
-        )
+        awaited = [one for one in (answer, left, event) if one is not None]
+        await _first_of(awaited, self.seconds_left)
         set_now = or_else is not None and or_else.is_set()
         if event is not None:
             event.cancel()
         if answer.done() or set_now:
             return
-        if self._gone.done():
+        if left is not None and left.done():
             raise ClientGone
         raise Refused(503, "the time for this request is up before it was translated", 1)
 
+    def _leaving(self) -> "asyncio.Future[None] | None":
+        """A future that is done when the client hangs up. The server's protocol has one; with
+        another server a task listens. None where no client waits."""
+        if self.request is None:
+            return None
+        known: asyncio.Future[None] | None = self.request.scope.get(LEFT)
+        return known or asyncio.ensure_future(_hung_up(self.request))
+
     def end(self) -> None:
         """Stops listening for the client."""
-        if self._gone is not None:
-            self._gone.cancel()
+        if isinstance(self._left, asyncio.Task):
+            self._left.cancel()
+
+
+async def _first_of(awaited: "Sequence[asyncio.Future[Any]]", seconds: float) -> None:
+    """Waits until one of these is done, or the seconds are over: as `asyncio.wait`, in half of its
+    time."""
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def wake(_: object = None) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    timer = loop.call_later(max(seconds, 0.0), wake)
+    for one in awaited:
+        one.add_done_callback(wake)
+    try:
+        await waiter
+    finally:
+        timer.cancel()
+        for one in awaited:
+            one.remove_done_callback(wake)
 
 
 def seconds_of(named: str | None, patience: float) -> float:
@@ -113,9 +134,6 @@ def address(request: Request) -> str:
     return f"{host}:{port}" if host in ("127.0.0.1", "::1") else host
 
 
-async def _hung_up(request: Request | None) -> None:
-    if request is None:
-        await asyncio.Event().wait()
-        return
+async def _hung_up(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
