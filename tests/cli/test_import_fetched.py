@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -284,6 +285,28 @@ def test_an_imported_model_is_found_by_its_name(
     (own_places / "broken").mkdir()
     (own_places / "broken" / "config.json").write_text("{")
     assert "note: broken: " in call("models", "--json").err
+
+
+def test_a_name_is_no_folder_of_another_toolkit(
+    model_folder: Path, own_places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`allyouneed import ende` leaves the folder ende beside the user; the import's note says
+    `--model ende`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ende").mkdir()
+    with pytest.raises(ModelFolderError, match="ende is not a model folder"):
+        open_model_folder("ende")
+    own_places.mkdir()
+    shutil.copytree(model_folder, own_places / "ende")
+    assert open_model_folder("ende").path == own_places / "ende"
+    (tmp_path / "ende" / "config.json").write_text('{"model_type": "marian"}')
+    assert open_model_folder("ende").path == own_places / "ende"
+    for path in ("./ende/", Path("ende").absolute()):
+        with pytest.raises(ModelFolderError, match="ende"):
+            open_model_folder(path)
+    shutil.rmtree(tmp_path / "ende")
+    model_folder.rename(tmp_path / "ende")
+    assert open_model_folder("ende").path == Path("ende")
 
 
 def test_models_names_the_cache_and_its_size(

@@ -181,8 +181,8 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     """The model folder at a path or of a bundled or imported model's name, with checked contents.
 
     A string that is a bundled model's name means that model. A folder of the same name in the
-    working directory must be given as "./NAME" or as a Path. A string that is not a folder may be
-    the name of an imported model (`places.models_home`).
+    working directory must be given as "./NAME" or as a Path. A string that is not a model folder
+    may be the name of an imported model (`places.models_home`).
 
     Raises:
         ModelFolderError: no such folder or name, no model in the folder, or a format that this
@@ -310,7 +310,9 @@ def _locate(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     try:
         if S_ISDIR(path.stat().st_mode):
-            return path
+            # A model is often imported from a folder of its name in the working directory.
+            other = imported_models().get(name_or_path) if isinstance(name_or_path, str) else None
+            return other if other and not _holds_a_model(path) else path
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:  # ValueError: a NUL byte
         imported = imported_models()
         if isinstance(name_or_path, str) and name_or_path in imported:
@@ -324,6 +326,13 @@ def _locate(name_or_path: str | Path) -> Path:
         raise unreadable(path, error) from error
     perhaps = f", perhaps {path.parent}" if (path.parent / CONFIG).is_file() else ""
     raise ModelFolderError(f"{path} is a file; give the model folder{perhaps}")
+
+
+def _holds_a_model(path: Path) -> bool:
+    try:
+        return bool(read_config(path / CONFIG))
+    except ModelFolderError:
+        return False
 
 
 def _no_such_model(path: Path, known: list[str], imported: list[str]) -> str:
