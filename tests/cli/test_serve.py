@@ -1,5 +1,6 @@
 """`allyouneed serve`: refusals before it starts, and a whole life in a process of its own."""
 
+import json
 import os
 import signal
 import socket
@@ -96,6 +97,46 @@ def test_a_life_from_start_to_sigterm(tmp_path: Path) -> None:
     assert '"message": "POST /translate"' in err
     assert "Hello" not in err
     assert out == "False\n"  # the process has no torch
+
+
+@pytest.mark.skipif(why_not(BASE) is not None, reason="the native engine does not run here")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
+def test_a_second_ctrl_c_ends_a_running_translation_without_a_traceback() -> None:
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, "serve", "--open", "--port", str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        until = time.monotonic() + 120
+        while status(port, "/ready") != 200:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        lines = [f"The dog sleeps under the table for {n} hours." for n in range(9_000)]
+        body = json.dumps({"q": lines, "source": "en", "target": "de"}).encode()
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+            head = "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
+            client.sendall(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            while "allyouneed_batch_texts_count 0" in metrics(port):
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+            assert process.poll() is None  # what runs may finish
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=5)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "Error" not in err
+
+
+def metrics(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        return str(answer.read().decode())
 
 
 @pytest.mark.skipif(why_not(BASE) is not None, reason="the native engine does not run here")

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,11 @@ def serve(
     keyring = _keyring(settings)
     log_to(sys.stderr, settings.log_json)
     with open_socket(settings) as opened:
-        _run(settings, keyring, opened, debug)
+        try:
+            _run(settings, keyring, opened, debug)
+        except KeyboardInterrupt:  # while models are loaded; one more must not wait for that
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            raise
 
 
 def _prepare_the_process() -> None:

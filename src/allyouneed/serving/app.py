@@ -179,6 +179,12 @@ class Service:
         """Makes /ready answer 503, so that no new requests are sent here; running ones go on."""
         self.probes.ready = False
 
+    def abandon(self) -> None:
+        """Gives up the running requests: saves how much the keys were used, and removes the
+        translated documents."""
+        self.jobs.close()
+        self._save()
+
     async def reload(self) -> None:
         """Loads the models and keys again. Running requests finish with the models that they
         began with. If a model cannot be opened, all earlier models stay.

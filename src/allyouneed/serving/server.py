@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import logging
+import os
 import signal
 import socket
 import ssl
@@ -21,6 +22,7 @@ from allyouneed.serving.settings import Settings
 
 LOG = logging.getLogger("allyouneed.serving")
 KEEP_ALIVE_SECONDS = 60
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 SWITCH_SECONDS = 0.001  # after which Python code of a worker yields to the event loop
 WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
 
@@ -45,10 +47,12 @@ class Server(uvicorn.Server):
             self._on_start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Lets the running requests finish; a second Ctrl-C ends them."""
+        """Lets the running requests finish. A second Ctrl-C ends the process at once, because the
+        workers' threads could be waited for only until their batches are translated."""
         self.service.drain()
         if self.should_exit and sig == signal.SIGINT:
-            self.force_exit = True
+            self.service.abandon()
+            os._exit(INTERRUPTED)
         self.should_exit = True
 
     def _reload(self) -> None:
