@@ -142,6 +142,7 @@ def load_ensemble(
         trained_length=min(member.known_length for member in members),
         normaliser=first.rules.normaliser,
         language=first.rules.language,
+        term_mark=first.rules.term_mark,
     )
     return Translator(
         engine,

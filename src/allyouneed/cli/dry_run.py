@@ -95,6 +95,7 @@ def measured_plan(
         "unit": task_of(recipe).UNIT,
         "pairs": epoch.pairs,
         "kept_pairs": epoch.kept,
+        "pairs_with_terms": epoch.hinted,
         "tokens_per_step": round(epoch.epoch_tokens / epoch_updates),
         "steps_per_epoch": epoch_updates,
         "directions": _rounded(epoch.directions),
@@ -179,6 +180,8 @@ def _counted(planned: dict[str, Any]) -> list[str]:
         data = f"# {sure}{planned['kept_pairs']:,} of {pairs:,} {counted} are kept{beside}"
     else:
         data = f"# {'' if planned['exact'] else 'about '}{pairs:,} {counted}, before filters"
+    if planned.get("pairs_with_terms") is not None:
+        data += f"\n# about {planned['pairs_with_terms']:,} of them get terms in their source"
     tokens, epoch = planned["tokens_per_step"], planned["steps_per_epoch"]
     an_epoch = f"# about {tokens:,} {planned['unit']}s per step, {epoch:,} steps per epoch"
     return [data, f"{an_epoch}, {steps}" if steps else an_epoch]

@@ -18,7 +18,7 @@ from allyouneed.data.filters import Filters
 from allyouneed.data.lock import locked
 from allyouneed.data.noise.noise import Noise
 from allyouneed.data.report import DataReport
-from allyouneed.data.store_writer import Progress, TextEncoder, write_store
+from allyouneed.data.store_writer import Progress, SourceHints, TextEncoder, write_store
 from allyouneed.errors import DataError
 from allyouneed.files import whole_folder
 
@@ -145,13 +145,14 @@ def build_store(
     cache_dir: Path,
     progress: Progress | None = None,
     noise: Noise | None = None,
+    hints: SourceHints | None = None,
 ) -> TokenStore:
     """The store of these corpora. It is opened if it is in `cache_dir`, otherwise made there.
 
-    The store's folder is named after the sha256 of file contents, tokenizer, filters, noise and
-    version. It is written under another name, with a lock, and then renamed, so a store is whole or
-    absent. A second process waits for the first and uses its store. A damaged store is made again,
-    with a remark in the report.
+    The store's folder is named after the sha256 of file contents, tokenizer, filters, noise, hints
+    and version. It is written under another name, with a lock, and then renamed, so a store is
+    whole or absent. A second process waits for the first and uses its store. A damaged store is
+    made again, with a remark in the report.
 
     Raises:
         DataError: a corpus cannot be read, no pair is left, or `cache_dir` cannot be written.
@@ -162,8 +163,10 @@ def build_store(
     what = Content(
         [corpus.name for corpus in corpora],
         files,
-        lambda content: _described(corpora, tokenizer, filters, noise, content),
-        lambda folder, progress: write_store(folder, corpora, tokenizer, filters, progress, noise),
+        lambda content: _described(corpora, tokenizer, filters, noise, hints, content),
+        lambda folder, progress: write_store(
+            folder, corpora, tokenizer, filters, progress, noise, hints
+        ),
     )
     return keep_store(what, cache_dir, progress)
 
@@ -234,6 +237,7 @@ def _described(
     tokenizer: TextEncoder,
     filters: Filters,
     noise: Noise | None,
+    hints: SourceHints | None,
     content: ContentHashes,
 ) -> dict[str, Any]:
     """Everything that a store's content depends on. It does not depend on weights and paths."""
@@ -242,6 +246,7 @@ def _described(
         "tokenizer": tokenizer.fingerprint(),
         "filters": asdict(filters),
         **({} if noise is None else {"noise": asdict(noise)}),
+        **({} if hints is None else {"hints": hints.settings}),
         "corpora": described(corpora, content),
     }
 

@@ -32,6 +32,22 @@ CHUNK_CHARACTERS = 4_000_000
 Progress = Callable[[str, int, int | None], None]
 
 
+HINTED = "terms written into the source"  # a note of the report
+
+
+class SourceHints(Protocol):
+    """Something that training writes into the ids of sources, such as terms."""
+
+    @property
+    def settings(self) -> Any:
+        """Everything that the hints depend on besides the pairs, as JSON values."""
+
+    def added(
+        self, pairs: Sequence[Pair], sources: list[list[int]], tell: Callable[[Pair], None]
+    ) -> list[list[int]]:
+        """The ids of the pairs' sources with their hints. `tell` is called for each such pair."""
+
+
 class TextEncoder(Protocol):
     """The part of a tokenizer that a store uses: ids with the end token, and a fingerprint."""
 
@@ -48,9 +64,11 @@ def write_store(
     filters: Filters,
     progress: Progress,
     noise: Noise | None = None,
+    hints: SourceHints | None = None,
 ) -> None:
     """Writes a store to an empty folder. Memory holds a chunk of text, and a byte for each pair.
-    Noise is added after duplicates are removed, so copies of a pair are not duplicates.
+    Noise is added after duplicates are removed, so copies of a pair are not duplicates. Hints are
+    written into the ids of the noisy sources.
 
     Raises:
         DataError: a corpus cannot be read, or no pair is left.
@@ -61,7 +79,7 @@ def write_store(
     chunks = ahead(_read(corpora, repeats, filters, report, noise))
     with (
         StoreFiles(folder, len(tokenizer)) as files,
-        closing(ahead(_tokenised(chunks, corpora, tokenizer))) as tokenised,
+        closing(ahead(_tokenised(chunks, corpora, tokenizer, hints, report))) as tokenised,
     ):
         for chunk, sources, targets in tokenised:
             kept = _append(files, chunk, sources, targets, filters, report)
@@ -157,7 +175,11 @@ def _wanted(
 
 
 def _tokenised(
-    chunks: Generator[Chunk, None, None], corpora: Sequence[Corpus], tokenizer: TextEncoder
+    chunks: Generator[Chunk, None, None],
+    corpora: Sequence[Corpus],
+    tokenizer: TextEncoder,
+    hints: SourceHints | None,
+    report: DataReport,
 ) -> Iterator[tuple[Chunk, list[list[int]], list[list[int]]]]:
     """Each chunk with the ids of its sources and of its targets."""
     with closing(chunks):
@@ -165,6 +187,12 @@ def _tokenised(
             pairs = chunk.pairs
             ids = tokenizer.encode_ids([p.source for p in pairs] + [p.target for p in pairs])
             sources, targets = ids[: len(pairs)], ids[len(pairs) :]
+            if hints is not None:
+
+                def tell(pair: Pair, index: int = chunk.index) -> None:
+                    report.note(HINTED, index, pair.line, "")
+
+                sources = hints.added(pairs, sources, tell)
             if languages := corpora[chunk.index].languages:
                 mark = tokenizer.mark(languages[1])
                 sources = [[mark, *source] for source in sources]

@@ -39,6 +39,7 @@ def write_about(folder: ModelFolder, path: Path) -> None:
         "target_language": folder.languages[1],
         "trained_length": folder.trained_length,
         "normaliser": folder.normaliser,
+        "term_mark": folder.term_mark,
     }
     if folder.multilingual is not None:
         about["languages"] = folder.multilingual.to_dict()
@@ -84,10 +85,14 @@ def read_about(path: Path) -> dict[str, Any]:
         raise ModelFolderError(f"{path / ABOUT}: trained_length={length!r} is no length")
     if normaliser is not None and normaliser not in tuple(NORMALISERS):
         raise ModelFolderError(f"{path / ABOUT}: normaliser={normaliser!r} is not known")
+    mark = about.get("term_mark")
+    if not (mark is None or (type(mark) is int and 0 <= mark < MOST_PIECES)):
+        raise ModelFolderError(f"{path / ABOUT}: term_mark={mark!r} is no id")
     found: dict[str, Any] = {
         "languages": languages,
         "trained_length": length,
         "normaliser": normaliser,
+        "term_mark": mark,
     }
     if "languages" in about:
         try:

@@ -26,6 +26,7 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "heads": (dict,),
     "alignment_heads": (dict,),
     "languages": (dict,),
+    "term_mark": (int,),
     "model": (dict,),
 }
 ALIGNMENT_KEYS: dict[str, tuple[type, ...]] = {"layer": (int,), "heads": (list,)}
@@ -175,6 +176,19 @@ def reply_history(file: Path, document: Mapping[str, Any]) -> History | None:
         return History(turns=values["turns"], marks=tuple(map(str, values["marks"])))  # type: ignore[arg-type]
     except ConfigError as error:
         raise ModelFolderError(f"{file}: {error}") from error
+
+
+def term_mark_of(file: Path, document: Mapping[str, Any], config: TransformerConfig) -> int | None:
+    """The mark around terms in a source, from the key "term_mark"; None without it.
+
+    Raises:
+        ModelFolderError: the mark is no id of the vocabulary.
+    """
+    mark: int | None = document.get("term_mark")
+    size = config.source_vocabulary or config.vocabulary
+    if mark is not None and not 0 <= mark < size:
+        raise ModelFolderError(f"{file}: term_mark={mark} must be an id below {size}")
+    return mark
 
 
 def languages_of(

@@ -28,6 +28,7 @@ from allyouneed.model_folder.config import (
     languages_of,
     read_config,
     reply_history,
+    term_mark_of,
     transformer_config,
     unreadable,
 )
@@ -69,6 +70,8 @@ class ModelFolder:
     last layer.
     `multilingual` has the languages and marks of a model of several directions; None for a model of
     one direction.
+    `term_mark` is the id around terms in the sources of a model that was trained to read them
+    there; None for other models.
     """
 
     path: Path
@@ -81,6 +84,7 @@ class ModelFolder:
     normaliser: str | None = None
     alignment_heads: AlignmentHeads | None = None
     multilingual: Languages | None = None
+    term_mark: int | None = None
 
     @property
     def speaks(self) -> Languages:
@@ -202,8 +206,19 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     normaliser = known_normaliser(path / CONFIG, document)
     alignment = alignment_heads_of(path / CONFIG, document)
     many = languages_of(path / CONFIG, document, config)
+    mark = term_mark_of(path / CONFIG, document, config)
     return ModelFolder(
-        path, config, tokenizer, languages, length, history, heads, normaliser, alignment, many
+        path,
+        config,
+        tokenizer,
+        languages,
+        length,
+        history,
+        heads,
+        normaliser,
+        alignment,
+        many,
+        mark,
     )
 
 
@@ -220,6 +235,7 @@ def save_model_folder(
     history: History | None = None,
     normaliser: str | None = None,
     alignment_heads: AlignmentHeads | None = None,
+    term_mark: int | None = None,
     card: str = "",
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
@@ -260,6 +276,7 @@ def save_model_folder(
         "model": asdict(model.config),
         **({} if heads is None else {"heads": asdict(heads)}),
         **({} if multilingual is None else {"languages": multilingual.to_dict()}),
+        **({} if term_mark is None else {"term_mark": term_mark}),
     }
     weights = stored(untied_weights(model), dtype or torch.float32, steps)
     try:

@@ -35,6 +35,7 @@ from allyouneed.training.starting_model import (
     start_from,
     tokenizer_of,
 )
+from allyouneed.training.terms import term_hints_of
 from allyouneed.training.vocabulary import balanced, kept_vocabulary
 
 Note = Callable[[str], None]
@@ -126,7 +127,8 @@ def prepare(
         note(f"training starts from the weights and vocabulary ({len(tokenizer):,}) of {init.path}")
     filters = filters_of(recipe, config)
     noise = recipe.noise.noise(recipe.seed)
-    train_store = build_store(train, tokenizer, filters, cache, progress, noise)
+    hints = term_hints_of(recipe, init, tokenizer, normaliser, filters.max_tokens)
+    train_store = build_store(train, tokenizer, filters, cache, progress, noise, hints)
     note(f"train: {train_store.report}")
     valid_store = build_store(valid, tokenizer, all_that_fit(config), cache, progress)
     note(f"valid: {valid_store.report}")

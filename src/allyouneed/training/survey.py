@@ -14,7 +14,7 @@ from allyouneed.data.mixing import mixed_by_direction
 from allyouneed.data.noise.noise import Noise
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
-from allyouneed.data.store_writer import Progress
+from allyouneed.data.store_writer import HINTED, Progress, SourceHints
 from allyouneed.errors import DataError
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -40,7 +40,8 @@ class Survey:
 
     `pairs` and `kept` count each copy that noise makes of a pair. `batches` are (pairs, source
     length, target length) of some batches of the epoch. `epoch_batches` is the number of all its
-    batches, `epoch_tokens` the number of its target tokens.
+    batches, `epoch_tokens` the number of its target tokens. `hinted` pairs have terms in their
+    source; None if the recipe names none.
     """
 
     pairs: int
@@ -49,6 +50,7 @@ class Survey:
     epoch_tokens: float
     batches: Sequence[tuple[int, int, int]]
     directions: Mapping[str, float] = field(default_factory=dict)
+    hinted: int | None = None
 
 
 def sample(corpus: Corpus, progress: Progress) -> Sample:
@@ -87,16 +89,20 @@ def texts_by_language(samples: Iterable[Sample]) -> Iterable[tuple[str, str]]:
 
 
 def survey(
-    recipe: PairsRecipe, tables: Sequence[Sequence[Sample]], tokenizer: Tokenizer, filters: Filters
+    recipe: PairsRecipe,
+    tables: Sequence[Sequence[Sample]],
+    tokenizer: Tokenizer,
+    filters: Filters,
+    hints: SourceHints | None = None,
 ) -> Survey:
     """Counts an epoch over the sampled corpora. `tables` holds the samples of each recipe table,
-    one for each of its shards.
+    one for each of its shards. `hints` are those that training writes into sources.
 
     Raises:
         DataError: no pair is left, or a pair does not fit into a batch.
     """
     noise = recipe.noise.noise(recipe.seed)
-    lengths = lengths_of(tables, tokenizer, filters, noise)
+    lengths = lengths_of(tables, tokenizer, filters, noise, hints)
     kept = [
         [one.read * len(found) / max(1, len(one.pairs)) for one, found in zip(*table, strict=True)]
         for table in zip(tables, lengths, strict=True)
@@ -127,7 +133,14 @@ def survey(
         epoch_tokens=tokens * scale,
         directions=_tokens_by_direction([one for table in tables for one in table], found, drawn),
         batches=[(len(b), int(source[b].max()), int(target[b].max())) for b in batches],
+        hinted=None if hints is None else round(sum(_hinted(t) for table in tables for t in table)),
     )
+
+
+def _hinted(one: Sample) -> float:
+    """The number of pairs of the corpus whose sources get hints."""
+    told = one.report.notes.get(HINTED)
+    return 0 if told is None else told.count * one.read / max(1, len(one.pairs))
 
 
 def _tokens_by_direction(
@@ -147,13 +160,14 @@ def lengths_of(
     tokenizer: Tokenizer,
     filters: Filters,
     noise: Noise | None = None,
+    hints: SourceHints | None = None,
 ) -> list[list[NDArray[np.int32]]]:
     """For each sample, (source tokens, target tokens, line) of the pairs that pass the filters.
 
     Raises:
         DataError: no pair of a table passes them.
     """
-    found = [[_kept(one, tokenizer, filters, noise) for one in table] for table in tables]
+    found = [[_kept(one, tokenizer, filters, noise, hints) for one in table] for table in tables]
     if not any(len(kept) for table in found for kept in table):
         samples = [one for table in tables for one in table]
         names = ", ".join(one.corpus.name for one in samples)
@@ -164,11 +178,19 @@ def lengths_of(
 
 
 def _kept(
-    one: Sample, tokenizer: Tokenizer, filters: Filters, noise: Noise | None
+    one: Sample,
+    tokenizer: Tokenizer,
+    filters: Filters,
+    noise: Noise | None,
+    hints: SourceHints | None,
 ) -> NDArray[np.int32]:
     pairs = one.pairs if noise is None else noise.of(one.pairs)
     sources = tokenizer.encode_ids([pair.source for pair in pairs])
     targets = tokenizer.encode_ids([pair.target for pair in pairs])
+    if hints is not None:
+        sources = hints.added(
+            pairs, sources, lambda pair: one.report.note(HINTED, 0, pair.line, "")
+        )
     rows = []
     for pair, *ids in zip(pairs, sources, targets, strict=True):
         lengths = len(ids[0]), len(ids[1])

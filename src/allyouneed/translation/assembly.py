@@ -131,7 +131,7 @@ def _one_way(
         texts += (segment.before, text, segment.after)
         for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
             if not use.used:
-                unused.append(unused_note(use))
+                unused.append(unused_note(use, inflected=segmenter.term_mark is not None))
             terms.append(use.moved(begin + len(segment.before), length + len(segment.before)))
         begin += len(segment.before) + len(segment.text) + len(segment.after)
         length += len(segment.before) + len(text) + len(segment.after)

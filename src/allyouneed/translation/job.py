@@ -45,18 +45,18 @@ class Job:
             cuts = [cut.with_language_checked(source) for cut in cuts]
         cuts = [replace(cut, notes=cut.notes + in_prefix) for cut in cuts] if said else cuts
         if request.terms:
-            cuts = [cut.with_terms(request.terms, segmenter.normaliser) for cut in cuts]
+            cuts = [cut.with_terms(request.terms, segmenter) for cut in cuts]
         segments = [segment for cut in cuts for segment in cut.with_text()]
         prefixes, mark = None, request.direction.target_mark
         first = ids_of_prefix(tokenizer, prefix)
         if first or mark:  # of each text, the first part has the prefix
             numbers = (n for cut in cuts for n, _ in enumerate(cut.with_text()))
             prefixes = [[*mark, *([] if n else first)] for n in numbers]
-        ids = tokenizer.encode_ids([segment.code + segment.seen for segment in segments])
+        ids = segmenter.ids(segments, [segment.code + segment.seen for segment in segments])
         ids = [[*request.direction.source_mark, *one] for one in ids]
         return cls(request, texts, cuts, segments, ids, prefixes)
 
-    def with_small_letters(self, tokenizer: AnyTokenizer) -> "tuple[Job, list[int]]":
+    def with_small_letters(self, segmenter: Segmenter) -> "tuple[Job, list[int]]":
         """The job with a copy in small letters of each segment in capitals, appended at the end,
         and the numbers of the segments that were copied.
 
@@ -73,11 +73,11 @@ class Job:
             return self, []
         segments = [self.segments[n].in_small_letters() for n in numbers]
         small = [  # the places of terms count every letter
-            with_known_capitals(one.small or "", tokenizer, eszett=not one.terms)
+            with_known_capitals(one.small or "", segmenter.tokenizer, eszett=not one.terms)
             for one in segments
         ]
         codes = [one.code for one in segments]
-        ids = tokenizer.encode_ids(list(map(str.__add__, codes, small)))
+        ids = segmenter.ids(segments, list(map(str.__add__, codes, small)))
         both = replace(
             self,
             segments=[*self.segments, *segments],

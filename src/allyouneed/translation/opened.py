@@ -79,6 +79,7 @@ class OpenedModel:
             normaliser_named(self.rules.normaliser),
             self.rules.language,
             by_sentence=self.rules.trained_length is not None and self.rules.history is None,
+            term_mark=self.rules.term_mark,
         )
         self._speller = TermSpeller(tokenizer.target, self.segmenter.normaliser)
 
@@ -178,7 +179,7 @@ class OpenedModel:
         wider beam: the first hypothesis there that has lost nothing is used.
         """
         engine = self.active_engine
-        both, small = job.with_small_letters(self.tokenizer)
+        both, small = job.with_small_letters(self.segmenter)
         notes = [list(self._about(engine)) for _ in both.segments]
         heads = self.alignment_heads if job.request.alignments else None
 
@@ -292,9 +293,10 @@ class OpenedModel:
         return self.segmenter.lost(job.segments[number], written, languages)
 
     def _wanted(self, job: Job) -> WantedTerms | None:
-        """The terms that the search of a job has to use; None if there are none."""
+        """The terms that the search of a job has to use; None if there are none, or if the model
+        reads them in the source."""
         terms = [segment.terms for segment in job.segments]
-        if not any(terms):
+        if not any(terms) or self.rules.term_mark is not None:
             return None
         spans: list[list[tuple[int, int]]] = [[] for _ in terms]
         told = len(job.request.direction.source_mark)

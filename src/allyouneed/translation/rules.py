@@ -18,7 +18,8 @@ class TextRules:
     model reads texts as they are typed. `trained_length` is the source length, in tokens, that
     training covered well. `history` says how a model that replies sees a conversation (see `Chat`).
     Alignments are read from `alignment_heads`. `calibration` gives the confidence in a translation;
-    without it there is none.
+    without it there is none. `term_mark` is the mark around terms in the source of a model that was
+    trained to read them there (`terms.annotation`); None means that terms guide the search.
     """
 
     speaks: Languages = field(default_factory=Languages)
@@ -28,6 +29,7 @@ class TextRules:
     history: History | None = None
     alignment_heads: AlignmentHeads = field(default_factory=AlignmentHeads)
     calibration: Calibration | None = None
+    term_mark: int | None = None
 
     @classmethod
     def of(cls, folder: ModelFolder) -> "TextRules":
@@ -44,4 +46,5 @@ class TextRules:
             history=folder.history,
             alignment_heads=folder.alignment_heads or AlignmentHeads(),
             calibration=open_calibration(folder.path),
+            term_mark=folder.term_mark,
         )

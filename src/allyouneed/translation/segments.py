@@ -13,6 +13,7 @@ from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_fitting, split_long
 from allyouneed.translation.lost import lost
+from allyouneed.translation.terms.annotation import annotated, without_terms
 from allyouneed.translation.terms.glossary import FoundTerm, Glossary
 from allyouneed.translation.terms.use import TermUse, uses
 from allyouneed.translation.words import word_numbers, words_at
@@ -29,6 +30,7 @@ class Segment:
     mark of the language that only the first part of the text contains. `small` is the text in small
     letters, if the text is in capitals. `terms` are the terms of the glossary in `seen`. `opening`
     and `closing` are quotes or brackets around the whole text, which the model does not read.
+    `term_mark` is the mark of a model that reads its terms in the source.
     """
 
     before: str
@@ -40,6 +42,7 @@ class Segment:
     terms: tuple[FoundTerm, ...] = ()
     opening: str = ""
     closing: str = ""
+    term_mark: int | None = None
 
     @classmethod
     def of(
@@ -118,7 +121,9 @@ class Segment:
     ) -> Alignment:
         """The word alignment, from the attention of the `target` ids to the `source` ids."""
         told = len(self.code.split())  # words that are not of the text
-        seen = [max(word - told, -1) for word in word_numbers(tokenizer, source)]
+        text, places = without_terms(source, -1 if self.term_mark is None else self.term_mark)
+        numbers = [max(word - told, -1) for word in word_numbers(tokenizer, text)]
+        seen = [numbers[place] for place in places]
         words = word_numbers(tokenizer.target, target)
         return word_alignment(attention_TS, self.typed_words(seen), words)
 
@@ -130,11 +135,13 @@ class Cut:
     segments: tuple[Segment, ...]
     notes: tuple[str, ...]
 
-    def with_terms(self, glossary: Glossary, normaliser: Normaliser) -> "Cut":
+    def with_terms(self, glossary: Glossary, segmenter: "Segmenter") -> "Cut":
         """The cut, each segment with the terms of the glossary that it contains."""
+        normaliser, mark = segmenter.normaliser, segmenter.term_mark
         found = [glossary.find(one.seen, normaliser) if one.text else () for one in self.segments]
         segments = [
-            replace(one, terms=terms) for one, terms in zip(self.segments, found, strict=True)
+            replace(one, terms=terms, term_mark=mark)
+            for one, terms in zip(self.segments, found, strict=True)
         ]
         return replace(self, segments=tuple(segments))
 
@@ -171,14 +178,17 @@ class Segmenter:
         language: str = "",
         *,
         by_sentence: bool = True,
+        term_mark: int | None = None,
     ) -> None:
         """`language` is the language of translations, as a code or a name; empty if unknown.
-        Without `by_sentence`, a line of several sentences stays whole if it is not too long."""
+        Without `by_sentence`, a line of several sentences stays whole if it is not too long.
+        `term_mark` is the mark of a model that reads its terms in the source (`annotated`)."""
         self.tokenizer = tokenizer
         self.known_length = known_length
         self.normaliser = normaliser
         self.language = language
         self.by_sentence = by_sentence
+        self.term_mark = term_mark
 
     def dresser(self, source: str, prefix: str = "", language: str = "") -> Dresser:
         """A `Dresser` for translations of `source`. It writes the marks of `language`, by default
@@ -189,6 +199,20 @@ class Segmenter:
         """What the translation `written` of a segment has lost, from the source language into the
         target language. Nothing is told of models that read texts as they are typed."""
         return lost(segment.seen, written, languages) if self.normaliser.name else ()
+
+    def ids(self, segments: Sequence[Segment], texts: Sequence[str]) -> list[list[int]]:
+        """The ids of texts in which the segments have their terms. A model that reads terms in the
+        source gets them there."""
+        every = self.tokenizer.encode_ids(texts)
+        if self.term_mark is None:
+            return every
+        longest = 2 * self.known_length
+        return [
+            annotated(ids, text, s.terms, s.term_mark, self.tokenizer, self.normaliser, longest)
+            if s.terms and s.term_mark is not None
+            else ids
+            for s, text, ids in zip(segments, texts, every, strict=True)
+        ]
 
     def cut(self, text: str, *, with_edges: bool = False) -> Cut:
         """The parts of a text. `with_edges` is for `Segment.of`."""

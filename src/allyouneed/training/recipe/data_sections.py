@@ -284,3 +284,19 @@ class NoiseSection(Section):
         """The noise as a value of the data layer; None if no pair is changed."""
         noise = Noise(seed=seed, **self.model_dump())
         return None if noise == Noise(seed=seed) else noise
+
+
+class TermsSection(Section):
+    """Terms that the model learns to read: in a share of the pairs that have a term on both sides,
+    its translation stands behind it in the source, between marks. Translations with terms then
+    write them into the source too, and the model inflects them (Dinu et al. 2019)."""
+
+    file: File = Field(
+        description="glossary: source, tab, target on a line; the first of several forms "
+        "(Fahrrad|Fahrrads) is the one that the source gets, the others are found in targets"
+    )
+    share: Chance = Field(
+        default=0.5,
+        description="share of the pairs with a term on both sides that get it; the others teach "
+        "the model to translate without",
+    )

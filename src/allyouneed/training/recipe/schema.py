@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from allyouneed.data.root import resolve
 from allyouneed.errors import ConfigError, DataError, UsageError
 from allyouneed.text.conversation import History
-from allyouneed.training.recipe.data_sections import DataSection, NoiseSection
+from allyouneed.training.recipe.data_sections import DataSection, NoiseSection, TermsSection
 from allyouneed.training.recipe.sections import (
     GuidedAlignmentSection,
     ModelSection,
@@ -104,6 +104,10 @@ class PairsRecipe(CommonRecipe):
     noise: NoiseSection = Field(
         default=NoiseSection(), description="noise like that of typed text, only in training"
     )
+    terms: TermsSection | None = Field(
+        default=None,
+        description="terms that the model learns to read in its source; by default none",
+    )
     validation: ValidationSection = Field(
         default=ValidationSection(), description="sentences that are translated"
     )
@@ -156,6 +160,16 @@ class PairsRecipe(CommonRecipe):
             raise ValueError(
                 "source_language and target_language at the top are for a model of one direction, "
                 "and the corpora name theirs; leave them out at the top"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _terms_have_one_direction(self) -> "PairsRecipe":
+        if self.terms is not None and (self.directions or self.history):
+            what = "corpora that name their languages" if self.directions else "conversations"
+            raise ValueError(
+                f"[terms] is for translation in one direction, not for {what}; leave it out (terms "
+                "guide the search of such a model)"
             )
         return self
 

@@ -50,6 +50,7 @@ from allyouneed.training.starting_model import (
 )
 from allyouneed.training.survey import Sample, lengths_of, sample, survey, texts, texts_by_language
 from allyouneed.training.tasks.task import Outlook, RunStart, Task
+from allyouneed.training.terms import term_hints_of, term_mark_of
 from allyouneed.training.validation import Measured, Validation
 from allyouneed.training.vocabulary import balanced
 from allyouneed.training.workers import Workers
@@ -111,7 +112,8 @@ class Translate(Task[PairsRecipe]):
         lengths_of(held_out, tokenizer, all_that_fit(config))
         filters = filters_of(recipe, config)
         progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
-        epoch = survey(recipe, samples, tokenizer, filters)
+        hints = term_hints_of(recipe, init, tokenizer, normaliser, filters.max_tokens)
+        epoch = survey(recipe, samples, tokenizer, filters, hints)
         model = Transformer(config)
         return Outlook(
             files,
@@ -235,6 +237,7 @@ class Translate(Task[PairsRecipe]):
             normaliser=normaliser_of(self.recipe, init),
             language=languages_of(self.recipe, init)[1],
             speaks=self.material.multilingual or Languages(),
+            term_mark=term_mark_of(self.recipe, init),
         )
         translator = Translator.of_model(model, self.tokenizer, rules)
         beam = self.recipe.validation.beam
@@ -270,6 +273,7 @@ class Translate(Task[PairsRecipe]):
             history=self.recipe.history,
             normaliser=normaliser_of(self.recipe, self.material.init),
             alignment_heads=alignment_heads_of(self.recipe, self.material.init),
+            term_mark=term_mark_of(self.recipe, self.material.init),
             card=card,
             training=facts,
             dtype=dtype,

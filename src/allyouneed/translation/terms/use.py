@@ -87,7 +87,12 @@ def _free_place(form: str, text: str) -> Span | None:
     return None
 
 
-def unused_note(use: TermUse) -> str:
-    """The note about a term that was not used."""
+def unused_note(use: TermUse, *, inflected: bool = False) -> str:
+    """The note about a term that was not used, or that the model may have `inflected`."""
     forms = " or ".join(map(repr, use.forms[:SHOWN])) or "it"
+    if inflected:
+        return (
+            f"the term {use.term!r}: the translation does not have {forms}; the model may have "
+            "inflected it"
+        )
     return f"the term {use.term!r} was not used: the translation does not have {forms}"
