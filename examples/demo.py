@@ -22,6 +22,10 @@ SENTENCES = [
     "The bank refused to lend him any more money because he had not paid back his debts.",
     "Click the Save button to store your changes, and then close the window.",
 ]
+LONG = (
+    "When I was a child, my grandmother often told me stories about the time when she lived in a "
+    "small village in the mountains, and I still remember every one of them."
+)
 BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
 PICTURED = "I am looking for a place to eat."
 
@@ -48,7 +52,7 @@ def main() -> None:
     console.print("And back to English, by the model de-en:")
     for translation in allyouneed.load("de-en")(BACK):
         console.print(f"  {translation.source} → {translation.text}", highlight=False)
-    console.print()
+    console.print(f"\nA long sentence:\n  {LONG}\n  → {translator(LONG).text}\n", highlight=False)
     german = translator(PICTURED).text
     source, target, weights_TS = translator.attention(PICTURED, german)
     console.print("Which English piece (column) each German piece (row) attended to:\n")
