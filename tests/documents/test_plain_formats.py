@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Callable
+from io import BytesIO
 from textwrap import dedent
 
 import pytest
@@ -13,11 +14,17 @@ from allyouneed.documents.document import Document
 from allyouneed.documents.html import read_html
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
-from allyouneed.documents.text import read_text
+from allyouneed.documents.text import read_text, stream_text
 from allyouneed.errors import AllYouNeedError, DataError
 
 Read = Callable[[bytes], Document]
 Through = Callable[[Read, bytes], bytes]
+
+
+def streamed_text(data: bytes) -> Document:
+    """The first document of a text that is read in parts."""
+    return next(stream_text(BytesIO(data)))
+
 
 LETTER = """\
 Dear Anna,
@@ -52,6 +59,23 @@ def test_lines_that_end_where_they_want_to_stay_lines(aloud: Through) -> None:
     assert aloud(read_text, poem.encode()) == (
         b"TWO ROADS DIVERGED\r\n  IN A YELLOW WOOD,\r\nAND SORRY\t\r\n\r\n\r\n---\r\n12\r\n"
     )
+
+
+def test_a_quoted_reply_is_joined_within_its_quote(turned: Through) -> None:
+    mail = (
+        "> Dear you,\n>\n> a sentence of which the end is not on the line where it\n"
+        "> began but on another one.\n>> older\n>\n>\nNew words\n"
+    )
+    assert turned(read_text, mail.encode()).decode() == (
+        "> you, Dear\n>\n> one. another on but began it where line the on not is\n"
+        "> end the which of sentence a\n>> older\n>\n>\nwords New\n"
+    )
+
+
+@pytest.mark.parametrize("read", [read_text, read_markdown, read_html, read_srt, streamed_text])
+def test_a_file_that_is_no_text_is_told(read: Read) -> None:
+    with pytest.raises(DataError, match="no text: it has a zero byte at 12"):
+        read(b"\x7fELF and more\0\1".replace(b"more", b"mor"))
 
 
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "cp1252", "latin-1"])
@@ -91,7 +115,14 @@ MARKDOWN = dedent(
     |----------|:---:|
     | a cell   | **b** |
 
-    <div>html block</div>
+    <div class="a">html <b>block</b> with <code>code</code>
+      <img src="b.png" alt="a small picture">
+    </div>
+
+    <!-- a comment stays -->
+
+    - a list
+      <div>html in a list</div>
 
     See [the reference][ref], <http://x.y> and a footnote.[^1]
 
@@ -109,7 +140,8 @@ def test_markdown(aloud: Through) -> None:
     for same in (
         '---\ntitle: "not this: it is data"\n---\n',
         '```python\nprint("no")\n```\n\n    indented code\n\n$$\nx = y\n$$\n',
-        "<div>html block</div>",
+        "<!-- a comment stays -->",
+        "<div>html in a list</div>",
         "[ref]: http://a.b/c\n",
         "|----------|:---:|",
         "`code here`",
@@ -126,12 +158,19 @@ def test_markdown(aloud: Through) -> None:
         "> QUOTED TEXT THAT\n> HAS TWO LINES\n",
         "| HEAD ONE | `x` |",
         "| A CELL   | **B** |",
+        '<div class="a">HTML <b>BLOCK</b> WITH <code>code</code>\n'
+        '  <img src="b.png" alt="A SMALL PICTURE">\n</div>',
         "[THE REFERENCE][ref]",
         "A FOOTNOTE.[^1]",
         "[^1]: THE NOTE IS TEXT",
         "SETEXT HEADING\n",
     ):
         assert translated in found
+
+
+def test_html_in_a_list_of_markdown_is_told() -> None:
+    document = read_markdown(b"word\n\n- one\n\n  <div>two</div>\n")
+    assert document.notes == ["line 5: HTML in a list or quote stays as it is"]
 
 
 def test_markdown_that_a_model_makes_up_is_text(turned: Through) -> None:

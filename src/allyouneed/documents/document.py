@@ -3,8 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part, joined
 from allyouneed.translation.markup.passage import Passage, passages
+
+
+_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 @dataclass(slots=True)
@@ -57,15 +61,29 @@ class Encoded:
             return text.encode("utf-8", "replace")
 
 
+def check_text(data: bytes) -> None:
+    """Raises DataError for a zero byte, which programs and packed files have, and texts do not."""
+    place = data.find(0)
+    if place >= 0:
+        raise DataError(
+            f"the file is no text: it has a zero byte at {place:,}; give it the ending of its kind "
+            "(such as .docx or .pdf), or, if it is a text in UTF-16, save it as UTF-8"
+        )
+
+
 def decoded(data: bytes, declared: str | None = None) -> Encoded:
     """The text of a file and its encoding: UTF-16 if the file has its mark, else the first of
     UTF-8, the `declared` encoding, Windows-1252 and Latin-1 that can decode the file.
 
     The text encodes to the same bytes again. A file in ASCII has the declared encoding, because its
     translation may need more characters.
+
+    Raises:
+        DataError: the file is no text.
     """
-    marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-    wanted = [marks[data[:2]]] if data[:2] in marks else ["utf-8", declared or "", "cp1252"]
+    wanted = [_MARKS[data[:2]]] if data[:2] in _MARKS else ["utf-8", declared or "", "cp1252"]
+    if data[:2] not in _MARKS:
+        check_text(data)
     if declared and data.isascii():
         wanted.insert(0, declared)
     for codec in wanted:

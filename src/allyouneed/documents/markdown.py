@@ -1,5 +1,5 @@
-"""Markdown: prose is translated. Front matter, code, math, HTML, targets of links and the lines of
-tables stay.
+"""Markdown: prose is translated, in blocks of HTML too. Front matter, code, math, targets of links
+and the lines of tables stay.
 
 markdown-it-py finds the blocks and their lines. The characters of a block's text are then found
 again in the file, one after the other, so that everything else is copied byte for byte. A block
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.wrapping import BREAK, wrapped
 from allyouneed.errors import UsageError
+from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Part, Void, joined
 from allyouneed.translation.markup.passage import Passage, has_words
+from allyouneed.translation.markup.reading import read_markup
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -73,7 +75,16 @@ def read_markdown(data: bytes) -> Document:
     places: list[tuple[int, int, Part]] = []
     notes: list[str] = []
     parser = _parser()
-    for block in _blocks(parser, text, skipped):
+    tokens, begins = _parsed(parser, text, skipped)
+    for token in tokens:
+        if token.type == "html_block" and token.map:
+            first, last = token.map
+            begin, end = begins[first], begins[last] if last < len(begins) else len(text)
+            if token.level:
+                notes.append(f"line {first + 1}: HTML in a list or quote stays as it is")
+            else:
+                places += _html_block(text, begin, end, first + 1)
+    for block in _blocks(tokens, begins, text):
         begin, end = block.lines[0][0], block.lines[-1][1]
         if _MATH_BLOCK.fullmatch(text, begin, end):
             continue
@@ -94,7 +105,16 @@ def read_markdown(data: bytes) -> Document:
             places.append((begin, end, passage))
         elif len(nodes) == 1 and isinstance(nodes[0], Void) and len(block.lines) == 1:  # a picture
             places.append((begin, end, Passage(nodes, nodes[0].raw, str, where)))
+    places.sort(key=lambda place: place[0])
     return encoded.document(spliced(text, places), notes, PROTECTED)
+
+
+def _html_block(text: str, begin: int, end: int, line: int) -> Iterator[tuple[int, int, Part]]:
+    """The parts of a block of HTML, each with its place (begin, end) in the file."""
+    for part in read_markup(text[begin:end], html_rules(), line):
+        length = len(joined([part]))
+        yield begin, begin + length, part
+        begin += length
 
 
 def _parser() -> "MarkdownIt":
@@ -108,14 +128,23 @@ def _parser() -> "MarkdownIt":
     return parser.disable("text_join")
 
 
-def _blocks(parser: "MarkdownIt", text: str, skipped: int) -> Iterator[_Block]:
-    """The blocks that hold text, in order."""
+def _parsed(
+    parser: "MarkdownIt", text: str, skipped: int
+) -> "tuple[list[MarkdownToken], list[int]]":
+    """The tokens of a text behind its front matter, and the place where each line begins."""
     begins = [0, *(match.end() for match in re.finditer(r"\r\n|\n|\r", text))]
     shown = "\n" * sum(0 < begin <= skipped for begin in begins)
     shown += re.sub(r"\r\n|\r", "\n", text[skipped:])
+    return parser.parse(shown), begins
+
+
+def _blocks(
+    tokens: "Sequence[MarkdownToken]", begins: Sequence[int], text: str
+) -> Iterator[_Block]:
+    """The blocks that hold text, in order."""
     cursor = 0
     inside_cell = False
-    for token in parser.parse(shown):
+    for token in tokens:
         if token.type in ("td_open", "th_open"):
             inside_cell = True
         elif token.type in ("td_close", "th_close"):

@@ -5,14 +5,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from allyouneed.documents.document import Document, Encoded, decoded
+from allyouneed.documents.document import Document, Encoded, check_text, decoded
 from allyouneed.documents.parts import numbered_parts
 from allyouneed.documents.wrapping import BREAK, width_of, wrapped
 from allyouneed.translation.markup.nodes import Part, plain
 from allyouneed.translation.markup.passage import Passage, has_words
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
-_LEAD = re.compile(r"[ \t\ufeff]*(?:(?:>|[-*+•–]|\(?\d{1,3}[.)])[ \t]+)*")
+_QUOTE = re.compile(r"(?:[ \t\ufeff]*>)*")  # as mail programs mark the lines that they quote
+_LEAD = re.compile(r"[ \t\ufeff]*(?:(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+)*")
 _ENDS = "\r\n"
 
 
@@ -21,6 +22,9 @@ def read_text(data: bytes) -> Document:
 
     Lines that were broken at a width are joined, translated, and broken again at this width. Marks
     of lists and quotes stay, and so do indents.
+
+    Raises:
+        DataError: the file is no text.
     """
     encoded = decoded(data)
     return encoded.document(_parts(encoded.text, 1))
@@ -31,7 +35,7 @@ def stream_text(file: BinaryIO) -> Iterator[Document]:
     are the file. A file that is not UTF-8 is one document.
 
     Raises:
-        DataError: a line is too long.
+        DataError: a line is too long, or the file is no text.
     """
     is_utf_8 = _is_utf_8(file)
     file.seek(0)
@@ -50,6 +54,7 @@ def _is_utf_8(file: BinaryIO) -> bool:
     try:
         while data := file.read(1 << 20):
             decoder.decode(data)
+            check_text(data)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
@@ -61,14 +66,19 @@ def _parts(text: str, number: int) -> list[Part]:
     counted from 1."""
     parts: list[Part] = []
     paragraph: list[str] = []
+    depth = 0  # of the quote in which the paragraph stands
     number -= 1
     for line in _LINE.findall(text):
         number += 1
-        begins_item = bool(_LEAD.match(line.strip(_ENDS))[0].strip())  # type: ignore[index]
-        if paragraph and (begins_item or not line.strip()):
+        quote = _matched(_QUOTE, line)
+        body = line[len(quote) :]
+        begins_item = bool(_matched(_LEAD, body.strip(_ENDS)).strip())
+        same_quote = quote.count(">") == depth
+        depth = quote.count(">")
+        if paragraph and (begins_item or not same_quote or not body.strip()):
             parts += _paragraph(paragraph, number - len(paragraph))
             paragraph = []
-        if line.strip():
+        if body.strip():
             paragraph.append(line)
         else:
             parts.append(line)
@@ -97,7 +107,13 @@ def _paragraph(lines: list[str], number: int) -> list[Part]:
 
 
 def _lead(line: str) -> str:
-    match = _LEAD.match(line)
+    """The marks of quotes and lists, and the space, with which a line begins."""
+    quote = _matched(_QUOTE, line)
+    return quote + _matched(_LEAD, line[len(quote) :])
+
+
+def _matched(pattern: re.Pattern[str], line: str) -> str:
+    match = pattern.match(line)
     return match[0] if match else ""
 
 
