@@ -158,8 +158,8 @@ def test_markdown(aloud: Through) -> None:
         "> QUOTED TEXT THAT\n> HAS TWO LINES\n",
         "| HEAD ONE | `x` |",
         "| A CELL   | **B** |",
-        '<div class="a">HTML <b>BLOCK</b> WITH <code>code</code>\n'
-        '  <img src="b.png" alt="A SMALL PICTURE">\n</div>',
+        '<div class="a">HTML <b>BLOCK</b> WITH <code>code</code>\n',
+        '\n  <img src="b.png" alt="A SMALL PICTURE">\n</div>\n',
         "[THE REFERENCE][ref]",
         "A FOOTNOTE.[^1]",
         "[^1]: THE NOTE IS TEXT",

@@ -7,7 +7,6 @@ from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part, joined
 from allyouneed.translation.markup.passage import Passage, passages
 
-
 _MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
