@@ -127,6 +127,40 @@ def test_a_phone_has_room_for_it(browser: Any, served: Running) -> None:
     context.close()
 
 
+ROOM_FOR_WORDS = """
+() => ["term", "wanted"].every((id) => {
+  const field = document.getElementById(id), style = getComputedStyle(field);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${style.fontSize} ${style.fontFamily}`;
+  const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return room > 0 && pen.measureText(field.placeholder).width <= room;
+})
+"""
+ON_ONE_LINE = """
+() => {
+  const [link, button] = ["a", "button"].map((one) => document.querySelector(`#jobs ${one}`));
+  const [saved, away] = [link.getBoundingClientRect(), button.getBoundingClientRect()];
+  return saved.top < away.bottom && away.top < saved.bottom && away.right <= innerWidth;
+}
+"""
+
+
+@pytest.mark.parametrize("locale", ["de-DE", "en-GB"])
+def test_a_phone_has_room_for_files_and_terms(browser: Any, served: Running, locale: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, locale=locale)
+    page = context.new_page()
+    page.goto(served.address)
+    page.wait_for_selector("#source option[value=en]", state="attached")
+    name = "the report of the dog in summer.html"
+    page.set_input_files("#file", {"name": name, "mimeType": "text/html", "buffer": HTML})
+    page.wait_for_selector("#jobs a")
+    assert page.evaluate(ON_ONE_LINE)
+    page.click("#glossary summary")
+    assert page.evaluate(ROOM_FOR_WORDS)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()
+
+
 HTML = b"<p>The <b>dog</b> sleeps under the table.</p>"
 
 
