@@ -46,3 +46,8 @@ def test_no_negation_is_lost(english: str, german: str) -> None:
 @pytest.mark.parametrize("languages", [("en", "fr"), ("", ""), ("ru", "de")])
 def test_other_languages_are_not_judged(languages: tuple[str, str]) -> None:
     assert not negation_lost("He can't swim.", "Er kann schwimmen.", languages)
+
+
+def test_the_answer_no_is_a_negation() -> None:
+    assert not negation_lost("Nein.", "No.", ("de", "en"))
+    assert negation_lost("Nein, keine.", "Room No. 5", ("de", "en"))

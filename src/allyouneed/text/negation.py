@@ -3,7 +3,7 @@
 import re
 
 _NEGATED = {
-    "en": r"\b(?:not|no(?!\.)|never|nobody|nothing|none|neither|nor|without|cannot|nowhere"
+    "en": r"\b(?:not|no(?!\. ?\d)|never|nobody|nothing|none|neither|nor|without|cannot|nowhere"
     r"|non-\w+)\b|n't\b|\b(?:can|do|does|did|is|are|was|were|wo|would|should|could|have|has|had)nt\b",
     "de": r"\b(?:nicht(?!-)|nichts|nie|niemals|kein\w*|niemand\w*|weder|ohne|nein|nirgend\w*)\b",
 }
