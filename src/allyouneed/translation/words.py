@@ -1,8 +1,12 @@
 """Counts words as alignments do: white space separates words."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from allyouneed.text.protocol import AnyTokenizer
+
+_WORD = re.compile(r"\S+")
 
 
 class WordCounter:
@@ -33,7 +37,8 @@ def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
 
 def words_at(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
     """The number of the word at each place (begin, end) of a text; -1 as in `word_numbers`."""
+    begins = [match.start() for match in _WORD.finditer(text)]
     return [
-        len(text[:end].split()) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
+        bisect_left(begins, end) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
         for begin, end in spans
     ]

@@ -1,8 +1,9 @@
 """Translates texts without tags; addresses, placeholders and code in them stay as they are.
 
-A line with such a literal goes through `carrying.py`: the model sees another word in its place. All
-other text goes to the model as it is. If the translation of a line lacks a number, the line is
-translated again with its numbers, amounts and times protected.
+A line with such a literal goes through `carrying.py`: the model sees another word in its place. A
+line with direct speech goes through `speech.py`: the model sees it in pieces. All other text goes
+to the model as it is. If the translation of a line or a piece lacks a number, it is translated
+again with its numbers, amounts and times protected.
 """
 
 import re
@@ -23,6 +24,7 @@ from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
+from allyouneed.translation.speech import SpokenLine, has_speech
 from allyouneed.translation.terms.use import uses
 
 ALWAYS = Protection(numbers="free")
@@ -51,12 +53,22 @@ def protection_of(protect: bool | str | Sequence[str]) -> Protection | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a text, or a whole text, with its line end. A `literal` line contains literals."""
+class _Part:
+    """A text to translate. A `literal` part contains literals."""
 
     text: str
-    end: str = ""
     literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a text, or a whole text, with its line end. `parts` are what is translated: the
+    line itself, or the pieces of a line with direct speech, which is then `spoken`."""
+
+    text: str
+    end: str
+    parts: tuple[_Part, ...]
+    spoken: SpokenLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +96,13 @@ class Sifted:
         lines: list[list[_Line]] = []
         notes: list[list[str]] = []
         for text in texts:
-            found, said = [_Line(text)], list[str]()
-            if protection is not None and (protection.is_needed(text) or has_number(text)):
+            found, said = [_Line(text, "", (_Part(text),))], list[str]()
+            if protection is not None and (
+                protection.is_needed(text) or has_number(text) or has_speech(text)
+            ):
                 cleaned, said = clean(text)
                 found = [
-                    _Line(line, end, protection.is_needed(line))
+                    _line(line, end, protection, request, normaliser)
                     for line, end in normaliser.lines(cleaned)
                 ]
             lines.append(found)
@@ -98,7 +112,12 @@ class Sifted:
     @property
     def plain(self) -> list[str]:
         """The text that goes to the model as it is, in order."""
-        return [one.text for some in self.lines for one in some if not one.literal]
+        return [part.text for part in self._parts if not part.literal]
+
+    @property
+    def _parts(self) -> list[_Part]:
+        """What is translated, in order."""
+        return [part for some in self.lines for line in some for part in line.parts]
 
     @property
     def is_parted(self) -> bool:
@@ -107,10 +126,12 @@ class Sifted:
 
     def growing_lines(self) -> Iterator[tuple[str, str, bool]]:
         """Each line, its line end, and whether its translation can be shown while it grows. A line
-        with a literal or a number cannot, because its translation is verified at the end."""
+        with a literal or a number cannot, because its translation is verified at the end, and
+        neither can one with direct speech, whose pieces are joined."""
         protected = self.request.protection is not None and not self.request.prefix.strip()
         for one in (one for some in self.lines for one in some):
-            yield one.text, one.end, not (protected and (one.literal or has_number(one.text)))
+            literal = one.spoken or any(part.literal for part in one.parts)
+            yield one.text, one.end, not (protected and (literal or has_number(one.text)))
 
     def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
         """The translations of the texts. `plain` are the translations of `self.plain`; `translate`
@@ -120,10 +141,30 @@ class Sifted:
             return list(plain)
         if self.request.prefix.strip():
             return [_with_missing_told(one, protection) for one in plain]
-        every = [one for some in self.lines for one in some]
-        literal = self._carried(translate, protection, [one.text for one in every if one.literal])
+        found = iter(self._verified(self._parts, plain, protection, translate))
+        made = [
+            self._spoken(line, [next(found) for _ in line.parts], translate)
+            for some in self.lines
+            for line in some
+        ]
+        parts = iter(made)
+        return [
+            self._joined(text, lines, [next(parts) for _ in lines], notes)
+            for text, lines, notes in zip(self.texts, self.lines, self.notes, strict=True)
+        ]
+
+    def _verified(
+        self,
+        parts: Sequence[_Part],
+        plain: Sequence[Translation],
+        protection: Protection,
+        translate: Translate,
+    ) -> list[Translation]:
+        """The translations of parts, each with its literals and numbers as far as possible. `plain`
+        are those of the parts without literals."""
+        literal = self._carried(translate, protection, [one.text for one in parts if one.literal])
         waiting, ready = iter(literal), iter(plain)
-        found = [next(waiting if one.literal else ready) for one in every]
+        found = [next(waiting if one.literal else ready) for one in parts]
         lost = [n for n, one in enumerate(found) if _lost(one.source, one)]
         if lost:
             stricter = Protection(protection.patterns, numbers="all")
@@ -131,11 +172,39 @@ class Sifted:
             for n, one in zip(lost, again, strict=True):
                 if len(_lost(one.source, one)) < len(_lost(one.source, found[n])):
                     found[n] = one
-        parts = iter(found)
-        return [
-            self._joined(text, lines, [next(parts) for _ in lines], notes)
-            for text, lines, notes in zip(self.texts, self.lines, self.notes, strict=True)
-        ]
+        return found
+
+    def _spoken(
+        self, line: _Line, found: Sequence[Translation], translate: Translate
+    ) -> Translation:
+        """The translation of a line from those of its parts. A line whose speech cannot be put into
+        the translation of its report, with any stand-in, is translated as it is."""
+        if line.spoken is None:
+            return found[0]
+        protection = self.request.protection
+        assert protection is not None  # only then lines have several parts
+        for number in range(line.spoken.tries):
+            if number:
+                parts = [_part(one, protection) for one in line.spoken.pieces(number)]
+                found = self._translated(parts, translate, protection)
+            ways = [[one, *one.alternatives[1:]] for one in found]
+            ranks = range(max(map(len, ways)))
+            made = [
+                line.spoken.joined([way[min(rank, len(way) - 1)] for way in ways], number)
+                for rank in ranks
+            ]
+            if made[0] is not None:
+                return _ranked([self._with_terms(one) for one in made if one is not None])
+        [whole] = self._translated([_part(line.text, protection)], translate, protection)
+        return whole
+
+    def _translated(
+        self, parts: Sequence[_Part], translate: Translate, protection: Protection
+    ) -> list[Translation]:
+        """The translations of parts that were not translated yet."""
+        texts = [one.text for one in parts if not one.literal]
+        plain = translate(texts, self.request.alignments) if texts else []
+        return self._verified(parts, plain, protection, translate)
 
     def _carried(
         self, translate: Translate, protection: Protection, lines: Sequence[str]
@@ -193,6 +262,24 @@ class Sifted:
                 for rank in ranks
             ]
         )
+
+
+def _line(
+    text: str,
+    end: str,
+    protection: Protection,
+    request: TranslationRequest,
+    normaliser: Normaliser,
+) -> _Line:
+    """A line of a text, in parts if it has direct speech."""
+    languages = (request.direction.source, request.direction.target)
+    spoken = SpokenLine.of(text, languages, normaliser)
+    texts = spoken.pieces() if spoken else [text]
+    return _Line(text, end, tuple(_part(one, protection) for one in texts), spoken)
+
+
+def _part(text: str, protection: Protection) -> _Part:
+    return _Part(text, protection.is_needed(text))
 
 
 def _lost(source: str, given: Translation) -> list[str]:
