@@ -118,6 +118,7 @@ texts = st.lists(pieces, min_size=1, max_size=12).map("".join)
 @example("word`word``# ```", 0)
 @example("a {x}{y} b", 0)
 @example("go%s%d", 1)
+@example("{name}%KEY%7%d {name} %1 ...10.0.0.1 ", 7)
 @given(texts, st.integers(0, 20))
 def test_no_stand_in_is_left_and_every_literal_is_back(text: str, seed: int) -> None:
     lines = text.split("\n")

@@ -137,6 +137,17 @@ def test_a_literal_that_the_translation_lacks_is_put_in_by_alignment() -> None:
     assert carried(nodes, "Hallo, willkommen!", "0-0 2-1") == "Hallo [{name}], willkommen!"
 
 
+def test_a_literal_is_never_put_within_a_number() -> None:
+    nodes = ["It costs ", Kept("{sum}"), " with tax"]
+    assert carried(nodes, "1.250.000,50", "") == "1.250.000,50 [{sum}]"
+
+
+def test_a_literal_touches_only_what_it_touches_in_the_source() -> None:
+    nodes = [Kept("%KEY%"), "7 days"]
+    assert carried(nodes, "7 Tage", "0-0 1-1") == "[%KEY%]7 Tage"
+    assert carried(nodes, "Sieben Tage", "0-0 1-1") == "[%KEY%] Sieben Tage"
+
+
 def test_literals_that_leave_their_tags_are_brought_back() -> None:
     one, two = Kept("X1"), Kept("X2")
     nodes = [tag("a", "first ", one), " and ", tag("b", "second ", two)]

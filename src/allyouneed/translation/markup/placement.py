@@ -5,6 +5,7 @@ the same tag as before. Only the places of the tags in the text are searched for
 """
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ ALIGNED = 0.9  # weight of the alignment against the place, in deciding which wo
 NEAR = 1.5  # distance in words from a tag's place at which the weight falls by the factor e
 LIKELY = 0.2  # least weight of the first and of the last word of a tag
 CLOSING = ".,;:!?…)]}»”"  # signs that no space is put before
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)+")  # of several atoms: nothing is put within it
 COMPARED = 60  # most candidates for each end of a tag; of more, only the outermost are tried
 
 
@@ -83,6 +85,7 @@ class _Placement:
         self.s_atoms = atoms(self.plain, (begin for _, begin, _ in leaves(source)))
         self.t_atoms = atoms(self.text, (n for span in self.literals.values() for n in span))
         self.origin = origins(self.s_atoms, self.t_atoms, transfer.links)
+        self.numbers = [match.span() for match in _NUMBER.finditer(self.text)]
         self.dropped: list[Range] = []
         for node, begin, end in leaves(source):
             if isinstance(node, (Kept, Void)) and node in self.literals:
@@ -161,10 +164,11 @@ class _Placement:
             yield " "
 
     def _runs_together(self, item: _Item, side: int, sign: str) -> bool:
-        """Whether a literal would touch a word on this side, unlike in the source."""
+        """Whether a literal would touch a letter or digit on this side that it does not touch in
+        the source."""
         begin, end = item.characters
         beside = self.plain[end : end + 1] if side else self.plain[max(begin - 1, 0) : begin]
-        return item.has_words and sign.isalnum() and not beside.isalnum()
+        return item.has_words and sign.isalnum() and sign != beside
 
     def _items(self, nodes: Nodes, begin: int) -> list[_Item]:
         items, order = [], 0
@@ -197,7 +201,7 @@ class _Placement:
                 placed.append(item)
         for item in items:
             if item not in placed:
-                point = _outside(item, self._point(item, span, area), placed)
+                point = _outside(item, self._point_beside_numbers(item, span, area), placed)
                 item.place = point, point
 
     def _is_given(self, item: _Item) -> bool:
@@ -341,8 +345,17 @@ class _Placement:
         best = min(words, key=lambda t: (abs(t - middle) + 2 * (self.origin[t] >= 0), t))
         return best, best + 1
 
+    def _point_beside_numbers(self, item: _Item, span: Range, area: _Area) -> int:
+        """The character before which an item without characters is put, if that is not within a
+        number; else the end of the number."""
+        point = self._point(item, span, area)
+        for begin, end in self.numbers:
+            if begin < point < end:
+                return min(end, area.characters[1])
+        return point
+
     def _point(self, item: _Item, span: Range, area: _Area) -> int:
-        """The character before which an item without characters is put."""
+        """The character at which the alignment puts an item without characters."""
         s_low, s_high = atoms_within(self.s_atoms, span)
         before, after = item.atoms[0] - 1, item.atoms[1]
         low, high = area.characters
