@@ -38,7 +38,7 @@ from allyouneed.serving.operation import Handler, Operation
 from allyouneed.serving.own import Own
 from allyouneed.serving.page import Page
 from allyouneed.serving.probes import Probes
-from allyouneed.serving.queue import Batch, Queue
+from allyouneed.serving.queue import Queue
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf
@@ -69,7 +69,7 @@ class Service:
         self._open_models = open_models
         self.queue = Queue()
         self.metrics = Metrics(self.queue)
-        self.crew = Crew(self.queue, settings.threads or processors(), self._on_batch)
+        self.crew = Crew(self.queue, settings.threads or processors(), self.metrics.on_batch)
         self.guard = Guard(keyring, self.metrics, settings.deadline)
         self.probes = Probes(self.metrics, self.guard, lambda: description(self.operations))
         shelf = open_models()
@@ -129,12 +129,6 @@ class Service:
         for name, value in (named or {}).items():
             path = path.replace(value, f"{{{name}}}")
         return path if path in self._paths else "other"
-
-    def _on_batch(self, batch: Batch, seconds: float) -> None:
-        self.metrics.on_batch(batch, seconds)
-        post = self.desk.intake.post
-        if post is not None and self.queue.sentences < self.queue.batch_sentences:
-            post.let_answer()
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:

@@ -47,7 +47,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._bytes = 0
+        self._bytes = self._named = 0  # read while headers are incomplete; of complete headers
         self._in_headers = True
         self._patience: asyncio.TimerHandle | None = None
         self._left: asyncio.Future[None] = self.loop.create_future()
@@ -80,12 +80,14 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self._in_headers:
             self._in_headers, self._bytes = True, 0
         super().on_message_begin()
+        self._named = 0
         self.scope[LEFT] = self._left  # type: ignore[literal-required]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header is there; an error here is answered by 400 and the end of the connection."""
         super().on_header(name, value)
-        if sum(len(n) + len(v) for n, v in self.headers) + len(self.url) > HEADER_BYTES:
+        self._named += len(name) + len(value)
+        if self._named + len(self.url) > HEADER_BYTES:
             raise ValueError("headers are too large")
 
     def on_headers_complete(self) -> None:
