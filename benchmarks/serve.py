@@ -32,7 +32,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -50,6 +50,7 @@ from load.rows import Row, table
 from load.servers import PEERS, Process, our_service
 
 STARTS = 5
+ROUNDS = 3  # of two things that are measured in turn
 LINES = 3000  # read of the file
 MANY_LINES = 5000  # of the client that a single sentence is translated beside
 ALONE = 200  # requests
@@ -90,16 +91,32 @@ class Bench:
         return our_service(PORT, self.threads)
 
     @cached_property
+    def warm(self) -> Process:
+        """The service, after a while under load."""
+        asyncio.run(closed_loop(self.service.port, self.requests, WARM_UP))
+        return self.service
+
+    @cached_property
     def capacity(self) -> float:
         """Sentences a second with 64 clients."""
-        asyncio.run(closed_loop(self.service.port, self.requests, WARM_UP))
-        return asyncio.run(closed_loop(self.service.port, self.requests, self.seconds))
+        return self.speed(self.warm, self.seconds)
+
+    def speed(self, process: Process, seconds: float) -> float:
+        """Sentences a second that a server translates for 64 clients."""
+        return asyncio.run(closed_loop(process.port, self.requests, seconds))
+
+    def in_rounds(self, other: Callable[[], float]) -> tuple[float, float, float]:
+        """The service's speed with 64 clients, the other speed, and the first over the second.
+        They are measured in turn, because the machine's own speed changes. Medians."""
+        found = [(self.speed(self.warm, self.seconds / ROUNDS), other()) for _ in range(ROUNDS)]
+        ours, others = zip(*found, strict=True)
+        ratios = [one / its for one, its in found]
+        return statistics.median(ours), statistics.median(others), statistics.median(ratios)
 
     @cached_property
     def alone(self) -> float:
         """The median time of a request while there is no other, in seconds."""
-        self.capacity  # noqa: B018 - warms up
-        took = asyncio.run(one_by_one(self.service.port, self.requests, ALONE))
+        took = asyncio.run(one_by_one(self.warm.port, self.requests, ALONE))
         return statistics.median(took)
 
     def file_speed(self) -> float:
@@ -122,13 +139,11 @@ def start(bench: Bench) -> Iterator[Row]:
 
 
 def clients(bench: Bench) -> Iterator[Row]:
-    """64 clients over a file of lines, which is measured before and after."""
-    before = bench.file_speed()
-    capacity = bench.capacity
-    of_file = statistics.mean([before, bench.file_speed()])
+    """64 clients over a file of lines."""
+    ours, of_file, ratio = bench.in_rounds(bench.file_speed)
     yield Row("a file of lines, sentences a second", of_file)
-    yield Row(f"{CLIENTS} clients, sentences a second", capacity)
-    yield Row(f"{CLIENTS} clients over a file of lines", capacity / of_file, 0.75, 0.95)
+    yield Row(f"{CLIENTS} clients, sentences a second", ours)
+    yield Row(f"{CLIENTS} clients over a file of lines", ratio, 0.75, 0.95)
 
 
 def half(bench: Bench) -> Iterator[Row]:
@@ -229,15 +244,15 @@ def peers(bench: Bench) -> Iterator[Row]:
         for name, program in PEERS.items():
             process = Process(["-c", program, str(path), str(PORT + 3)], PORT + 3)
             try:
-                asyncio.run(closed_loop(process.port, bench.requests, WARM_UP))
-                speed = asyncio.run(closed_loop(process.port, bench.requests, bench.seconds))
+                bench.speed(process, WARM_UP)
+                _, _, ratio = bench.in_rounds(partial(bench.speed, process, bench.seconds / ROUNDS))
             except (asyncio.IncompleteReadError, OSError) as error:
                 print(f"peers: {name}: hung up on its clients, left out: {error}", flush=True)
                 continue
             finally:
                 process.stop()
             what = f"{CLIENTS} clients over FastAPI with CTranslate2, {name}"
-            yield Row(what, bench.capacity / speed, 4, 8)
+            yield Row(what, ratio, 4, 8)
 
 
 Part = Callable[[Bench], Iterator[Row]]

@@ -286,6 +286,17 @@ def test_what_cannot_be_done_in_time_is_refused_at_once(start: Start) -> None:
         assert 'allyouneed_rejected_total{reason="deadline"} 1.0' in one.get("/metrics").text
 
 
+def test_estimates_leave_a_part_of_the_time_unused(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "LAG_SECONDS", 3600.0)
+    with start() as one:
+        for wait, status in ((1.5, 200), (1.9, 503)):
+            monkeypatch.setattr(one.service.queue, "expected_wait", lambda *_, wait=wait: wait)
+            answer = one.post("/translate", json=HELLO, headers={"request-timeout": "2"})
+            assert answer.status_code == status
+
+
 def test_time_lost_before_a_request_is_seen_counts_too(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

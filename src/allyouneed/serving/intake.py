@@ -21,6 +21,7 @@ from allyouneed.translation.request import TranslationRequest
 FEW_CHARACTERS = 1_000  # are cut into tokens in less time than an estimate saves
 MANY_CHARACTERS = 20_000  # are prepared in a thread, so that others are answered meanwhile
 CHARACTERS_A_TOKEN = 4  # about; an estimate before a text is cut into tokens
+USABLE = 0.85  # of the time for a request; the rest is for errors of the estimated wait
 MOST_SECONDS = 600  # that a client is told to wait before it tries again
 
 
@@ -104,8 +105,8 @@ class Intake:
     def _check(self, tokens: int, visit: Visit) -> None:
         """Raises Refused if the queue is full, or too long for the request's deadline."""
         wait = self.queue.expected_wait(visit.client, tokens) + visit.to_answer
-        if wait > visit.seconds_left:
-            raise self._refusal("deadline", wait - visit.seconds_left)
+        if wait > USABLE * visit.seconds_left:
+            raise self._refusal("deadline", wait - USABLE * visit.seconds_left)
         if self.queue.tokens + tokens > self.settings.queue_tokens:
             raise self._refusal("full", wait / 2)
 
@@ -117,7 +118,7 @@ class Intake:
             patience = seconds_of(named, self.settings.deadline)
         except Refused:
             return None  # is told when the request is read
-        late = self.queue.expected_wait("", 0) + 2 * ROUNDS * lag - patience
+        late = self.queue.expected_wait("", 0) + 2 * ROUNDS * lag - USABLE * patience
         return self._refusal("deadline", late) if late > 0 else None
 
     def _refusal(self, reason: str, after: float) -> Refused:
