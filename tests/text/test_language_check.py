@@ -66,6 +66,8 @@ def test_no_false_alarm_in_everyday_english() -> None:
         "Our new house has three rooms and a garden.",
         "GOOD MORNING, EVERYBODY!",
         "“Hello,” she said.",
+        "Dear Sir or Madam,",
+        "Dear Mr. Nguyen and Mrs. Oliveira,",
     ):
         assert misfit(text, "en") is None
 
