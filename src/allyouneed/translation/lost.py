@@ -1,10 +1,12 @@
-"""Tells what the translation of a sentence has lost: a quote, a bracket, a negation, a clause."""
+"""Tells what the translation of a sentence has lost: a number, a quote, a bracket, a negation, a
+clause."""
 
 from collections.abc import Iterable
 from textwrap import shorten
 
 from allyouneed.text.atoms import is_unspaced
 from allyouneed.text.negation import negation_lost
+from allyouneed.text.numerals import numbers_lost
 
 SHORT = 0.5
 """A translation with fewer characters than this share of its sentence gets a note. Of 5,500 human
@@ -14,14 +16,15 @@ NAMED = 2  # sentences that a note names
 SHOWN = 50  # characters of such a sentence
 
 MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "is very short"
+NUMBER = "lacks the number"
 
 
 def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
-    """The faults of a translation, each as `MARKS`, `NEGATION` or `CLAUSE`.
+    """The faults of a translation: `MARKS`, `NEGATION`, `CLAUSE`, and one for each lost number.
 
     Both texts are in plain marks. `languages` are the codes of source and target.
     """
-    found = []
+    found = [f"{NUMBER} {one}" for one in numbers_lost(source, target, languages)]
     if _lacks_a_mark(source, target):
         found.append(MARKS)
     if negation_lost(source, target, languages):

@@ -175,7 +175,7 @@ class OpenedModel:
 
         A job may hold the texts of many clients with equal options. A segment in capitals is also
         searched in small letters; the more probable of the two translations is used. A translation
-        that has lost a quote, a bracket, a negation or a clause is searched for once more, in a
+        that has lost a number, a quote, a bracket, a negation or a clause is searched again, in a
         wider beam: the first hypothesis there that has lost nothing is used.
         """
         engine = self.active_engine

@@ -1,0 +1,62 @@
+"""Finds the numbers of a sentence that its translation lacks: English and German."""
+
+import re
+
+# What words for 0 to 9 contain: "zwei" is also in "zweite" and "zweimal".
+_ONES = {
+    "en": (
+        r"zero|\bno\b|null|nil",
+        r"one|once|first|single|\ban?\b",
+        r"two|twi|second|double|both|pair|couple|half",
+        r"three|thir|triple|thrice|tri",
+        r"four|quart|quadr",
+        r"five|fif",
+        r"six",
+        r"seven",
+        r"eight",
+        r"nin",
+    ),
+    "de": (
+        r"null|kein",
+        r"ein|erst",
+        r"zwei|zwo|beid|doppel|paar|halb",
+        r"drei|dritt",
+        r"vier",
+        r"fünf",
+        r"sech",
+        r"sieb",
+        r"acht",
+        r"neun",
+    ),
+}
+# What words for larger numbers contain. A translation with such a word may have any of them.
+_LARGER = {
+    "en": r"\bten|elev|twel|teen|ty\b|tie[st]|dozen|hundred|thousand|illion|centur|decade|half",
+    "de": r"zehn|elf|zwölf|zig|dreißig|dutzend|hundert|tausend|illi|halb|viertel",
+}
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,]\d+)*(?![\w:/]|[-.,]\d)")
+_MARK = re.compile(r"(?<=\d)(?:[.,:](?=\d)|\s(?=\d{3}(?!\d)))")
+_DIGITS = re.compile(r"\d+")
+
+
+def numbers_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
+    """The numbers of a sentence that its translation has neither in digits nor in words.
+
+    `languages` are the codes of source and target; for others than English and German there are
+    none. Times, dates and numbers with letters do not count.
+    """
+    into = languages[1]
+    if not any(map(str.isdigit, source)) or not _ONES.keys() >= set(languages):
+        return []
+    there = {*_DIGITS.findall(target), *_DIGITS.findall(_MARK.sub("", target))}
+    return [
+        one
+        for one in dict.fromkeys(_NUMBER.findall(source))
+        if _MARK.sub("", one) not in there and not _in_words(one, target, into)
+    ]
+
+
+def _in_words(number: str, text: str, language: str) -> bool:
+    """Whether a text may have a number in words."""
+    words = _ONES[language][int(number)] if len(number) == 1 else _LARGER[language]
+    return re.search(words, text, re.IGNORECASE) is not None

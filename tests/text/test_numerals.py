@@ -1,0 +1,39 @@
+"""Numbers that a translation lacks are found, and numbers that it writes in another way are not."""
+
+import pytest
+
+from allyouneed.text.numerals import numbers_lost
+
+EN_DE, DE_EN = ("en", "de"), ("de", "en")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages", "lost"),
+    [
+        ("The train leaves from platform 9.", "Der Zug fährt vom Bahnsteig ab.", EN_DE, ["9"]),
+        ("Er wurde am 4. Juli 1976 geboren.", "He was born in July.", DE_EN, ["4", "1976"]),
+        ("Peel 3 of the 19 potatoes.", "Schäle von den 19 Kartoffeln 13.", EN_DE, ["3"]),
+        ("It grew to 3,400,000.", "Es wuchs auf 3.400.", EN_DE, ["3,400,000"]),
+        # in another form
+        ("It grew to 3,400,000.", "Es wuchs auf 3.400.000.", EN_DE, []),
+        ("It grew to 3,400,000.", "Es wuchs auf 3 400 000.", EN_DE, []),
+        ("Es kostet 3,50 Euro.", "It costs 3.50 euros.", DE_EN, []),
+        ("Er kommt um 7.45 Uhr.", "He comes at 7:45.", DE_EN, []),
+        ("Wir kommen am 3. Juni.", "We come on June 3rd.", DE_EN, []),
+        ("I have 2 dogs.", "Ich habe zwei Hunde.", EN_DE, []),
+        ("Wir haben 1 Kind.", "We have a child.", DE_EN, []),
+        ("He won by 20 points.", "Er gewann mit zwanzig Punkten.", EN_DE, []),
+        ("Das 19. Jahrhundert", "The nineteenth century", DE_EN, []),
+        ("Over 12,000 people", "Über zwölftausend Menschen", EN_DE, []),
+        # no numbers of their own
+        ("Use the A4 paper in room B22.", "Nutzen Sie das Papier.", EN_DE, []),
+        ("The meeting is on 03/04/2025 at 3:30.", "Das Treffen ist dann.", EN_DE, []),
+        # languages without a list of words
+        ("I have 2 dogs.", "J'ai deux chiens.", ("en", "fr"), []),
+        ("I have 2 dogs.", "Hunde", ("", ""), []),
+    ],
+)
+def test_numbers_that_are_lost(
+    source: str, target: str, languages: tuple[str, str], lost: list[str]
+) -> None:
+    assert numbers_lost(source, target, languages) == lost
