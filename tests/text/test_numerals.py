@@ -14,6 +14,8 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("Er wurde am 4. Juli 1976 geboren.", "He was born in July.", DE_EN, ["4", "1976"]),
         ("Peel 3 of the 19 potatoes.", "Schäle von den 19 Kartoffeln 13.", EN_DE, ["3"]),
         ("It grew to 3,400,000.", "Es wuchs auf 3.400.", EN_DE, ["3,400,000"]),
+        ("It leaves at 10:30 on 3 May.", "Er fährt um zehn Uhr dreißig im Mai ab.", EN_DE, ["3"]),
+        ("Es sind 6 von ihnen.", "There are sixty of them.", DE_EN, ["6"]),
         # in another form
         ("It grew to 3,400,000.", "Es wuchs auf 3.400.000.", EN_DE, []),
         ("It grew to 3,400,000.", "Es wuchs auf 3 400 000.", EN_DE, []),
@@ -21,6 +23,7 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("Er kommt um 7.45 Uhr.", "He comes at 7:45.", DE_EN, []),
         ("Wir kommen am 3. Juni.", "We come on June 3rd.", DE_EN, []),
         ("I have 2 dogs.", "Ich habe zwei Hunde.", EN_DE, []),
+        ("Sie wurden 4., 8. und 9.", "They came fourth, eighth and ninth.", DE_EN, []),
         ("Wir haben 1 Kind.", "We have a child.", DE_EN, []),
         ("He won by 20 points.", "Er gewann mit zwanzig Punkten.", EN_DE, []),
         ("Das 19. Jahrhundert", "The nineteenth century", DE_EN, []),

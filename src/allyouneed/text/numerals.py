@@ -2,31 +2,31 @@
 
 import re
 
-# What words for 0 to 9 contain: "zwei" is also in "zweite" and "zweimal".
+# What words for 0 to 9 contain: "zwei" is also in "zweite" and "zweimal", but "dreißig" is no 3.
 _ONES = {
     "en": (
         r"zero|\bno\b|null|nil",
         r"one|once|first|single|\ban?\b",
         r"two|twi|second|double|both|pair|couple|half",
-        r"three|thir|triple|thrice|tri",
-        r"four|quart|quadr",
-        r"five|fif",
-        r"six",
-        r"seven",
-        r"eight",
-        r"nin",
+        r"three|thir(?!t)|triple|thrice|tri",
+        r"four(?!t[ei])|quart|quadr",
+        r"five|fif(?!t[eiy])",
+        r"six(?!t[eiy])",
+        r"seven(?!t[eiy])",
+        r"eight(?!een|ies|y)",
+        r"nin(?!et)",
     ),
     "de": (
         r"null|kein",
         r"ein|erst",
         r"zwei|zwo|beid|doppel|paar|halb",
-        r"drei|dritt",
-        r"vier",
-        r"fünf",
-        r"sech",
-        r"sieb",
-        r"acht",
-        r"neun",
+        r"drei(?!ß|zehn)|dritt",
+        r"vier(?!z)",
+        r"fünf(?!z)",
+        r"sech(?!z)",
+        r"sieb(?!z)",
+        r"acht(?!z)",
+        r"neun(?!z)",
     ),
 }
 # What words for larger numbers contain. A translation with such a word may have any of them.
