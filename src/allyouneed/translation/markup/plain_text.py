@@ -1,7 +1,8 @@
 """Translates texts without tags; addresses, placeholders and code in them stay as they are.
 
 A line with such a literal goes through `carrying.py`: the model sees another word in its place. A
-line with direct speech goes through `speech.py`: the model sees it in pieces. All other text goes
+line with direct speech goes through `speech.py`: the model sees it in pieces. A line that opens or
+closes a letter comes from the table of `text/letters.py`. All other text goes
 to the model as it is. If the translation of a line or a piece lacks a number, it is translated
 again with its numbers, amounts and times protected.
 """
@@ -12,8 +13,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
+from allyouneed.text.letters import Formula, letter_formula
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
@@ -63,12 +66,14 @@ class _Part:
 @dataclass(frozen=True, slots=True)
 class _Line:
     """A line of a text, or a whole text, with its line end. `parts` are what is translated: the
-    line itself, or the pieces of a line with direct speech, which is then `spoken`."""
+    line itself, or the pieces of a line with direct speech, which is then `spoken`. A line that
+    opens or closes a letter has none, but a `formula`."""
 
     text: str
     end: str
     parts: tuple[_Part, ...]
     spoken: SpokenLine | None = None
+    formula: Formula | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,10 @@ class Sifted:
         for text in texts:
             found, said = [_Line(text, "", (_Part(text),))], list[str]()
             if protection is not None and (
-                protection.is_needed(text) or has_number(text) or has_speech(text)
+                protection.is_needed(text)
+                or has_number(text)
+                or has_speech(text)
+                or _formulas(text, request, normaliser)
             ):
                 cleaned, said = clean(text)
                 found = [
@@ -130,7 +138,7 @@ class Sifted:
         neither can one with direct speech, whose pieces are joined."""
         protected = self.request.protection is not None and not self.request.prefix.strip()
         for one in (one for some in self.lines for one in some):
-            literal = one.spoken or any(part.literal for part in one.parts)
+            literal = one.spoken or one.formula or any(part.literal for part in one.parts)
             yield one.text, one.end, not (protected and (literal or has_number(one.text)))
 
     def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
@@ -179,6 +187,8 @@ class Sifted:
     ) -> Translation:
         """The translation of a line from those of its parts. A line whose speech cannot be put into
         the translation of its report, with any stand-in, is translated as it is."""
+        if line.formula is not None:
+            return _from_table(line.text, line.formula, self.request)
         if line.spoken is None:
             return found[0]
         protection = self.request.protection
@@ -271,11 +281,40 @@ def _line(
     request: TranslationRequest,
     normaliser: Normaliser,
 ) -> _Line:
-    """A line of a text, in parts if it has direct speech."""
+    """A line of a text, in parts if it has direct speech, and in none if it is of a letter."""
+    if formulas := _formulas(text, request, normaliser):
+        return _Line(text, end, (), formula=formulas[0])
     languages = (request.direction.source, request.direction.target)
     spoken = SpokenLine.of(text, languages, normaliser)
     texts = spoken.pieces() if spoken else [text]
     return _Line(text, end, tuple(_part(one, protection) for one in texts), spoken)
+
+
+def _formulas(text: str, request: TranslationRequest, normaliser: Normaliser) -> list[Formula]:
+    """The lines of a text that open or close a letter, translated. None if the user asked for terms
+    or for several translations, or if the model reads texts as they are typed."""
+    options = request.searched
+    if not normaliser.name or request.terms is not None or not isinstance(options, BeamOptions):
+        return []
+    if options.n_best > 1:
+        return []
+    languages = (request.direction.source, request.direction.target)
+    found = (letter_formula(line, languages) for line, _ in normaliser.lines(text))
+    return [one for one in found if one is not None]
+
+
+def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Translation:
+    """The translation of a line that opens or closes a letter. Its words are tied in order."""
+    told = f"{formula.name!r} is taken for a name, because it opens a letter: check it"
+    tied = min(len(line.split()), len(formula.text.split()))
+    return Translation(
+        source=line,
+        text=formula.text,
+        tokens=(),
+        token_log_probabilities=(),
+        alignment=tuple((n, n) for n in range(tied)) if request.alignments else None,
+        notes=() if formula.is_sure else (told,),
+    )
 
 
 def _part(text: str, protection: Protection) -> _Part:
