@@ -1,12 +1,16 @@
-"""Makes short.en-de.tsv and short.de-en.tsv: words, numbers, phrases that stand by themselves.
+"""Makes short.en-XX.tsv of German, French or Spanish: words, numbers, phrases that stand alone.
 
 Tatoeba has sentences, hardly a word alone, so a model that learns from it alone answers "Monday"
-with a sentence. The pairs are written by hand (words.tsv, phrases.tsv), found in Tatoeba's training
-pairs (words that are each other's likeliest translation by IBM Model 1, both ways), or made from a
-seed (numbers, dates and addresses, which stay what they are; decimals and thousands change sides).
-From German every text has one translation too, the first: "apple" for "Apfel", not "Apple".
+with a sentence. The pairs are written by hand (words.tsv and phrases.tsv are the German ones),
+found in Tatoeba's training pairs (words that are each other's likeliest translation by IBM Model 1,
+both ways), or made from a seed (numbers, dates and addresses, which mostly stay what they are;
+decimals, thousands and times get the signs of the language). German has short.de-en.tsv too, where
+every text has one translation, the first: "apple" for "Apfel", not "Apple". Recipes read the French
+and the Spanish file in both directions.
 
-    python tools/short_pairs.py ../shared/data/tatoeba/train.en-de.tsv.gz
+    python tools/short_pairs.py de ../shared/data/tatoeba/train.en-de.tsv.gz
+    python tools/short_pairs.py fr ../shared/data/parallel/en-fr.tatoeba.tsv.gz
+    python tools/short_pairs.py es ../shared/data/parallel/en-es.tatoeba.tsv.gz
 """
 
 import gzip
@@ -15,6 +19,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from allyouneed.engine.lexical_translation import learn_lexical_translation
@@ -22,6 +27,7 @@ from allyouneed.engine.lexical_translation import learn_lexical_translation
 HERE = Path(__file__).parent
 RECIPES = HERE.parent / "src/allyouneed/recipes"
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+ELIDED = re.compile(r"[Aa]ujourd['’]hui|[^\W\d_]+(?:-[^\W\d_]+)*")  # "l'ami" is two words
 SURE = 0.4  # both ways, of a pair of words
 SEEN = 6  # times, each of them
 
@@ -32,14 +38,36 @@ NAMES = """
 """
 
 
+@dataclass(frozen=True)
+class Language:
+    """What the short texts of a language have of their own."""
+
+    phrases: str
+    words: str
+    word: re.Pattern[str] = WORD
+    thousands: str = "."
+    percent: str = " %"
+    clock: str = ":"
+    way_back: bool = False  # a file of its own leads back to English
+
+
+LANGUAGES = {
+    "de": Language("phrases.tsv", "words.tsv", way_back=True),
+    "fr": Language("phrases.en-fr.tsv", "words.en-fr.tsv", word=ELIDED, thousands=" ", clock=" h "),
+    "es": Language("phrases.en-es.tsv", "words.en-es.tsv", percent="%"),
+}
+
+
 def main() -> None:
     """Writes the files and says how many pairs of each kind they hold."""
-    corpus = read(Path(sys.argv[1]))
+    code, *paths = sys.argv[1:]
+    language = LANGUAGES[code]
+    corpus = [pair for path in paths for pair in read(Path(path))]
     generator = random.Random(1)
     kinds = {
-        "written by hand": list(by_hand()),
-        "found": [pair for word in found(corpus) for pair in standing_alone(*word)],
-        "made": list(made(generator)),
+        "written by hand": list(by_hand(language)),
+        "found": [pair for word in found(corpus, language) for pair in standing_alone(*word)],
+        "made": list(made(generator, language)),
         "without their full stop": without_full_stop(corpus, 2000, generator),
     }
     pairs: dict[str, str] = {}
@@ -48,15 +76,16 @@ def main() -> None:
         for source, target in new:
             pairs.setdefault(source, target)  # what is written by hand comes first, and stays
         print(f"{kind}: {len(pairs) - before:,}")
-    write("short.en-de.tsv", pairs)
-    back: dict[str, str] = {}
-    for english, german in pairs.items():
-        back.setdefault(german, english)
-    write("short.de-en.tsv", back)
+    write(f"short.en-{code}.tsv", pairs)
+    if language.way_back:
+        back: dict[str, str] = {}
+        for english, other in pairs.items():
+            back.setdefault(other, english)
+        write(f"short.{code}-en.tsv", back)
 
 
 def write(name: str, pairs: Mapping[str, str]) -> None:
-    """One of the two files."""
+    """One of the files."""
     text = "".join(f"{source}\t{target}\n" for source, target in pairs.items())
     (RECIPES / name).write_text(text, encoding="utf-8")
     print(f"{name}: {len(pairs):,} pairs, {len(text.encode()):,} bytes")
@@ -70,10 +99,10 @@ def read(path: Path) -> list[tuple[str, str]]:
         return [(row[0], row[1]) for row in rows]
 
 
-def by_hand() -> Iterator[tuple[str, str]]:
+def by_hand(language: Language) -> Iterator[tuple[str, str]]:
     """Phrases as they are, words in all their forms, and names, which stay what they are."""
-    yield from read(HERE / "phrases.tsv")
-    for source, target in read(HERE / "words.tsv"):
+    yield from read(HERE / language.phrases)
+    for source, target in read(HERE / language.words):
         yield from standing_alone(source, target)
     for name in NAMES.split():
         yield name, name
@@ -87,15 +116,15 @@ def standing_alone(source: str, target: str) -> Iterator[tuple[str, str]]:
     yield source[0].upper() + source[1:] + ".", target[0].upper() + target[1:] + "."
 
 
-def found(corpus: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Words that are each other's likeliest translation; German ones as they stand in the middle of
-    a sentence, English ones in small letters unless they are hardly ever written so."""
-    inner = Counter(word for _, target in corpus for word in WORD.findall(target)[1:])
+def found(corpus: Sequence[tuple[str, str]], language: Language) -> Iterator[tuple[str, str]]:
+    """Words that are each other's likeliest translation; English ones in small letters unless they
+    are hardly ever written so, the others as they stand in the middle of a sentence."""
+    inner = Counter(word for _, target in corpus for word in language.word.findall(target)[1:])
     english = Counter(word for source, _ in corpus for word in WORD.findall(source)[1:])
     rows = [
         (
             [word.lower() for word in WORD.findall(source)],
-            [in_the_middle(word, n, inner) for n, word in enumerate(WORD.findall(target))],
+            [in_the_middle(word, n, inner) for n, word in enumerate(language.word.findall(target))],
         )
         for source, target in corpus
     ]
@@ -142,14 +171,14 @@ def best(pairs: Sequence[tuple[list[int], ...]], vocabulary: int) -> dict[int, t
     }
 
 
-def made(generator: random.Random) -> Iterator[tuple[str, str]]:
+def made(generator: random.Random, language: Language) -> Iterator[tuple[str, str]]:
     """Numbers, times, dates, addresses."""
     for number in range(101):
         yield str(number), str(number)
     many = (generator.randrange(10**digits) for digits in range(2, 8) for _ in range(80))
     for number in many:
         end = generator.choice(("", "", ".", "%"))
-        yield f"{number}{end}", f"{number}{' %' if end == '%' else end}"
+        yield f"{number}{end}", f"{number}{language.percent if end == '%' else end}"
     for _ in range(150):
         whole, part = (
             generator.randrange(1000),
@@ -157,20 +186,21 @@ def made(generator: random.Random) -> Iterator[tuple[str, str]]:
         )
         yield f"{whole}.{part}", f"{whole},{part}"
         thousands = generator.randrange(1000, 10**7)
-        yield f"{thousands:,}", f"{thousands:,}".replace(",", ".")
+        yield f"{thousands:,}", f"{thousands:,}".replace(",", language.thousands)
         year, month, day = (
             generator.randrange(1800, 2040),
             generator.randint(1, 12),
             generator.randint(1, 28),
         )
         clock = f"{generator.randrange(24)}:{generator.randrange(60):02}"
+        date = f"{year}-{month:02}-{day:02}"
+        yield date, date
+        yield clock, clock.replace(":", language.clock)
         word = generator.choice(
             ("example", "news", "my-shop", "open", "data", "university", "photos")
         )
         ending = generator.choice(("com", "org", "de", "net", "eu"))
         for kept in (
-            f"{year}-{month:02}-{day:02}",
-            clock,
             str(year),
             f"{generator.randrange(10)} + {generator.randrange(10)}",
             f"www.{word}.{ending}",
