@@ -1,14 +1,20 @@
 """Fine-tuning: training starts from the weights and the vocabulary of a model folder."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from allyouneed.core.config import TINY
+from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ModelFolderError, RecipeError
 from allyouneed.model_folder.folder import open_model_folder
+from allyouneed.model_folder.weights.model import read_weights, untied_weights
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.carried_over import carried_over
 from allyouneed.training.preparation import prepare
 from allyouneed.training.recipe.toml_file import load_recipe
 from allyouneed.training.run import train
@@ -44,6 +50,58 @@ def test_it_starts_at_that_models_loss(runs: Any, shared_runs: Any, trained: Pat
     first, second = open_model_folder(trained), open_model_folder(runs.root / "second" / "model")
     assert second.tokenizer.fingerprint() == first.tokenizer.fingerprint()
     assert second.config == first.config
+
+
+RENEWED = ("vocabulary.renew=true", "vocabulary.size=268")
+
+
+def test_a_renewed_vocabulary_starts_from_the_layers_and_pieces_of_init(
+    runs: Any, trained: Path
+) -> None:
+    recipe = runs.recipe(f"training.init={trained}", *RENEWED)
+    material = prepare(recipe, runs.root / "second", lambda note: None)
+    old, new = open_model_folder(trained).tokenizer, material.tokenizer
+    assert isinstance(old, Tokenizer)
+    assert (len(old), len(new)) == (276, 268)
+    theirs = read_weights(trained / "model.safetensors")
+    ours = untied_weights(material.new_model(seed=1))
+    assert ours.keys() == theirs.keys()
+    rows_of = {old.spelling(id): id for id in range(len(old))}
+    common = 0
+    for name, tensor in ours.items():
+        if theirs[name].shape == tensor.shape:
+            torch.testing.assert_close(tensor, theirs[name])
+            continue
+        for id in range(4, len(new)):
+            if (spelling := new.spelling(id)) in rows_of:
+                torch.testing.assert_close(tensor[id], theirs[name][rows_of[spelling]])
+                common += 1
+    assert common > 256  # every byte, and pieces of several
+
+
+def test_a_piece_that_is_new_gets_the_mean_of_its_halves() -> None:
+    old, new = (Tokenizer.train([text * 9], 264) for text in ("abab abab ", "cdcd cdcd "))
+    model = Transformer(replace(TINY, vocabulary=len(new)))
+    given = untied_weights(Transformer(replace(TINY, vocabulary=len(old))))
+    ids = {new.spelling(id): id for id in range(4, len(new))}
+    byte_of = {old.spelling(id): id for id in range(4, len(old))}
+    for name, tensor in carried_over(given, old, new, model).items():
+        if len(tensor) == len(new):
+            halves = [given[name][byte_of[byte]] for byte in (b"c", b"d")]
+            torch.testing.assert_close(tensor[ids[b"cd"]], torch.stack(halves).mean(0))
+
+
+def test_a_run_with_a_renewed_vocabulary_trains_and_resumes(runs: Any, trained: Path) -> None:
+    start = (f"training.init={trained}", *RENEWED)
+    result = runs.start("second", *start, "training.steps=3")
+    assert len(open_model_folder(result.model).tokenizer) == 268
+    assert runs.start("second", *start, "training.steps=4", resume=True).model is not None
+
+
+@pytest.mark.parametrize("override", ["vocabulary.renew=true", "vocabulary.renew=maybe"])
+def test_a_vocabulary_is_renewed_only_with_init(runs: Any, override: str) -> None:
+    with pytest.raises(RecipeError, match=r"vocabulary\.?renew"):
+        runs.recipe(override)
 
 
 def test_languages_are_those_of_init_where_the_recipe_names_none(runs: Any) -> None:

@@ -132,6 +132,20 @@ def test_validation_keeps_what_training_filters_out(prepared: Prepared, corpus: 
     assert len(prepared(other_way, "data.filters.max_ratio=2", *limits).train) == 1
 
 
+def test_texts_of_validation_are_left_out_of_training(
+    prepared: Prepared, corpus: Path, tmp_path: Path
+) -> None:
+    valid = tmp_path / "valid.tsv"
+    valid.write_text("3 one\tanything\nanything\tein 5\n", encoding="utf-8")
+    files = (f"data.train=[{{source = '{corpus}'}}]", f"data.valid=[{{source = '{valid}'}}]")
+    assert len(prepared(*files).train) == 40
+    material = prepared(*files, "data.filters.drop_validation=true")
+    sources = {material.tokenizer.decode(material.train.pair(n)[0].tolist()) for n in range(38)}
+    assert len(material.train) == 38
+    assert not sources & {"3 one", "5 one"}
+    assert any("source in validation: 1" in note for note in prepared.notes)
+
+
 def test_nothing_is_longer_than_the_model_has_positions_for(prepared: Prepared) -> None:
     material = prepared("model.max_positions=7")
     assert max(length.max() for length in material.train.lengths()) == 7

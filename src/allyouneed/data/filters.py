@@ -16,7 +16,8 @@ class Filters:
     A duplicate is a pair whose two texts both equal those of an earlier pair of any corpus.
     A text is empty if it has nothing but white space. A text is in another script if most of its
     letters are of scripts that its language is not written in, such as Cyrillic letters in English.
-    `languages` are those of corpora that name none; "" is not checked.
+    `languages` are those of corpora that name none; "" is not checked. `apart_from` are texts that
+    no pair may have on a side, such as those of validation.
     """
 
     min_tokens: int = 1
@@ -27,6 +28,7 @@ class Filters:
     drop_empty: bool = True
     drop_other_scripts: bool = False
     languages: tuple[str, str] = ("", "")
+    apart_from: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_tokens <= self.max_tokens:
@@ -50,6 +52,9 @@ class Filters:
                 return "empty source", f"target: {_short(pair.target)}"
             if not pair.target.strip():
                 return "empty target", f"source: {_short(pair.source)}"
+        for side, text in zip(Pair._fields, pair, strict=False):
+            if text in self.apart_from:
+                return f"{side} in validation", _short(str(text))
         return self.other_script(pair, languages) if self.drop_other_scripts else None
 
     def other_script(

@@ -244,7 +244,7 @@ def _described(
     return {
         "version": VERSION,
         "tokenizer": tokenizer.fingerprint(),
-        "filters": asdict(filters),
+        "filters": asdict(filters) | {"apart_from": sorted(filters.apart_from)},
         **({} if noise is None else {"noise": asdict(noise)}),
         **({} if hints is None else {"hints": hints.settings}),
         "corpora": described(corpora, content),

@@ -133,15 +133,16 @@ def _start_from(name: str | None) -> ModelFolder | None:
 
 def _shape(recipe: CommonRecipe, init: ModelFolder | None) -> tuple[TransformerConfig, list[str]]:
     """The model's shape with its whole vocabulary, and the tokenizer's file if it is missing."""
-    if init is not None:
-        return recipe.model.config(init.config.vocabulary, init.config), []
+    shape = init.config if init else None
+    if init is not None and not recipe.vocabulary.renew:
+        return recipe.model.config(init.config.vocabulary, shape), []
     size, absent = recipe.vocabulary.size, []
     if recipe.vocabulary.tokenizer is not None:
         try:
             size = len(open_tokenizer(recipe.locate(recipe.vocabulary.tokenizer)))
         except DataError:
             absent.append(str(recipe.vocabulary.tokenizer))
-    return recipe.model.config(size), absent
+    return recipe.model.config(size, shape), absent
 
 
 def _weights(config: TransformerConfig) -> int:

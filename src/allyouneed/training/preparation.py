@@ -25,6 +25,7 @@ from allyouneed.model_folder.folder import WEIGHTS, ModelFolder
 from allyouneed.model_folder.weights.model import fill_weights, read_weights
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.training.carried_over import carried_over
 from allyouneed.training.corpora import tables_of
 from allyouneed.training.piece_rate import tokens_per_character, told
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -48,7 +49,8 @@ AT_ONCE = 1 << 16  # pairs whose lengths are read together
 class Material:
     """The prepared data and model of a run. `valid_pairs` are the texts that validation translates,
     `valid_directions` their directions. `valid_languages` are the directions of the corpora of
-    `valid`; both are empty for a model of one direction."""
+    `valid`; both are empty for a model of one direction. `renewed` tells that the vocabulary is not
+    the one of `init`."""
 
     tokenizer: Tokenizer
     config: TransformerConfig
@@ -61,6 +63,7 @@ class Material:
     multilingual: Languages | None = None
     valid_directions: Sequence[tuple[str, str]] = ()
     valid_languages: Sequence[tuple[str, str]] = ()
+    renewed: bool = False
 
     @property
     def trained_length(self) -> int:
@@ -77,7 +80,10 @@ class Material:
         torch.manual_seed(seed)
         model = Transformer(self.config)
         if self.init is not None:
-            fill_weights(model, read_weights(self.init.path / WEIGHTS), self.init.path / WEIGHTS)
+            weights = read_weights(self.init.path / WEIGHTS)
+            if self.renewed:
+                weights = carried_over(weights, tokenizer_of(self.init), self.tokenizer, model)
+            fill_weights(model, weights, self.init.path / WEIGHTS)
         return model
 
 
@@ -91,9 +97,9 @@ def prepare(
     """Reads, filters and tokenises the corpora of a recipe.
 
     `folder` is the run's folder. `distilled` holds the corpora that replace training corpora, by
-    their number. The tokenizer is `init`'s, or the recipe's file, or the one that an earlier start
-    of this run learnt, or it is learnt now. The ids are kept in `folder/cache`, so a second start
-    is immediate.
+    their number. The tokenizer is `init`'s unless the recipe renews it, or the recipe's file, or
+    the one that an earlier start of this run learnt, or it is learnt now. The ids are kept in
+    `folder/cache`, so a second start is immediate.
 
     Raises:
         DataError: a file does not exist, a corpus cannot be read or has no usable pair, or `folder`
@@ -124,8 +130,11 @@ def prepare(
     multilingual = multilingual_of(recipe, tokenizer)
     config = recipe.model.config(len(tokenizer), init.config if init else None)
     if init is not None:
-        note(f"training starts from the weights and vocabulary ({len(tokenizer):,}) of {init.path}")
-    filters = filters_of(recipe, config)
+        what = (
+            "weights" if recipe.vocabulary.renew else f"weights and vocabulary ({len(tokenizer):,})"
+        )
+        note(f"training starts from the {what} of {init.path}")
+    filters = filters_of(recipe, config, valid)
     noise = recipe.noise.noise(recipe.seed)
     hints = term_hints_of(recipe, init, tokenizer, normaliser, filters.max_tokens)
     train_store = build_store(train, tokenizer, filters, cache, progress, noise, hints)
@@ -146,6 +155,7 @@ def prepare(
         multilingual=multilingual,
         weights=_weights(tables, train_store, recipe.data.temperature, note),
         init=init,
+        renewed=recipe.vocabulary.renew,
         links=_links(recipe, train, train_store, tokenizer, cache, progress),
     )
 
@@ -193,7 +203,7 @@ def _weights(
 def _tokenizer(
     recipe: PairsRecipe, cache: Path, init: ModelFolder | None, corpora: list[Corpus], note: Note
 ) -> Tokenizer:
-    if init is not None:
+    if init is not None and not recipe.vocabulary.renew:
         return tokenizer_of(init)
     if recipe.vocabulary.tokenizer is not None:
         return Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
@@ -206,7 +216,7 @@ def _tokenizer(
     return kept_vocabulary(Tokenizer, size, read, file, note, marks)
 
 
-def _texts(corpora: list[Corpus]) -> Iterator[str]:
+def _texts(corpora: Sequence[Corpus]) -> Iterator[str]:
     for corpus in corpora:
         for pair in read_pairs(corpus, DataReport([corpus.name])):  # the store reports problems
             yield pair.source
@@ -248,11 +258,14 @@ def all_that_fit(config: TransformerConfig) -> Filters:
     return Filters(max_tokens=config.max_positions, max_ratio=float("inf"), drop_duplicates=False)
 
 
-def filters_of(recipe: PairsRecipe, config: TransformerConfig) -> Filters:
-    """The recipe's filters and languages, with max_tokens lowered to the model's positions."""
+def filters_of(recipe: PairsRecipe, config: TransformerConfig, valid: Sequence[Corpus]) -> Filters:
+    """The recipe's filters and languages, with max_tokens lowered to the model's positions. With
+    drop_validation they keep training apart from the texts of the corpora `valid`."""
     filters = recipe.data.filters.filters()
+    held_out = valid if recipe.data.filters.drop_validation else ()
     return replace(
         filters,
         max_tokens=min(filters.max_tokens, config.max_positions),
         languages=(recipe.source_language, recipe.target_language),
+        apart_from=frozenset(_texts(held_out)),
     )

@@ -202,6 +202,11 @@ class FiltersSection(Section):
         description="leave out pairs with a side whose letters are not those of its language, such "
         "as Cyrillic letters in English; without it, the report counts them",
     )
+    drop_validation: bool = Field(
+        default=False,
+        description="leave out pairs that share a text with a pair of valid, so that scores are of "
+        "texts that training never saw",
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> "FiltersSection":
@@ -213,7 +218,7 @@ class FiltersSection(Section):
 
     def filters(self) -> Filters:
         """The filters as a value of the data layer."""
-        return Filters(**self.model_dump())
+        return Filters(**self.model_dump(exclude={"drop_validation"}))
 
 
 class DataSection(Section):

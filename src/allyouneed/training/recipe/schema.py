@@ -54,10 +54,13 @@ class CommonRecipe(Section):
 
     @model_validator(mode="after")
     def _init_or_new(self) -> "CommonRecipe":
-        given = {
-            "model.preset": self.model.preset,
-            "vocabulary.tokenizer": self.vocabulary.tokenizer,
-        }
+        if self.vocabulary.renew and self.training.init is None:
+            raise ValueError(
+                "vocabulary.renew = true replaces the vocabulary of training.init, which is not "
+                "given; leave it out, since a new model learns its vocabulary anyway"
+            )
+        kept = None if self.vocabulary.renew else self.vocabulary.tokenizer
+        given = {"model.preset": self.model.preset, "vocabulary.tokenizer": kept}
         for key, value in given.items():
             if self.training.init is not None and value is not None:
                 raise ValueError(

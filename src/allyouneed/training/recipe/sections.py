@@ -45,6 +45,10 @@ class VocabularySection(Section):
         default=None,
         description="a tokenizer.json to use instead of learning one; it sets the size too",
     )
+    renew: bool = Field(
+        default=False,
+        description="with training.init: use a vocabulary of this run's text, not the one of init",
+    )
     selection: Count | None = Field(
         default=None,
         description="learn vocabulary selection from the training pairs: at most so many target "
@@ -109,14 +113,14 @@ class ModelSection(Section):
     def config(
         self, vocabulary: int, start_from: TransformerConfig | None = None
     ) -> TransformerConfig:
-        """The configuration for a vocabulary of this size, or `start_from` with the given keys
-        changed.
+        """The configuration of the preset, or `start_from`, with a vocabulary of this size and the
+        given keys changed.
 
         Raises:
             ConfigError: the values do not fit each other; the message names the field and a remedy.
         """
-        base = start_from or dataclasses.replace(
-            PRESETS[self.preset or "base"], vocabulary=vocabulary
+        base = dataclasses.replace(
+            start_from or PRESETS[self.preset or "base"], vocabulary=vocabulary
         )
         return dataclasses.replace(base, **self.model_dump(exclude={"preset"}, exclude_none=True))
 

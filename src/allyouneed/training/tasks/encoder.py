@@ -111,7 +111,8 @@ def shape_of(
         )
         file = cache / f"tokenizer-{key[:16]}.json"
         tokenizer = kept_vocabulary(EncoderTokenizer, size, texts, file, start.note)
-    config = recipe.model.config(len(tokenizer), init.config if init else None)
+    entries = init.config.vocabulary if init else len(tokenizer)
+    config = recipe.model.config(entries, init.config if init else None)
     config = replace(
         config,
         decoder_layers=0,

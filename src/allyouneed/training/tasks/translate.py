@@ -110,7 +110,7 @@ class Translate(Task[PairsRecipe]):
         )
         tokenizer, config = _vocabulary_and_shape(recipe, init, samples)
         lengths_of(held_out, tokenizer, all_that_fit(config))
-        filters = filters_of(recipe, config)
+        filters = filters_of(recipe, config, [one for table in tables["valid"] for one in table])
         progress("tokenising a sample", sum(one.read for table in samples for one in table), None)
         hints = term_hints_of(recipe, init, tokenizer, normaliser, filters.max_tokens)
         epoch = survey(recipe, samples, tokenizer, filters, hints)
@@ -320,16 +320,17 @@ def _vocabulary_and_shape(
 ) -> tuple[Tokenizer, TransformerConfig]:
     """The tokenizer, learnt from the sample where the run would learn one, and the model's shape,
     for which a vocabulary that is yet to be learnt counts with its full size."""
-    if init is not None:
+    shape = init.config if init else None
+    if init is not None and not recipe.vocabulary.renew:
         known = tokenizer_of(init)
         multilingual_of(recipe, known)
-        return known, recipe.model.config(len(known), init.config)
+        return known, recipe.model.config(len(known), shape)
     if recipe.vocabulary.tokenizer:
         tokenizer = Tokenizer.load(recipe.locate(recipe.vocabulary.tokenizer))
-        return tokenizer, recipe.model.config(len(tokenizer))
+        return tokenizer, recipe.model.config(len(tokenizer), shape)
     size = recipe.vocabulary.size
     every = [one for table in samples for one in table]
     marks = languages_into(recipe)
     read = balanced(partial(texts_by_language, every)) if marks else texts(every)
     learnt = Tokenizer.train(read, size, marks)
-    return learnt, recipe.model.config(size)
+    return learnt, recipe.model.config(size, shape)
