@@ -27,7 +27,9 @@ from allyouneed.engine.lexical_translation import learn_lexical_translation
 HERE = Path(__file__).parent
 RECIPES = HERE.parent / "src/allyouneed/recipes"
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-ELIDED = re.compile(r"[Aa]ujourd['’]hui|[^\W\d_]+(?:-[^\W\d_]+)*")  # "l'ami" is two words
+ELIDED = re.compile(  # "l'ami" is two words
+    r"[Aa]ujourd['’]hui|[Qq]uelqu['’]une?|[^\W\d_]+(?:-[^\W\d_]+)*"
+)
 SURE = 0.4  # both ways, of a pair of words
 SEEN = 6  # times, each of them
 
@@ -48,11 +50,12 @@ class Language:
     thousands: str = "."
     percent: str = " %"
     clock: str = ":"
+    capital_nouns: bool = False
     way_back: bool = False  # a file of its own leads back to English
 
 
 LANGUAGES = {
-    "de": Language("phrases.tsv", "words.tsv", way_back=True),
+    "de": Language("phrases.tsv", "words.tsv", capital_nouns=True, way_back=True),
     "fr": Language("phrases.en-fr.tsv", "words.en-fr.tsv", word=ELIDED, thousands=" ", clock=" h "),
     "es": Language("phrases.en-es.tsv", "words.en-es.tsv", percent="%"),
 }
@@ -124,7 +127,10 @@ def found(corpus: Sequence[tuple[str, str]], language: Language) -> Iterator[tup
     rows = [
         (
             [word.lower() for word in WORD.findall(source)],
-            [in_the_middle(word, n, inner) for n, word in enumerate(language.word.findall(target))],
+            [
+                in_the_middle(word, inner, language) if n == 0 else word
+                for n, word in enumerate(language.word.findall(target))
+            ],
         )
         for source, target in corpus
     ]
@@ -147,10 +153,11 @@ def found(corpus: Sequence[tuple[str, str]], language: Language) -> Iterator[tup
             yield (word if small else word[0].upper() + word[1:]), names[target][1]
 
 
-def in_the_middle(word: str, place: int, inner: Counter[str]) -> str:
-    """A word as it would be written if it did not begin its sentence."""
+def in_the_middle(word: str, inner: Counter[str], language: Language) -> str:
+    """A sentence's first word as it would be written further on."""
     small = word[0].lower() + word[1:]
-    return small if place == 0 and inner[small] > inner[word] else word
+    unseen = inner[small] == inner[word] and not language.capital_nouns
+    return small if unseen or inner[small] > inner[word] else word
 
 
 def best(pairs: Sequence[tuple[list[int], ...]], vocabulary: int) -> dict[int, tuple[int, float]]:
