@@ -14,7 +14,7 @@ from allyouneed.model_folder.folder import save_model_folder
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.confidence import SentenceConfidence
-from allyouneed.translation.pivot import translate_through
+from allyouneed.translation.pivot import Relay, translate_through
 from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator
 
@@ -70,6 +70,39 @@ def test_every_door_goes_through(hub: Translator) -> None:
     three = hub(TEXTS[0], n_best=3, max_length=7, **way)
     assert len(three.alternatives) == 3
     assert {one.source for one in three.alternatives} == {TEXTS[0]}
+
+
+def test_two_translators_make_a_relay(hub: Translator) -> None:
+    way = {"source": "de", "target": "fr"}
+    relay = Relay(hub, hub, **way, via="en")
+    found = hub(TEXTS, options=GREEDY, **way)
+    assert relay(TEXTS, options=GREEDY, **way) == found
+    assert list(relay.translate_lines(TEXTS, options=GREEDY)) == found
+    assert list(relay.translate_chunks([TEXTS[:1], TEXTS[1:]], options=GREEDY)) == [
+        found[:1],
+        found[1:],
+    ]
+    streams = [relay.stream(TEXTS[0], options=GREEDY), hub.stream(TEXTS[0], GREEDY, **way)]
+    assert len({"".join(stream) for stream in streams}) == 1
+    assert relay.speaks.direction().target == "fr"
+    for refused in (
+        lambda: relay(TEXTS, terms={"dog": "chien"}),
+        lambda: relay.glossary({"dog": "chien"}),
+        lambda: relay.attention(TEXTS[0], found[0].text),
+    ):
+        with pytest.raises(UsageError, match=r"through|by way|goes through en"):
+            refused()
+
+
+def test_attention_is_of_the_languages_that_are_named(hub: Translator) -> None:
+    into = [
+        hub.attention(TEXTS[0], TEXTS[1], source_language="en", target_language=code)[0]
+        for code in ("de", "fr")
+    ]
+    assert [pieces[1:] for pieces in into] == [hub.tokenizer.encode(TEXTS[0]).pieces] * 2
+    assert into[0][0] != into[1][0]
+    with pytest.raises(UsageError, match="name one"):
+        hub.attention(TEXTS[0], TEXTS[1])
 
 
 def test_a_direction_that_is_there_is_taken(hub: Translator) -> None:

@@ -23,6 +23,7 @@ from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
 
 if TYPE_CHECKING:
+    from allyouneed.translation.pivot import Relay
     from allyouneed.translation.result import Translation
     from allyouneed.translation.translator import Translator
 
@@ -45,7 +46,7 @@ class _Run:
 def translate_documents(
     given: Sequence[str],
     target: Path,
-    opening: "Callable[[], Translator]",
+    opening: "Callable[[], Translator | Relay]",
     how: Mapping[str, Any],
     options: Documents,
     protect: Sequence[str] = (),
@@ -206,7 +207,7 @@ def _is_done(source: Path, target: Path) -> bool:
     return target.is_file() and target.stat().st_mtime >= source.stat().st_mtime
 
 
-def _codes(translator: "Translator", how: Mapping[str, Any]) -> tuple[str, str]:
+def _codes(translator: "Translator | Relay", how: Mapping[str, Any]) -> tuple[str, str]:
     """The codes of the two languages; "und" (undetermined) if the model does not name them."""
     speaks, source, target = translator.speaks, how.get("source"), how.get("target")
     via = speaks.between(source, target)  # then both are named

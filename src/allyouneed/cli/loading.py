@@ -6,6 +6,7 @@ from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 
 DEFAULT_MODEL = "en-de"
+VIA = "en"  # the language between two bundled models
 
 if TYPE_CHECKING:
     from allyouneed.chat import Chat
@@ -45,22 +46,37 @@ def opened(
     return translator
 
 
-def model_of_direction(model: str, source: str | None, target: str | None) -> str:
+def models_of_direction(model: str, source: str | None, target: str | None) -> tuple[str, ...]:
     """The bundled model that translates from `source` into `target`, in place of the default model
-    where that one does not; a note names it. In every other case, `model`."""
+    where that one does not; a note names it. Where no model does, two of them that translate into
+    English and out of it. In every other case, `model`.
+
+    Raises:
+        UsageError: the default model is asked for, and no bundled model has these languages.
+    """
     if model != DEFAULT_MODEL or not (source or target):
-        return model
+        return (model,)
     from allyouneed.model_folder.folder import bundled_models, open_model_folder
 
-    for name in sorted(bundled_models(), key=lambda one: one != DEFAULT_MODEL):
-        try:
-            open_model_folder(name).speaks.direction(source, target)
-        except UsageError:
-            continue
-        if name != model:
-            note(f"the bundled model {name} translates this direction")
-        return name
-    return model
+    speaks = {name: open_model_folder(name).speaks for name in bundled_models()}
+    names = sorted(speaks, key=lambda name: (name != DEFAULT_MODEL, len(speaks[name].codes)))
+
+    def one(source: str | None, target: str | None) -> str | None:
+        return next((name for name in names if speaks[name].allows(source, target)), None)
+
+    if found := one(source, target):
+        if found != model:
+            note(f"the bundled model {found} translates this direction")
+        return (found,)
+    if source and target and (first := one(source, VIA)) and (second := one(VIA, target)):
+        return first, second
+    ways = sorted({"-".join(way) for one in speaks.values() for way in one.directions()})
+    into = " ".join(f"{what} {name}" for what, name in (("from", source), ("into", target)) if name)
+    raise UsageError(
+        f"no bundled model translates {into}; they translate {', '.join(ways)}, and through "
+        "English what these make together. `allyouneed import` takes in other models, and --model "
+        "names one"
+    )
 
 
 def tell(told: "Translator | Chat | Stream") -> None:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allyouneed.cli.loading import DEFAULT_MODEL, opened, opened_encoder
+from allyouneed.cli.loading import DEFAULT_MODEL, VIA, opened, opened_encoder
 from allyouneed.cli.pairs import file_pairs
 from allyouneed.cli.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from allyouneed.data.corpus import Pair
     from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.translation.pivot import Relay
     from allyouneed.translation.translator import Translator
 
 __all__ = ["DEFAULT_MODEL"]  # the default of `Model`
@@ -129,6 +130,21 @@ class Running:
         return opened(
             model, self.engine, self.device, self.threads, self.debug, vocabulary_selection
         )
+
+    def translators(
+        self,
+        models: "Sequence[str]",
+        source: str | None,
+        target: str | None,
+        vocabulary_selection: bool = False,
+    ) -> "Translator | Relay":
+        """The translator of a model, or of two models in turn (`loading.models_of_direction`)."""
+        first, *rest = (self.translator(model, vocabulary_selection) for model in models)
+        if not rest:
+            return first
+        from allyouneed.translation.pivot import Relay
+
+        return Relay(first, *rest, source=str(source), via=VIA, target=str(target))
 
     def encoder(self, model: str | None, recipe: str) -> "EncoderModel":
         """The model without a decoder; raises as `loading.opened_encoder`."""

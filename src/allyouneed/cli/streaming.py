@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from allyouneed.cli.loading import tell
 
 if TYPE_CHECKING:
+    from allyouneed.translation.pivot import Relay
     from allyouneed.translation.translator import Translator
 
 
 def show_growing(
-    translator: "Translator", texts: Iterable[str], how: Mapping[str, Any], one_line: bool
+    translator: "Translator | Relay", texts: Iterable[str], how: Mapping[str, Any], one_line: bool
 ) -> None:
     """Writes each translation piece by piece, and a newline at its end. `how` holds keywords for
     the translator; terms are not among them."""

@@ -9,7 +9,7 @@ import typer
 
 from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, is_path
 from allyouneed.cli.lines import given_or_arriving
-from allyouneed.cli.loading import model_of_direction
+from allyouneed.cli.loading import models_of_direction
 from allyouneed.cli.options import DEFAULT_MODEL, Model, Running
 from allyouneed.cli.output import note
 from allyouneed.cli.streaming import show_growing
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from allyouneed.translation.pivot import Relay
     from allyouneed.translation.translator import Translator
 
 
@@ -77,8 +78,10 @@ def translate(
     place = document_place(texts, languages.to, results.output, documents.typed)
     protection.check(with_documents=place is not None)
     target = None if is_path(languages.to) else languages.to
-    chosen = model_of_direction(model, languages.from_, target)
-    opening = partial(running.translator, chosen, search.vocabulary_selection)
+    models = models_of_direction(model, languages.from_, target)
+    opening = partial(
+        running.translators, models, languages.from_, target, search.vocabulary_selection
+    )
     if place is not None:
         if search.n_best > 1 or search.prefix or results.stream or any(results.whole.values()):
             raise UsageError(f"{DOCUMENTS_ALONE}; leave out the other options with documents")
@@ -89,14 +92,20 @@ def translate(
         lines = chain.from_iterable(given_or_arriving(texts, note))
         show_growing(opening(), lines, how, one_line=not texts)
     else:
-        form = Form(search.n_best > 1, one_line=not texts, **results.whole)
+        form = Form(
+            search.n_best > 1,
+            one_line=not texts,
+            source=languages.from_,
+            target=target,
+            **results.whole,
+        )
         translate_all(texts, opening, form, results.output, how)
 
 
 def _translate_documents(
     files: Sequence[str],
     place: "Path",
-    opening: "Callable[[], Translator]",
+    opening: "Callable[[], Translator | Relay]",
     how: "Mapping[str, Any]",
     documents: Documents,
     protection: Protection,

@@ -14,12 +14,13 @@ from allyouneed.cli.repeated_notes import RepeatedNotes
 from allyouneed.cli.translation_lines import Form
 
 if TYPE_CHECKING:
+    from allyouneed.translation.pivot import Relay
     from allyouneed.translation.translator import Translator
 
 
 def translate_all(
     texts: Sequence[str] | None,
-    translator: "Callable[[], Translator] | None" = None,
+    translator: "Callable[[], Translator | Relay] | None" = None,
     form: Form | None = None,
     output: Path | None = None,
     how: Mapping[str, Any] | None = None,

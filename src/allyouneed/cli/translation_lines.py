@@ -11,6 +11,7 @@ from allyouneed.decoding.links import pharaoh
 from allyouneed.errors import AllYouNeedError
 
 if TYPE_CHECKING:
+    from allyouneed.translation.pivot import Relay
     from allyouneed.translation.result import Translation
     from allyouneed.translation.translator import Translator
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class Form:
     """The parts of a translation that are shown, and their format.
 
-    `one_line` replaces newlines within a text by spaces, so that each text gives one line.
+    `one_line` replaces newlines within a text by spaces, so that each text gives one line. `source`
+    and `target` are the languages that a model of several needs for its attention.
     """
 
     ranks: bool = False
@@ -28,20 +30,22 @@ class Form:
     attention: bool = False
     json: bool = False
     one_line: bool = False
+    source: str | None = None
+    target: str | None = None
 
     def lines(
-        self, translator: "Translator", translation: "Translation", number: int
+        self, translator: "Translator | Relay", translation: "Translation", number: int
     ) -> Iterator[str]:
         """The lines for the translation of text `number`, with its alternatives."""
         if self.json:
             values = {**translation.to_dict(), "engine": translator.engine.name}
             if self.attention:
-                values["attention"] = attention_weights(translator, translation, number)
+                values["attention"] = self._attention(translator, translation, number)
             yield as_json(values)
             return
         for rank, one in enumerate([translation, *translation.alternatives[1:]], start=1):
             yield self._columns(one, number, rank)
-        if self.attention and (seen := attention_weights(translator, translation, number)):
+        if self.attention and (seen := self._attention(translator, translation, number)):
             width = shutil.get_terminal_size((100, 24)).columns
             yield attention_picture(seen["source"], seen["target"], seen["weights"], width)
 
@@ -58,17 +62,21 @@ class Form:
             columns.append(pharaoh(translation.alignment or ()))
         return "\t".join(columns)
 
-
-def attention_weights(
-    translator: "Translator", translation: "Translation", number: int
-) -> dict[str, Any] | None:
-    """The pieces of source and target, and the cross-attention between them as the mean of the
-    heads. None, with a note, for a text that had to be translated in parts."""
-    if not translation.tokens:
-        return None
-    try:
-        source, target, weights_TS = translator.attention(translation.source, translation.text)
-    except AllYouNeedError as error:
-        note(f"text {number}: its attention cannot be shown: {error}")
-        return None
-    return {"source": source, "target": target, "weights": weights_TS.tolist()}
+    def _attention(
+        self, translator: "Translator | Relay", translation: "Translation", number: int
+    ) -> dict[str, Any] | None:
+        """The pieces of source and target, and the cross-attention between them as the mean of the
+        heads. None, with a note, for a text that had to be translated in parts."""
+        if not translation.tokens:
+            return None
+        try:
+            source, target, weights_TS = translator.attention(
+                translation.source,
+                translation.text,
+                source_language=self.source,
+                target_language=self.target,
+            )
+        except AllYouNeedError as error:
+            note(f"text {number}: its attention cannot be shown: {error}")
+            return None
+        return {"source": source, "target": target, "weights": weights_TS.tolist()}

@@ -153,6 +153,14 @@ class Languages:
             from_, into, begins[self.source_begins_with], begins[self.translation_begins_with]
         )
 
+    def allows(self, source: str | None = None, target: str | None = None) -> bool:
+        """Whether the model translates from `source` into `target`, directly or through a third
+        language; a name may be left out where `direction` needs none."""
+        try:
+            return bool(self.between(source, target) or self.direction(source, target))
+        except UsageError:
+            return False
+
     def between(self, source: str | None, target: str | None) -> str | None:
         """The language that leads from `source` into `target` where the model has no such
         direction: English if it can, else the first that can. None where there is a direction, no

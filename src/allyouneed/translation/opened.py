@@ -264,18 +264,26 @@ class OpenedModel:
         ]
 
     def attention(
-        self, source: str, target: str
+        self,
+        source: str,
+        target: str,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
     ) -> "tuple[list[str], list[str], NDArray[np.float32]]":
         """Cross-attention of a finished translation, found by teacher forcing.
 
         Returns the source's pieces, the target's pieces and the mean weights TS of the model's
-        alignment heads. White space around the texts does not count.
+        alignment heads. White space around the texts does not count. A model of several directions
+        is told its languages; their marks are pieces, too.
 
         Raises:
             ShapeError: a text that does not fit into the model's positions.
+            UsageError: languages that cannot be used.
         """
-        [source_ids] = self._ids(self.tokenizer, [source])
-        [target_ids] = self._ids(self.tokenizer.target, [target])
+        direction = self.speaks.direction(source_language, target_language)
+        [source_ids] = self._ids(self.tokenizer, [source], direction.source_mark)
+        [target_ids] = self._ids(self.tokenizer.target, [target], direction.target_mark)
         weights_TS = self.active_engine.attention(source_ids, target_ids, self.alignment_heads)
         if weights_TS is None:
             from allyouneed.translation.teacher_forcing import attention_map

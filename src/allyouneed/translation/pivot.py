@@ -1,13 +1,16 @@
 """Translation in two steps, through a third language, where no model knows the direct way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.text.language_names import name_of
+from allyouneed.text.languages import Languages
 from allyouneed.translation.confidence import (
     SentenceConfidence,
     confidence_of,
@@ -16,6 +19,12 @@ from allyouneed.translation.confidence import (
 )
 from allyouneed.translation.request import Options
 from allyouneed.translation.result import Translation
+
+if TYPE_CHECKING:
+    from allyouneed.translation.stream import Stream
+    from allyouneed.translation.translator import Translator
+
+READ_AHEAD = 512  # lines taken together, so that like lengths meet in a batch
 
 Step = Callable[..., Any]
 """A translator, perhaps with its languages: takes a list of texts and the keywords of a call, and
@@ -50,6 +59,72 @@ def translate_through(
         between, options=options, prefix=prefix, alignments=alignments, protect=protect
     )
     return [joined_steps(a, b, via) for a, b in zip(begun, ended, strict=True)]
+
+
+class Relay:
+    """Translates from `source` into `target` by way of the language `via`: the translator `first`
+    into it, `second` out of it. Both may be one translator.
+
+    A relay is called as a translator is, with lists of texts. `source` and `target` among the
+    keywords of a call are known already. A note in each translation tells the way
+    (`translate_through`).
+    """
+
+    def __init__(
+        self, first: "Translator", second: "Translator", *, source: str, via: str, target: str
+    ) -> None:
+        self.first, self.second = first, second
+        self.source, self.via, self.target = source, via, target
+        self.speaks = Languages.of_pair(source, target)
+        self.notes = (*first.notes, *second.notes)
+        self.engine = second.engine
+        self._begin: Step = partial(first, source=source, target=via)
+        self._end: Step = partial(second, source=via, target=target)
+
+    def __call__(self, texts: Sequence[str], **how: Any) -> list[Translation]:
+        """The translations of texts, in order.
+
+        Raises:
+            UsageError: as a translator; terms, which would have to be of both steps.
+        """
+        refuse_terms(how.get("terms"), self.source, self.via, self.target)
+        known = ("source", "target", "terms")
+        how = {key: value for key, value in how.items() if key not in known}
+        return translate_through(self._begin, self._end, texts, via=self.via, **how)
+
+    def translate_chunks(
+        self, chunks: Iterable[Sequence[str]], **how: Any
+    ) -> Iterator[list[Translation]]:
+        """As `Translator.translate_chunks`."""
+        refuse_terms(how.get("terms"), self.source, self.via, self.target)
+        return (self(chunk, **how) for chunk in chunks)
+
+    def translate_lines(self, lines: Iterable[str], **how: Any) -> Iterator[Translation]:
+        """As `Translator.translate_lines`."""
+        remaining = iter(lines)
+        chunks = iter(lambda: list(islice(remaining, READ_AHEAD)), [])
+        return (one for chunk in self.translate_chunks(chunks, **how) for one in chunk)
+
+    def stream(self, text: str, *, protect: bool | Sequence[str] = True, **how: Any) -> "Stream":
+        """As `Translator.stream`. The text grows in the second step; the first is done before."""
+        [begun] = self._begin([text], protect=protect)
+        how |= {"source": self.via, "target": self.target, "protect": protect}
+        found = self.second.stream(begun.text, **how)
+        found.notes = (way(self.via), *begun.notes, *found.notes)
+        return found
+
+    def glossary(self, terms: object, *_: object) -> NoReturn:
+        """Raises UsageError: terms would have to be of both steps."""
+        refuse_terms(terms, self.source, self.via, self.target)
+        raise UsageError("no terms are given; name a mapping or a file")
+
+    def attention(self, *_: object, **__: object) -> NoReturn:
+        """Raises UsageError: no attention leads from one text to the other."""
+        name = name_of(self.via)
+        raise UsageError(
+            f"the text goes through {name}, and each step has attention of its own; translate "
+            f"into {name} and from {name} in two calls"
+        )
 
 
 def refuse_terms(terms: object, source: str, via: str, target: str) -> None:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any, Unpack, overload
 
@@ -17,7 +16,7 @@ from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import SearchKeywords, search_options
 from allyouneed.translation.markup.plain_text import Sifted, protection_of
 from allyouneed.translation.opened import OpenedModel
-from allyouneed.translation.pivot import refuse_terms, translate_through, way
+from allyouneed.translation.pivot import READ_AHEAD, Relay, refuse_terms
 from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.stream import Stream
@@ -25,8 +24,6 @@ from allyouneed.translation.terms.files import Terms, glossary_from
 from allyouneed.translation.terms.glossary import Glossary
 
 __all__ = ["Score", "Translation", "Translator"]
-
-READ_AHEAD = 512  # lines taken together by `translate_lines`, so that like lengths meet in a batch
 
 
 class Translator(OpenedModel):
@@ -126,8 +123,9 @@ class Translator(OpenedModel):
             DataError: a file of terms that cannot be read.
             AllYouNeedError: memory too short for a single sentence.
         """
-        if via := self.speaks.between(source, target):
-            refuse_terms(terms, str(source), via, str(target))
+        relay = self._relay(source, target)
+        if relay is not None:
+            refuse_terms(terms, relay.source, relay.via, relay.target)
         languages: dict[str, Any] = {"source": source, "target": target}
         how: dict[str, Any]
         if markup not in (None, "text") or ignore_tags:
@@ -139,8 +137,8 @@ class Translator(OpenedModel):
         how = {"options": search_options(beam, n_best, options, search), "prefix": prefix}
         how |= {"alignments": alignments, "protect": protect}
         texts = texts_of(text, prefix)
-        if via:
-            found = self._through(via, texts, str(source), str(target), **how)
+        if relay is not None:
+            found = relay(texts, **how)
         else:
             found = self._translated(texts, self._request(**how, **languages, terms=terms))
         return found[0] if isinstance(text, str) else found
@@ -188,13 +186,11 @@ class Translator(OpenedModel):
             protect=() if isinstance(protect, bool) else protect,
         )
 
-    def _through(
-        self, via: str, texts: Sequence[str], source: str, target: str, **how: Any
-    ) -> list[Translation]:
-        """The translations of texts from `source` into `target` by way of the language `via`."""
-        first = partial(self, source=source, target=via)
-        second = partial(self, source=via, target=target)
-        return translate_through(first, second, texts, via=via, **how)
+    def _relay(self, source: str | None, target: str | None) -> Relay | None:
+        """This translator in two steps, where its model has no direction from `source` into
+        `target` but a way through a third language."""
+        via = self.speaks.between(source, target)
+        return Relay(self, self, source=str(source), via=via, target=str(target)) if via else None
 
     def _translated(self, texts: Sequence[str], request: TranslationRequest) -> list[Translation]:
         """The translations of texts that are together in memory."""
@@ -274,14 +270,10 @@ class Translator(OpenedModel):
             UsageError: as `translate_lines`.
         """
         expect_list(chunks, "chunks", "lists of texts, one list for each chunk")
-        if via := self.speaks.between(source, target):
-            refuse_terms(terms, str(source), via, str(target))
-            how = {"prefix": prefix, "alignments": alignments, "protect": protect}
-            how["options"] = options or BeamOptions()
-            return (
-                self._through(via, texts_of(chunk, prefix), str(source), str(target), **how)
-                for chunk in chunks
-            )
+        if relay := self._relay(source, target):
+            how: dict[str, Any] = {"prefix": prefix, "alignments": alignments, "protect": protect}
+            how |= {"options": options or BeamOptions(), "terms": terms}
+            return relay.translate_chunks((texts_of(chunk, prefix) for chunk in chunks), **how)
         request = self._request(
             options=options or BeamOptions(),
             prefix=prefix,
@@ -302,8 +294,8 @@ class Translator(OpenedModel):
         Raises:
             UsageError, DataError: as a call.
         """
-        if via := self.speaks.between(source, target):
-            refuse_terms(terms, str(source), via, str(target))
+        if relay := self._relay(source, target):
+            relay.glossary(terms)
         direction = self.speaks.direction(source, target)
         return glossary_from(terms, direction.source, direction.target)
 
@@ -341,12 +333,9 @@ class Translator(OpenedModel):
         Raises:
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
-        if via := self.speaks.between(source, target):
-            first = self(text, source=source, target=via, protect=protect)
-            second: dict[str, Any] = {"source": via, "target": target, "protect": protect}
-            found = self.stream(first.text, options, beam=beam, prefix=prefix, **second, **search)
-            found.notes = (way(via), *first.notes, *found.notes)
-            return found
+        if relay := self._relay(source, target):
+            how: dict[str, Any] = {"options": options, "beam": beam, "prefix": prefix, **search}
+            return relay.stream(text, protect=protect, **how)
         request = TranslationRequest(
             search_options(beam, 1, options, search, usual_beam=1),
             prefix,
