@@ -20,6 +20,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.loading import load
 from allyouneed.model_folder.config import Heads
 from allyouneed.model_folder.folder import save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.translator import Translator
@@ -130,7 +131,9 @@ def encoder_folder(
 ) -> Path:
     """A whole folder of an encoder alone, with every head."""
     path = tmp_path / "encoder"
-    save_model_folder(path, small_encoder(), encoder_tokenizer, heads=ALL_HEADS, trained_length=40)
+    save_model_folder(
+        path, small_encoder(), encoder_tokenizer, Traits(heads=ALL_HEADS, trained_length=40)
+    )
     return path
 
 
@@ -140,7 +143,7 @@ def model_folder(
 ) -> Path:
     """A whole model folder, to be read or broken."""
     path = tmp_path / "model"
-    save_model_folder(path, small_model(), small_tokenizer, trained_length=24)
+    save_model_folder(path, small_model(), small_tokenizer, Traits(trained_length=24))
     return path
 
 

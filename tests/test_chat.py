@@ -14,6 +14,7 @@ from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.insight.intervene import intervene
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.conversation import History, Turn
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.rules import TextRules
@@ -179,7 +180,7 @@ def test_a_loaded_model_knows_its_window(
     tmp_path: Path, small_model: Callable[..., Transformer], small_tokenizer: Tokenizer
 ) -> None:
     window = History(turns=5, marks=("Q:", "A:"))
-    save_model_folder(tmp_path / "model", small_model(), small_tokenizer, history=window)
+    save_model_folder(tmp_path / "model", small_model(), small_tokenizer, Traits(history=window))
     chat = Chat(load(tmp_path / "model", engine="core"))
     assert chat.history == window
     assert chat.options == DRAWN

@@ -12,6 +12,7 @@ from allyouneed.core.encoder_only import EncoderOnly
 from allyouneed.encoder_only.model import EncoderModel
 from allyouneed.model_folder.config import Heads
 from allyouneed.model_folder.folder import save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 
 LONG = "The dog sleeps. Where is the station? I would like a cup of coffee, please."
@@ -27,7 +28,9 @@ def tagger(
     small_encoder: Callable[..., EncoderOnly], encoder_tokenizer: EncoderTokenizer, tmp_path: Path
 ) -> Path:
     heads = Heads(tags=("O", "NAME", "PLACE"))
-    save_model_folder(tmp_path / "tagger", small_encoder(heads), encoder_tokenizer, heads=heads)
+    save_model_folder(
+        tmp_path / "tagger", small_encoder(heads), encoder_tokenizer, Traits(heads=heads)
+    )
     return tmp_path / "tagger"
 
 
@@ -183,7 +186,7 @@ def test_to_hugging_face_and_back(
 ) -> None:
     heads = Heads(labels=("bad", "good"), pooler=True)
     ours, theirs, back = (tmp_path / name for name in ("ours", "theirs", "back"))
-    save_model_folder(ours, small_encoder(heads), encoder_tokenizer, heads=heads)
+    save_model_folder(ours, small_encoder(heads), encoder_tokenizer, Traits(heads=heads))
     done = call("export", "--model", ours, "--to", "huggingface", theirs)
     assert (done.code, "its README.md says how to use it" in done.err) == (0, True)
     assert "BertForSequenceClassification" in (theirs / "README.md").read_text()

@@ -15,6 +15,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.errors import ConfigError, ModelFolderError
 from allyouneed.model_folder.config import Heads
 from allyouneed.model_folder.folder import open_model_folder, save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 from allyouneed.text.tokenizer import Tokenizer
 
@@ -56,7 +57,9 @@ def test_of_what_is_shared_the_file_holds_one(encoder_folder: Path, small_encode
 def test_heads_without_any(
     small_encoder: Callable[..., EncoderOnly], encoder_tokenizer: EncoderTokenizer, tmp_path: Path
 ) -> None:
-    save_model_folder(tmp_path / "bare", small_encoder(Heads()), encoder_tokenizer, heads=Heads())
+    save_model_folder(
+        tmp_path / "bare", small_encoder(Heads()), encoder_tokenizer, Traits(heads=Heads())
+    )
     folder = open_model_folder(tmp_path / "bare")
     assert folder.heads == Heads()
     assert list(folder.load_encoder().heads) == []
@@ -137,7 +140,7 @@ def test_heads_that_the_model_has_not_are_not_saved(
 ) -> None:
     model = small_encoder(HEADS)
     with pytest.raises(ModelFolderError, match=message):
-        save_model_folder(tmp_path / "new", model, encoder_tokenizer, heads=heads)
+        save_model_folder(tmp_path / "new", model, encoder_tokenizer, Traits(heads=heads))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -145,7 +148,7 @@ def test_a_translator_has_no_heads(
     small_model: Callable[..., Transformer], small_tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     with pytest.raises(ModelFolderError, match="a model with a decoder has no heads"):
-        save_model_folder(tmp_path / "new", small_model(), small_tokenizer, heads=HEADS)
+        save_model_folder(tmp_path / "new", small_model(), small_tokenizer, Traits(heads=HEADS))
 
 
 def test_names_of_labels_are_checked_when_made() -> None:

@@ -12,6 +12,7 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import VOCABULARY_SELECTION, save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.vocabulary_selection import VocabularySelection, indispensable
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.translator import Translator
@@ -26,7 +27,7 @@ def folder(
 ) -> Path:
     """A model with random weights, and a selection that gives each source id itself and the
     next one."""
-    save_model_folder(tmp_path / "model", small_model(), small_tokenizer, trained_length=24)
+    save_model_folder(tmp_path / "model", small_model(), small_tokenizer, Traits(trained_length=24))
     pieces = len(small_tokenizer)
     ids = [id_ for source in range(pieces) for id_ in (source, (source + 1) % pieces)]
     VocabularySelection(

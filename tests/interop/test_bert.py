@@ -20,6 +20,7 @@ from allyouneed.interop.bert import from_bert, to_bert
 from allyouneed.interop.bert_folder import export_bert, import_bert
 from allyouneed.model_folder.config import Heads
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.encoder_tokenizer import EncoderTokenizer
 from allyouneed.text.word_piece import WordPiece
 
@@ -180,7 +181,7 @@ def test_a_model_of_our_own_is_loaded_by_theirs(
     tmp_path: Path,
 ) -> None:
     ours = small_encoder(heads, **changes)
-    save_model_folder(tmp_path / "ours", ours, encoder_tokenizer, heads=heads)
+    save_model_folder(tmp_path / "ours", ours, encoder_tokenizer, Traits(heads=heads))
     export_bert(open_model_folder(tmp_path / "ours"), tmp_path / "theirs")
     named = json.loads((tmp_path / "theirs" / "config.json").read_text())["architectures"][0]
     theirs = getattr(transformers, named).from_pretrained(tmp_path / "theirs").double()
@@ -206,7 +207,9 @@ def test_masks_before_punctuation_are_the_same_in_their_tokenizer(
     small_encoder: Callable[..., EncoderOnly], encoder_tokenizer: EncoderTokenizer, tmp_path: Path
 ) -> None:
     heads = Heads(masked_words=True)
-    save_model_folder(tmp_path / "ours", small_encoder(heads), encoder_tokenizer, heads=heads)
+    save_model_folder(
+        tmp_path / "ours", small_encoder(heads), encoder_tokenizer, Traits(heads=heads)
+    )
     export_bert(open_model_folder(tmp_path / "ours"), tmp_path / "theirs")
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "theirs")
     text = "A man rides a [MASK]"

@@ -24,6 +24,7 @@ from allyouneed.interop.ctranslate2_weights import Variables
 from allyouneed.interop.formats import format_of
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder, save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.translator import Translator
@@ -107,7 +108,9 @@ def test_a_model_of_several_directions_keeps_its_marks(
         source_begins_with="target",
         only=frozenset({("de", "en"), ("en", "de")}),
     )
-    save_model_folder(tmp_path / "ours", small_model(), small_tokenizer, multilingual=languages)
+    save_model_folder(
+        tmp_path / "ours", small_model(), small_tokenizer, Traits(multilingual=languages)
+    )
     export_ctranslate2(open_model_folder(tmp_path / "ours"), tmp_path / "ct2")
     card = (tmp_path / "ct2" / "README.md").read_text("utf-8")
     assert "several directions (de-en, en-de)" in card

@@ -27,6 +27,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.model import read_weights
 from allyouneed.text.tokenizer import Tokenizer
 
@@ -63,7 +64,7 @@ def test_what_is_saved_comes_back(
     model = small_model(**changes)
     assert logits(model).std() >= 1
     save_model_folder(
-        tmp_path / "m", model, small_tokenizer, languages=("en", "de"), trained_length=24
+        tmp_path / "m", model, small_tokenizer, Traits(languages=("en", "de"), trained_length=24)
     )
     random_state = torch.get_rng_state()
     folder = open_model_folder(tmp_path / "m")
@@ -383,7 +384,9 @@ def test_the_golden_test_can_fail() -> None:
 def test_a_normaliser_is_kept_and_an_unknown_one_is_told(
     tmp_path: Path, small_model: Callable[..., Transformer], small_tokenizer: Tokenizer
 ) -> None:
-    save_model_folder(tmp_path / "m", small_model(), small_tokenizer, normaliser="plain-marks")
+    save_model_folder(
+        tmp_path / "m", small_model(), small_tokenizer, Traits(normaliser="plain-marks")
+    )
     assert open_model_folder(tmp_path / "m").normaliser == "plain-marks"
     config = tmp_path / "m" / "config.json"
     config.write_text(config.read_text().replace("plain-marks", "curly-marks"))

@@ -15,6 +15,7 @@ from allyouneed.data.readers import read_pairs
 from allyouneed.errors import DataError, ModelFolderError, RecipeError
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.training import distillation
@@ -341,7 +342,7 @@ def polyglot(small_model: Callable[..., Any], small_tokenizer: Tokenizer, tmp_pa
     model = small_model(d_model=32, shared_embeddings="none", output_bias=True)
     with torch.no_grad():
         model.output.bias[model.config.end] += 3
-    save_model_folder(tmp_path / "polyglot", model, small_tokenizer, multilingual=languages)
+    save_model_folder(tmp_path / "polyglot", model, small_tokenizer, Traits(multilingual=languages))
     return tmp_path / "polyglot"
 
 

@@ -13,6 +13,7 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import ModelFolderError, UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder, save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.translator import Translator
@@ -41,7 +42,7 @@ def polyglot(
     with torch.no_grad():
         model.output.bias[model.config.end] += 3
     path = tmp_path_factory.mktemp("models") / "polyglot"
-    save_model_folder(path, model, small_tokenizer, multilingual=BOTH)
+    save_model_folder(path, model, small_tokenizer, Traits(multilingual=BOTH))
     return path
 
 

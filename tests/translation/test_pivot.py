@@ -11,6 +11,7 @@ from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.errors import UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.languages import Languages
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.confidence import SentenceConfidence
@@ -38,7 +39,7 @@ def hub(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Translator:
     path: Path = tmp_path_factory.mktemp("models") / "hub"
-    save_model_folder(path, small_model(d_model=32), small_tokenizer, multilingual=HUB)
+    save_model_folder(path, small_model(d_model=32), small_tokenizer, Traits(multilingual=HUB))
     return load(path, "core", kind=Translator)
 
 

@@ -22,6 +22,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.model import check_finite
 from allyouneed.text.opening import encoder_tokenizer
 
@@ -79,7 +80,7 @@ def import_bert(source: Path, into: Path, *, note: Callable[[str], None]) -> Mod
             beside,
             model,
             tokenizer,
-            heads=heads,
+            Traits(heads=heads),
             card=CARD_OF_IMPORT.format(
                 name=Path(into).resolve().name,
                 source=source.resolve().name,

@@ -5,6 +5,7 @@ The packages ctranslate2 and argostranslate are not needed.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.model import WeightsLeftUnset
 from allyouneed.text.languages import SOURCE, TARGET, Languages
 from allyouneed.text.piece_tokenizer import PieceTokenizer
@@ -90,7 +92,7 @@ def import_ctranslate2(
             beside,
             model,
             tokenizer,
-            **({"languages": languages, "multilingual": many} | read_about(folder)),
+            replace(Traits(languages=languages, multilingual=many), **read_about(folder)),
             card=_card(into, name or source.resolve().name, package, model.config, about),
             training={"imported_from": "argos" if package else "ctranslate2", "metadata": about},
         )

@@ -16,6 +16,7 @@ from allyouneed.interop.fairseq_shape import adopt_config, misfits, notes_on
 from allyouneed.interop.fairseq_weights import adopt_weights, unified
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder, save_model_folder
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.model import WeightsLeftUnset, fill_weights
 from allyouneed.text.fairseq_tokenizer import JOINER, SPECIALS, FairseqTokenizer
 from allyouneed.text.moses import ESCAPES, HYPHEN
@@ -85,7 +86,7 @@ def import_fairseq(
             beside,
             model,
             tokenizer,
-            languages=_languages(settings),
+            Traits(languages=_languages(settings)),
             card=CARD.format(
                 name=Path(into).resolve().name,
                 source=found.path.resolve().name,

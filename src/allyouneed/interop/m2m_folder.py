@@ -31,6 +31,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.languages import NOTHING, SOURCE, TARGET, Languages
 from allyouneed.text.piece_tokenizer import PieceTokenizer
 from allyouneed.text.sentencepiece_file import Kind
@@ -114,7 +115,7 @@ def import_m2m(source: Path, into: Path, *, note: Callable[[str], None]) -> Mode
             beside,
             model,
             tokenizer,
-            multilingual=languages,
+            Traits(multilingual=languages),
             card=_card(source, into, marks, model.config, languages, generation),
             training={"imported_from": "m2m", "generation": generation.said},
             dtype=float16_of(weights),

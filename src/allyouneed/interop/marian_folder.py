@@ -5,7 +5,7 @@ opened only if it holds nothing but tensors (`weights_only`).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.text.marian_tokenizer import LANGUAGE_CODE, MarianTokenizer
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.text.tokenizer import Tokenizer
@@ -89,7 +90,7 @@ def import_marian(source: Path, into: Path, *, note: Callable[[str], None]) -> M
             beside,
             model,
             tokenizer,
-            **({"languages": _languages(files.tokenizer_config)} | read_about(source)),
+            replace(Traits(languages=_languages(files.tokenizer_config)), **read_about(source)),
             card=CARD.format(
                 name=Path(into).resolve().name,
                 source=source.resolve().name,

@@ -70,8 +70,7 @@ def marks_in_words(folder: ModelFolder) -> str:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """The facts that `write_about` wrote, as keywords of `save_model_folder`; empty if the file
-    does not exist.
+    """The facts that `write_about` wrote, as fields of `Traits`; empty if the file does not exist.
 
     Raises:
         ModelFolderError: the file is damaged.

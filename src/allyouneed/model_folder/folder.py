@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from allyouneed.checks import shortened
 from allyouneed.core.config import TransformerConfig
-from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.errors import ModelFolderError, UsageError, nearest, needs_torch
 from allyouneed.files import old_folder, whole_folder
 from allyouneed.model_folder.config import (
     FORMAT_VERSION,
-    Heads,
     alignment_heads_of,
     heads_of,
     known_normaliser,
@@ -33,10 +31,9 @@ from allyouneed.model_folder.config import (
     unreadable,
 )
 from allyouneed.model_folder.places import imported_models
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.file import check_plain_file
 from allyouneed.model_folder.weights.shapes import check_size
-from allyouneed.text.conversation import History
-from allyouneed.text.languages import Languages
 from allyouneed.text.opening import open_tokenizer
 from allyouneed.text.protocol import AnyTokenizer
 
@@ -58,38 +55,12 @@ CONFIDENCE = "confidence.json"  # another one, by `allyouneed calibrate`
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFolder:
-    """An opened model folder: its path, configuration and tokenizer.
-
-    `languages` are (source, target) as the recipe names them; "" if unknown.
-    `trained_length` is the source length, in tokens, that training covered well; None if unknown.
-    `history` is how a chat model reads a conversation; None for a translation model.
-    `heads` are the output heads of a model without a decoder; None for a model with a decoder.
-    `normaliser` is the name of the model's normaliser; None if the model reads texts as typed.
-    `alignment_heads` are the attention heads that give word alignments; None means all heads of the
-    last layer.
-    `multilingual` has the languages and marks of a model of several directions; None for a model of
-    one direction.
-    `term_mark` is the id around terms in the sources of a model that was trained to read them
-    there; None for other models.
-    """
+class ModelFolder(Traits):
+    """An opened model folder: its path, configuration, tokenizer and traits."""
 
     path: Path
     config: TransformerConfig
     tokenizer: AnyTokenizer
-    languages: tuple[str, str] = ("", "")
-    trained_length: int | None = None
-    history: History | None = None
-    heads: Heads | None = None
-    normaliser: str | None = None
-    alignment_heads: AlignmentHeads | None = None
-    multilingual: Languages | None = None
-    term_mark: int | None = None
-
-    @property
-    def speaks(self) -> Languages:
-        """The model's languages, whether it has one direction or several."""
-        return self.multilingual or Languages.of_pair(*self.languages)
 
     @needs_torch("a model in torch")
     def load_model(self) -> "Transformer":
@@ -199,26 +170,19 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     check_plain_file(path / TOKENIZER)
     tokenizer = open_tokenizer(path / TOKENIZER)
     check_fit(config, tokenizer, path)
-    languages = (document.get("source_language", ""), document.get("target_language", ""))
-    history = reply_history(path / CONFIG, document)
-    heads = heads_of(path / CONFIG, document["heads"]) if "heads" in document else None
-    length = document.get("trained_length")
-    normaliser = known_normaliser(path / CONFIG, document)
-    alignment = alignment_heads_of(path / CONFIG, document)
-    many = languages_of(path / CONFIG, document, config)
-    mark = term_mark_of(path / CONFIG, document, config)
+    file = path / CONFIG
     return ModelFolder(
         path,
         config,
         tokenizer,
-        languages,
-        length,
-        history,
-        heads,
-        normaliser,
-        alignment,
-        many,
-        mark,
+        languages=(document.get("source_language", ""), document.get("target_language", "")),
+        trained_length=document.get("trained_length"),
+        history=reply_history(file, document),
+        heads=heads_of(file, document["heads"]) if "heads" in document else None,
+        normaliser=known_normaliser(file, document),
+        alignment_heads=alignment_heads_of(file, document),
+        multilingual=languages_of(file, document, config),
+        term_mark=term_mark_of(file, document, config),
     )
 
 
@@ -227,15 +191,8 @@ def save_model_folder(
     path: Path,
     model: "AnyModel",
     tokenizer: AnyTokenizer,
+    traits: Traits = Traits(),  # noqa: B008 - it is frozen
     *,
-    heads: Heads | None = None,
-    languages: tuple[str, str] = ("", ""),
-    multilingual: Languages | None = None,
-    trained_length: int | None = None,
-    history: History | None = None,
-    normaliser: str | None = None,
-    alignment_heads: AlignmentHeads | None = None,
-    term_mark: int | None = None,
     card: str = "",
     training: Mapping[str, Any] | None = None,
     dtype: "torch.dtype | None" = None,
@@ -243,13 +200,12 @@ def save_model_folder(
 ) -> None:
     """Writes a model folder next to `path` and renames it to `path`, in place of an older one.
 
-    A shared weight is stored once, under the name that the model's `tied_weights` gives. `heads`
-    are the heads of an `EncoderOnly` with the names of its labels. `card` is the content of
-    README.md, `training` that of training.json. `dtype` is the type of the stored weights; None
-    means float32. In int8 each row of a matrix is stored with a scale. `steps` names matrices that
-    were in int8 before: their numbers are whole multiples, at most 127, of a step. They are stored
-    in int8 again, without loss. Files in an older folder that do not belong to a model are kept.
-    The other arguments are those of `ModelFolder`.
+    A shared weight is stored once, under the name that the model's `tied_weights` gives. `card` is
+    the content of README.md, `training` that of training.json. `dtype` is the type of the stored
+    weights; None means float32. In int8 each row of a matrix is stored with a scale. `steps` names
+    matrices that were in int8 before: their numbers are whole multiples, at most 127, of a step.
+    They are stored in int8 again, without loss. Files in an older folder that do not belong to a
+    model are kept.
 
     Raises:
         ModelFolderError: the tokenizer or the heads do not fit the model, `path` holds something
@@ -263,20 +219,12 @@ def save_model_folder(
 
     path = Path(path).resolve()
     check_fit(model.config, tokenizer, path)
-    check_heads(model, heads, path)
+    check_heads(model, traits.heads, path)
     config = {
         "format": "allyouneed",
         "format_version": FORMAT_VERSION,
-        "source_language": languages[0],
-        "target_language": languages[1],
-        "trained_length": trained_length,
-        **({} if normaliser is None else {"normaliser": normaliser}),
-        **({} if history is None else {"history": asdict(history)}),
-        **({} if alignment_heads is None else {"alignment_heads": asdict(alignment_heads)}),
+        **traits.document(),
         "model": asdict(model.config),
-        **({} if heads is None else {"heads": asdict(heads)}),
-        **({} if multilingual is None else {"languages": multilingual.to_dict()}),
-        **({} if term_mark is None else {"term_mark": term_mark}),
     }
     weights = stored(untied_weights(model), dtype or torch.float32, steps)
     try:

@@ -31,6 +31,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.model import WeightsLeftUnset, fill_weights
 from allyouneed.text.marian_tokenizer import MarianTokenizer
 
@@ -77,7 +78,7 @@ def import_marian_files(source: Path, into: Path, *, note: Callable[[str], None]
             beside,
             model,
             tokenizer,
-            languages=languages(files, metadata),
+            Traits(languages=languages(files, metadata)),
             card=CARD.format(
                 name=Path(into).resolve().name,
                 model=files.model.name,

@@ -34,6 +34,7 @@ from allyouneed.model_folder.folder import (
     open_model_folder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.weights.model import read_weights
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.opening import encoder_tokenizer, open_tokenizer
@@ -230,14 +231,15 @@ class EncoderTask(Task[E]):
         facts: Mapping[str, Any],
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        languages = (self.recipe.source_language, self.recipe.target_language)
         save_model_folder(
             path,
             model,
             self.shape.tokenizer,
-            heads=self.heads,
-            languages=languages,
-            trained_length=self._longest(),
+            Traits(
+                heads=self.heads,
+                languages=(self.recipe.source_language, self.recipe.target_language),
+                trained_length=self._longest(),
+            ),
             card=card,
             training=facts,
             dtype=dtype,

@@ -27,6 +27,7 @@ from allyouneed.model_folder.folder import (
     ModelFolder,
     save_model_folder,
 )
+from allyouneed.model_folder.traits import Traits
 from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 from allyouneed.text.bpe_dropout import BpeDropout
 from allyouneed.text.languages import Languages
@@ -267,13 +268,15 @@ class Translate(Task[PairsRecipe]):
             path,
             model,
             self.tokenizer,
-            languages=languages_of(self.recipe, self.material.init),
-            multilingual=self.material.multilingual,
-            trained_length=self.material.trained_length,
-            history=self.recipe.history,
-            normaliser=normaliser_of(self.recipe, self.material.init),
-            alignment_heads=alignment_heads_of(self.recipe, self.material.init),
-            term_mark=term_mark_of(self.recipe, self.material.init),
+            Traits(
+                languages=languages_of(self.recipe, self.material.init),
+                multilingual=self.material.multilingual,
+                trained_length=self.material.trained_length,
+                history=self.recipe.history,
+                normaliser=normaliser_of(self.recipe, self.material.init),
+                alignment_heads=alignment_heads_of(self.recipe, self.material.init),
+                term_mark=term_mark_of(self.recipe, self.material.init),
+            ),
             card=card,
             training=facts,
             dtype=dtype,
