@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from allyouneed.data.batches import BatchSampler
 from allyouneed.errors import TrainingError
-from allyouneed.training import loop as loop_module
-from allyouneed.training import objective
+from allyouneed.training import objective, trainee, update
 from allyouneed.training import workers as workers_module
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.preparation import prepare
@@ -22,6 +22,7 @@ from allyouneed.training.schedule import learning_rate
 from allyouneed.training.tasks import translate
 from allyouneed.training.tasks.translate import Translate
 from allyouneed.training.validation import Validation, validate
+from allyouneed.training.validator import Validator
 from allyouneed.training.workers import Workers
 
 EXACT = ("model.dropout=0.0", "vocabulary.dropout=0.0")
@@ -244,7 +245,7 @@ def validation_losses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     def found(*_: Any) -> Validation:
         return Validation(coming.pop(0), None, None, ())
 
-    monkeypatch.setattr(loop_module, "validate", found)
+    monkeypatch.setattr(trainee, "validate", found)
     return coming
 
 
@@ -263,7 +264,7 @@ def test_a_better_model_that_the_disk_does_not_take_is_better_all_the_same(
     runs: Any, validation_losses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Patience counts validations, not what was written."""
-    monkeypatch.setattr(loop_module.Loop, "_kept_as_best", lambda *_: False)
+    monkeypatch.setattr(Validator, "_kept_as_best", lambda *_: False)
     validation_losses += [5.0, 4.0, 3.0, 2.0]
     every = ("training.validate_every_steps=2", "training.patience=2", "training.steps=8")
     assert runs.start("run", *every).reason == "8 steps done"
@@ -285,7 +286,7 @@ def blow_up_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def rate(section: Any, now: int, d_model: int) -> float:
         return 1e30 if now == step else learning_rate(section, now, d_model)
 
-    monkeypatch.setattr(loop_module, "learning_rate", rate)
+    monkeypatch.setattr(update, "learning_rate", rate)
 
 
 def files(run: Path) -> Iterator[tuple[Path, bytes]]:
@@ -351,7 +352,7 @@ def test_the_lines_that_are_named_are_those_of_the_batch(
     blow_up_at(2, monkeypatch)
     recipe = runs.recipe()
     material = prepare(recipe, runs.root / "prepared", lambda note: None)
-    sampler = loop_module.BatchSampler(material.train, 256, recipe.seed)
+    sampler = BatchSampler(material.train, 256, recipe.seed)
     lines = {material.train.line_of(int(n))[1] for n in sampler.epoch_batches(0)[2]}
     with pytest.raises(TrainingError, match=r"at step 3 .*checkpoint is none") as error:
         runs.start("run", STRICT)
@@ -395,7 +396,7 @@ def test_a_batch_whose_loss_is_not_finite_is_skipped_with_its_lines(
     """Of two batches in an update the first is bad: neither is learnt from, its lines are named."""
     recipe = runs.recipe("training.accumulate=2")
     material = prepare(recipe, runs.root / "prepared", lambda note: None)
-    bad = loop_module.BatchSampler(material.train, 256, recipe.seed).epoch_batches(0)[2]
+    bad = BatchSampler(material.train, 256, recipe.seed).epoch_batches(0)[2]
     spoil({3}, monkeypatch)
     often = ("training.checkpoint_every_steps=1", "training.keep_last=9")
     result = runs.start("run", "training.accumulate=2", "training.steps=6", *often)
@@ -435,13 +436,13 @@ def test_finite_weights_that_know_less_than_a_guess_are_spoilt(
     runs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only the norm of a gradient overflows, validation still gives a number."""
-    real = loop_module.Loop._measured
+    real = trainee.Trainee.measured
 
-    def measured(loop: Any) -> tuple[Any, Any]:
-        model, result = real(loop)
+    def measured(self: Any) -> tuple[Any, Any]:
+        model, result = real(self)
         return model, replace(result, loss=50.0)
 
-    monkeypatch.setattr(loop_module.Loop, "_measured", measured)
+    monkeypatch.setattr(trainee.Trainee, "measured", measured)
     spoil({6}, monkeypatch)
     often = ("training.checkpoint_every_steps=1", "training.keep_last=9", STRICT)
     with pytest.raises(TrainingError, match=r"step-00000004 \(spoilt-step-00000005 has spoilt"):

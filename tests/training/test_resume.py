@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from allyouneed.errors import TrainingError
-from allyouneed.training import loop, run_folder, signals, stored
+from allyouneed.training import run_folder, signals, stored, trainee
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.log import Record, read_log
 from allyouneed.training.recipe.toml_file import load_recipe
@@ -182,7 +182,7 @@ def test_the_checkpoint_of_a_stop_is_none_of_those_that_are_averaged(
     runs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does it push one of them out: the model is that of an undisturbed run."""
-    monkeypatch.setattr(loop, "validate", lambda *_: Validation(1e9, None, None, ()))
+    monkeypatch.setattr(trainee, "validate", lambda *_: Validation(1e9, None, None, ()))
     averaged = (OFTEN, "training.average_last=3", "training.keep_last=3")
 
     def interrupt(record: Record) -> None:
@@ -451,7 +451,7 @@ def test_files_may_have_been_moved(runs: Any) -> None:
 def test_other_validation_pairs_forget_the_best(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def say(loss: float) -> None:
         found = Validation(loss, None, None, ())
-        monkeypatch.setattr(loop, "validate", lambda *_: found)
+        monkeypatch.setattr(trainee, "validate", lambda *_: found)
 
     corpus = runs.root / "valid.tsv"
     corpus.write_text("one\tein\n", encoding="utf-8")

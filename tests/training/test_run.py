@@ -15,7 +15,7 @@ from allyouneed.errors import DataError, TrainingError, UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import open_model_folder
 from allyouneed.training import final_model as final_module
-from allyouneed.training import loop as loop_module
+from allyouneed.training import trainee
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import checkpoints
 from allyouneed.training.recipe.toml_file import load_recipe
@@ -28,7 +28,7 @@ MODEL_FILES = ["README.md", "config.json", "model.safetensors", "tokenizer.json"
 def say(monkeypatch: pytest.MonkeyPatch, loss: float) -> None:
     """Every validation on the way finds this loss; those of the final model are real."""
     found = Validation(loss, None, None, ())
-    monkeypatch.setattr(loop_module, "validate", lambda *_: found)
+    monkeypatch.setattr(trainee, "validate", lambda *_: found)
 
 
 def finally_say(monkeypatch: pytest.MonkeyPatch, *losses: float) -> None:
@@ -118,9 +118,7 @@ def test_without_the_best_the_run_still_has_a_model(
 
 def test_best_is_the_one_with_the_lowest_loss(runs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = iter([5.0, 3.0, 4.0])
-    monkeypatch.setattr(
-        loop_module, "validate", lambda *_: Validation(next(losses), None, None, ())
-    )
+    monkeypatch.setattr(trainee, "validate", lambda *_: Validation(next(losses), None, None, ()))
     runs.start("run", "training.keep_last=9")
     facts = json.loads((runs.root / "run" / "best" / "training.json").read_text())
     assert (facts["step"], facts["validation_loss"]) == (8, 3.0)

@@ -70,9 +70,9 @@ KILLED = f"""
 import os, signal, sys
 from pathlib import Path
 from allyouneed.cli.app import main
-from allyouneed.training import loop
+from allyouneed.training import update
 
-rate = loop.learning_rate
+rate = update.learning_rate
 
 def watched(section, step, d_model):
     first_time = os.environ["TORCHELASTIC_RESTART_COUNT"] == "0"
@@ -80,7 +80,7 @@ def watched(section, step, d_model):
         os.kill(os.getpid(), signal.SIGKILL)
     return rate(section, step, d_model)
 
-loop.learning_rate = watched
+update.learning_rate = watched
 try:
     main(["train", sys.argv[1] + "/tiny.toml", {OFTEN!r}, "training.keep_last=9",
           "--into", sys.argv[1] + "/killed"])

@@ -16,13 +16,13 @@ from allyouneed.model_folder.weights.int8 import from_int8
 from allyouneed.model_folder.weights.model import fill_weights, read_weights, stored
 from allyouneed.training.averaging import average_checkpoints
 from allyouneed.training.checkpoint import checkpoints
-from allyouneed.training.loop import Loop
 from allyouneed.training.recipe.schema import CommonRecipe
 from allyouneed.training.report.card import model_card
+from allyouneed.training.trainee import Trainee
 from allyouneed.training.validation import Measured, validate
 
 
-def final_model(loop: Loop, command: str) -> Measured:
+def final_model(trainee: Trainee, command: str) -> Measured:
     """Writes the folder `model` and returns its validation result.
 
     The model is the average of the last checkpoints (section 6.1), or the best model by validation
@@ -32,40 +32,40 @@ def final_model(loop: Loop, command: str) -> Measured:
     Raises:
         ModelFolderError: the folder cannot be written.
     """
-    recipe, folder, task = loop.recipe, loop.folder, loop.task
-    model = loop.workers.complete(loop.model)
+    recipe, folder, task = trainee.recipe, trainee.folder, trainee.task
+    model = trainee.workers.complete(trainee.model)
     precision: torch.dtype = getattr(torch, recipe.training.stored_precision)
 
     def fill(weights: Mapping[str, Tensor]) -> None:
         fill_weights(model, from_int8(stored(weights, precision)), folder)
 
     def measure() -> Measured:
-        return validate(model, task, loop.device, loop.workers)
+        return validate(model, task, trainee.device, trainee.workers)
 
     last = checkpoints(folder)[-max(1, recipe.training.average_last) :]
     average = average_checkpoints(last)
     fill(average)
     validation = measure()
     origin = f"the average of the last {len(last)} checkpoints" if len(last) > 1 else "the last one"
-    if loop.state.best_loss < validation.cost:
+    if trainee.state.best_loss < validation.cost:
         try:
-            fill(_best_weights(folder / "best", loop.state.best_step))
+            fill(_best_weights(folder / "best", trainee.state.best_step))
         except ModelFolderError as error:
-            loop.note(f"{error}; the final model is {origin}, though the best one was better")
+            trainee.note(f"{error}; the final model is {origin}, though the best one was better")
         else:
             best = measure()
             if best.cost < validation.cost:
                 kind = "the moving average at" if recipe.training.average_decay else "that of"
                 validation = best
-                origin = f"{kind} step {loop.state.best_step}, the best by validation"
+                origin = f"{kind} step {trainee.state.best_step}, the best by validation"
             else:  # it was better only before its weights were rounded for storing
                 fill(average)
-    loop.record({"event": "final", "origin": origin, **validation.record()})
+    trainee.record({"event": "final", "origin": origin, **validation.record()})
     facts: dict[str, Any] = {
-        "steps": loop.state.step,
-        "epochs": loop.state.epoch,
-        "minutes": round(loop.state.seconds / 60, 1),
-        "target_tokens": loop.state.tokens,
+        "steps": trainee.state.step,
+        "epochs": trainee.state.epoch,
+        "minutes": round(trainee.state.seconds / 60, 1),
+        "target_tokens": trainee.state.tokens,
         "unit": task.UNIT,
         "weights": origin,
         **validation.facts(),
@@ -74,7 +74,7 @@ def final_model(loop: Loop, command: str) -> Measured:
         "recipe": _told(recipe),
     }
     path, card = folder / "model", model_card(recipe, facts)
-    loop.workers.from_first(lambda: task.save(model, path, card, facts, precision))
+    trainee.workers.from_first(lambda: task.save(model, path, card, facts, precision))
     return validation
 
 

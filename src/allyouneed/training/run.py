@@ -38,6 +38,7 @@ from allyouneed.training.run_folder import (
 from allyouneed.training.schedule import Cosine, Trapezoid
 from allyouneed.training.tasks.table import task_of
 from allyouneed.training.tasks.task import RunStart, Task
+from allyouneed.training.trainee import Trainee
 from allyouneed.training.validation import Measured
 from allyouneed.training.workers import Workers, gathered, own_device
 
@@ -186,16 +187,17 @@ def _train(run: _Run, changed: Sequence[str], report: OnRecord) -> TrainingResul
     start = RunStart(folder, run.device, workers, note, progress)
     task = task_of(run.recipe).prepared(run.recipe, start)
     _check_alike(run, task)
-    loop = Loop(run.recipe, folder, task, run.device, write, workers)
+    trainee = Trainee(run.recipe, folder, task, run.device, write, workers)
+    loop = Loop(trainee)
     if newest is not None:
         loop.resume(newest)  # raises before the run's recipe is overwritten
         workers.from_first(lambda: keep_recipe(run.recipe, folder))
     else:
         for part, store in (("train", task.train), ("valid", task.valid)):
-            loop.record({"event": "data", "part": part, "report": store.report.to_dict()})
+            trainee.record({"event": "data", "part": part, "report": store.report.to_dict()})
     ending = loop.run()
-    loop.note(ending.reason)
-    validation = final_model(loop, run.command) if ending.complete else None
+    trainee.note(ending.reason)
+    validation = final_model(trainee, run.command) if ending.complete else None
     if workers.first:
         write_report(folder)
     model = folder / "model" if ending.complete else None
@@ -203,7 +205,7 @@ def _train(run: _Run, changed: Sequence[str], report: OnRecord) -> TrainingResul
         folder,
         model,
         ending.reason,
-        loop.state.step,
+        trainee.state.step,
         validation,
         signal=ending.signal,
         first=workers.first,
