@@ -21,6 +21,12 @@ def test_a_letter(english: Translator) -> None:
     assert "".join(english.stream("Dear Mr. Smith,\nThe dog sleeps.")).splitlines() == lines[:2]
 
 
+@pytest.mark.parametrize("name", ["Klaus Fischer", "Wiebke Kühn", "Dr. Grün"])
+def test_the_name_of_the_writer_stays(name: str) -> None:
+    found = allyouneed.load("de-en")(f"Der Hund schläft.\n\nMit freundlichen Grüßen\n{name}")
+    assert found.text.splitlines()[2:] == ["Kind regards,", name]
+
+
 def test_a_doubtful_name_has_a_note(english: Translator) -> None:
     found = english("Dear Anna,")
     assert (found.text, found.confidence) == ("Liebe/r Anna,", None)

@@ -2,25 +2,48 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-_PART = r"(?:(?:von|van|de|und|and) )*[A-Z\u00c0-\u00de][\w'’.-]*"
-_NAME = rf"(?P<name>{_PART}(?: {_PART}){{0,3}}(?<!\.))"
-_OPENED = r"(?P<end>[,!:]?)"
-_SIGNED = rf"(?P<end>[,.!]?)(?P<signed>\s+{_NAME})?"
-_BARE_END = {"de": ("closings",)}  # no comma stands at the end of these lines
+_PART = r"(?:(?:von|van|de) )*[A-Z\u00c0-\u00de][\w'’.-]*"
+_NAME = rf"(?P<name>{_PART}(?:(?: und| and)? {_PART}){{0,3}}(?<!\.))"
+_BARE_END = ("de",)  # no comma stands behind a closing line
+# The name of a person, as a letter is signed. "Your Team" is none.
+_SIGNATURE = re.compile(
+    rf"(?!(?:Your|The|Our|Ihre?|Deine?|Eure?|Euer|Unsere?|Der|Die|Das)\b){_NAME}"
+)
+_AND = {"en": " and ", "de": " und "}
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
     """A line of a letter in another language. `name` is what stands in it as it is; `is_sure` is
-    False if only its capital says that it is a name."""
+    False if only its capital says that it is a name. After a line that `closes` a letter, the
+    names of its writers may follow."""
 
     text: str
     name: str = ""
     is_sure: bool = True
+    closes: bool = False
+
+
+def letter_formulas(lines: Sequence[str], languages: tuple[str, str]) -> list[Formula | None]:
+    """The translation of each line that opens, closes or signs a letter; None for other lines.
+
+    A line of names signs a letter if it is the first one after a line that closes the letter.
+    """
+    found: list[Formula | None] = []
+    closed = False
+    for line in lines:
+        formula = letter_formula(line, languages)
+        if formula is None and closed and _SIGNATURE.fullmatch(line.strip()):
+            formula = Formula(line.replace(*map(_AND.__getitem__, languages)), line.strip())
+        found.append(formula)
+        if line.strip():
+            closed = formula is not None and formula.closes
+    return found
 
 
 def letter_formula(line: str, languages: tuple[str, str]) -> Formula | None:
@@ -30,28 +53,72 @@ def letter_formula(line: str, languages: tuple[str, str]) -> Formula | None:
     the table (`letters.toml`). White space around the line stays.
     """
     bare = line.strip()
-    for pattern, target, kind in _rows("-".join(languages)) if bare else ():
-        if found := pattern.fullmatch(bare):
+    if not _begins("-".join(languages)).match(bare):
+        return None
+    formula = _of_one(bare, languages) or _of_two(bare, languages)
+    return formula and replace(formula, text=line.replace(bare, formula.text))
+
+
+def _of_one(bare: str, languages: tuple[str, str]) -> Formula | None:
+    """The translation of a line that a row of the table matches."""
+    for row in _rows("-".join(languages)):
+        if found := row.pattern.fullmatch(bare):
             groups = found.groupdict()
-            name, signed = groups["name"] or "", groups.get("signed") or ""
-            end = "" if kind in _BARE_END.get(languages[1], ()) and not signed else found["end"]
-            if kind == "closings" and not signed and languages[0] in _BARE_END:
-                end = ","
-            written = target.replace("NAME", name) + end + signed
-            sure = not name or kind == "closings" or len(target.split()) > 2
-            return Formula(line.replace(bare, written), name, sure)
+            name, signed, end = groups["name"] or "", groups.get("signed") or "", found["end"]
+            if row.closes and languages[1] not in _BARE_END:
+                end = end or ","
+            elif row.closes and not signed:
+                end = end.replace(",", "")
+            written = row.target.replace("NAME", name) + end + signed
+            written = written.replace(*map(_AND.__getitem__, languages))
+            is_sure = not name or row.names_are_sure
+            return Formula(written, name, is_sure, row.closes and not signed)
     return None
 
 
+def _of_two(bare: str, languages: tuple[str, str]) -> Formula | None:
+    """The translation of a line with two openings, such as "Liebe Anna, lieber Jörg,"."""
+    first, comma, second = bare.partition(", ")
+    one = _of_one(first, languages) if comma and second[0].islower() else None
+    other = _of_one(second, languages) if one else None
+    if one is None or other is None or one.closes or other.closes:
+        return None
+    text = f"{one.text}, {other.text[0].lower()}{other.text[1:]}"
+    sure = one.is_sure and other.is_sure
+    return Formula(text, (other if one.is_sure else one).name, sure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the table: the pattern of its source, and its target."""
+
+    pattern: re.Pattern[str]
+    target: str
+    closes: bool
+    names_are_sure: bool
+
+
 @cache
-def _rows(direction: str) -> tuple[tuple[re.Pattern[str], str, str], ...]:
-    """The patterns of a direction, such as "en-de", each with its target and its kind."""
-    table = _table().get(direction, {})
-    return tuple(
-        (_pattern(source, kind), target, kind)
-        for kind, rows in table.items()
-        for source, target in rows.items()
-    )
+def _rows(direction: str) -> tuple[_Row, ...]:
+    """The rows of a direction, such as "en-de". Rows with a name come last: "Liebe Grüße" names
+    nobody."""
+    rows = [
+        _row(source, target, closes=kind == "closings")
+        for kind, some in _table().get(direction, {}).items()
+        for source, target in some.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: "NAME" in row.target))
+
+
+@cache
+def _begins(direction: str) -> re.Pattern[str]:
+    """Matches the first words of all rows of a direction: most lines begin with none of them."""
+    words = {
+        re.escape(source.partition("NAME")[0].split()[0].strip(".,"))
+        for some in _table().get(direction, {}).values()
+        for source in some
+    }
+    return re.compile(rf"(?i:{'|'.join(sorted(words))})\b" if words else "(?!)")
 
 
 @cache
@@ -60,9 +127,12 @@ def _table() -> dict[str, dict[str, dict[str, str]]]:
     return tomllib.loads(text)
 
 
-def _pattern(source: str, kind: str) -> re.Pattern[str]:
-    words, name, _ = source.partition("NAME")
-    fixed = rf"(?i:{re.escape(words)})" + (_NAME if name else "")
-    if kind == "closings":
-        return re.compile(fixed + _SIGNED)
-    return re.compile(fixed + ("" if name else "(?P<name>)") + _OPENED)
+def _row(source: str, target: str, *, closes: bool) -> _Row:
+    words, name, _ = source.removesuffix(",").partition("NAME")
+    fixed = re.escape(words).replace(r"\.", r"\.?")
+    ends = source.endswith(",")
+    end = "," if ends else "[,.!]?" if closes else "[,!.:]?"
+    named = _NAME if name else "" if closes else "(?P<name>)"
+    signed = rf"(?P<signed>\s+{_NAME})?" if closes else ""
+    pattern = re.compile(rf"(?i:{fixed}){named}(?P<end>{end}){signed}")
+    return _Row(pattern, target, closes, closes or ends or len(target.split()) > 2)

@@ -16,7 +16,7 @@ from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
-from allyouneed.text.letters import Formula, letter_formula
+from allyouneed.text.letters import Formula, letter_formulas
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
@@ -106,12 +106,15 @@ class Sifted:
                 protection.is_needed(text)
                 or has_number(text)
                 or has_speech(text)
-                or _formulas(text, request, normaliser)
+                or any(_formulas(normaliser.lines(text), request, normaliser))
             ):
                 cleaned, said = clean(text)
+                ended = normaliser.lines(cleaned)
                 found = [
-                    _line(line, end, protection, request, normaliser)
-                    for line, end in normaliser.lines(cleaned)
+                    _line(line, end, formula, protection, request, normaliser)
+                    for (line, end), formula in zip(
+                        ended, _formulas(ended, request, normaliser), strict=True
+                    )
                 ]
             lines.append(found)
             notes.append(said)
@@ -277,30 +280,31 @@ class Sifted:
 def _line(
     text: str,
     end: str,
+    formula: Formula | None,
     protection: Protection,
     request: TranslationRequest,
     normaliser: Normaliser,
 ) -> _Line:
     """A line of a text, in parts if it has direct speech, and in none if it is of a letter."""
-    if formulas := _formulas(text, request, normaliser):
-        return _Line(text, end, (), formula=formulas[0])
+    if formula is not None:
+        return _Line(text, end, (), formula=formula)
     languages = (request.direction.source, request.direction.target)
     spoken = SpokenLine.of(text, languages, normaliser)
     texts = spoken.pieces() if spoken else [text]
     return _Line(text, end, tuple(_part(one, protection) for one in texts), spoken)
 
 
-def _formulas(text: str, request: TranslationRequest, normaliser: Normaliser) -> list[Formula]:
-    """The lines of a text that open or close a letter, translated. None if the user asked for terms
-    or for several translations, or if the model reads texts as they are typed."""
+def _formulas(
+    lines: Sequence[tuple[str, str]], request: TranslationRequest, normaliser: Normaliser
+) -> list[Formula | None]:
+    """The translation of each line that opens, closes or signs a letter. There is none if the user
+    asked for terms or for several translations, or if the model reads texts as they are typed."""
     options = request.searched
-    if not normaliser.name or request.terms is not None or not isinstance(options, BeamOptions):
-        return []
-    if options.n_best > 1:
-        return []
+    several = not isinstance(options, BeamOptions) or options.n_best > 1
+    if not normaliser.name or request.terms is not None or several:
+        return [None] * len(lines)
     languages = (request.direction.source, request.direction.target)
-    found = (letter_formula(line, languages) for line, _ in normaliser.lines(text))
-    return [one for one in found if one is not None]
+    return letter_formulas([line for line, _ in lines], languages)
 
 
 def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Translation:
