@@ -67,6 +67,12 @@ SENTENCES = [
     ("Mail {name} at {mail}, or call 030-123456.", ["{name}", "{mail}", "030-123456"]),
     ("The first is `a b`. The second is `c d`. I need both.", ["`a b`", "`c d`"]),
     ("Press %KEY% to go on.", ["%KEY%"]),
+    ("I live at Goethestraße 5, 80336 München.", ["Goethestraße 5, 80336 München"]),
+    ("She moved from 12 Oak Street to Elbchaussee-Ring 7.", ["12 Oak Street"]),
+    ("Do you know Jürgen Größmann?", ["Jürgen Größmann"]),
+    ("Mr. Quibblethwaite is not here.", ["Quibblethwaite"]),
+    ("Please open config.yaml and call get_user().", ["config.yaml", "get_user()"]),
+    ("You can buy it at example.com.", ["example.com"]),
     ("A man rides a bike.\nSee https://example.org/bike.\n\nHe is 42.",
      ["https://example.org/bike", "42"]),
 ]  # fmt: skip

@@ -53,7 +53,7 @@ def letter_formula(line: str, languages: tuple[str, str]) -> Formula | None:
     the table (`letters.toml`). White space around the line stays.
     """
     bare = line.strip()
-    if not _begins("-".join(languages)).match(bare):
+    if not bare or _first_word(bare) not in _first_words("-".join(languages)):
         return None
     formula = _of_one(bare, languages) or _of_two(bare, languages)
     return formula and replace(formula, text=line.replace(bare, formula.text))
@@ -111,14 +111,14 @@ def _rows(direction: str) -> tuple[_Row, ...]:
 
 
 @cache
-def _begins(direction: str) -> re.Pattern[str]:
-    """Matches the first words of all rows of a direction: most lines begin with none of them."""
-    words = {
-        re.escape(source.partition("NAME")[0].split()[0].strip(".,"))
-        for some in _table().get(direction, {}).values()
-        for source in some
-    }
-    return re.compile(rf"(?i:{'|'.join(sorted(words))})\b" if words else "(?!)")
+def _first_words(direction: str) -> frozenset[str]:
+    """The first words of all rows of a direction: most lines begin with none of them."""
+    rows = (source for some in _table().get(direction, {}).values() for source in some)
+    return frozenset(map(_first_word, rows))
+
+
+def _first_word(line: str) -> str:
+    return line.split(None, 1)[0].rstrip(",.!:").lower()
 
 
 @cache

@@ -98,13 +98,14 @@ class Translator(OpenedModel):
         note. A sample follows from the seed and the text alone.
 
         Addresses, e-mail addresses, placeholders such as `{name}` and `%s`, code in back-ticks,
-        hashtags and paths come through to the letter, and so do numbers of two digits or more that
-        the model would change. The model sees a line that holds such spans sentence by sentence,
-        with a name or a number in the place of each. `tokens` and their log-probabilities then
-        belong to the model's own output; `alignment` counts the words of `source` and of `text`, as
-        always. A note names each span that could not be carried over. `protect=False` gives the
-        model every text as it is, as a call with a `prefix` does; `protect=[r"Acme \\w+"]` protects
-        what these regular expressions match as well.
+        hashtags and paths come through to the letter, and so do numbers of two digits or more and
+        names (of streets with their numbers, files, people) that the model would change. The model
+        sees a line that holds such spans sentence by sentence, with a name or a number in the place
+        of each. `tokens` and their log-probabilities then belong to the model's own output;
+        `alignment` counts the words of `source` and of `text`, as always. A note names each span
+        that could not be carried over. `protect=False` gives the model every text as it is, as a
+        call with a `prefix` does; `protect=[r"Acme \\w+"]` protects what these regular expressions
+        match as well.
 
         `markup` is "html" or "xml" for texts with tags: sentences are translated whole, and every
         tag comes back around the words that come from its words. The content of elements named in

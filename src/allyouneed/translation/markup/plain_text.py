@@ -3,8 +3,8 @@
 A line with such a literal goes through `carrying.py`: the model sees another word in its place. A
 line with direct speech goes through `speech.py`: the model sees it in pieces. A line that opens or
 closes a letter comes from the table of `text/letters.py`. All other text goes
-to the model as it is. If the translation of a line or a piece lacks a number, it is translated
-again with its numbers, amounts and times protected.
+to the model as it is. If the translation of a line or a piece lacks a number or a name, it is
+translated again with its numbers, amounts and times, or with its names protected.
 """
 
 import re
@@ -21,6 +21,7 @@ from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
+from allyouneed.translation.markup.lost_names import NAMES, has_name, lost_names
 from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
 from allyouneed.translation.markup.nodes import leaves, plain
 from allyouneed.translation.markup.placement import placed
@@ -105,6 +106,7 @@ class Sifted:
             if protection is not None and (
                 protection.is_needed(text)
                 or has_number(text)
+                or has_name(text, request.direction.source)
                 or has_speech(text)
                 or any(_formulas(normaliser.lines(text), request, normaliser))
             ):
@@ -137,12 +139,13 @@ class Sifted:
 
     def growing_lines(self) -> Iterator[tuple[str, str, bool]]:
         """Each line, its line end, and whether its translation can be shown while it grows. A line
-        with a literal or a number cannot, because its translation is verified at the end, and
-        neither can one with direct speech, whose pieces are joined."""
+        with a literal, a number or a name cannot, because its translation is verified at the end,
+        and neither can one with direct speech, whose pieces are joined."""
         protected = self.request.protection is not None and not self.request.prefix.strip()
         for one in (one for some in self.lines for one in some):
             literal = one.spoken or one.formula or any(part.literal for part in one.parts)
-            yield one.text, one.end, not (protected and (literal or has_number(one.text)))
+            copied = has_number(one.text) or has_name(one.text, self.request.direction.source)
+            yield one.text, one.end, not (protected and (literal or copied))
 
     def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
         """The translations of the texts. `plain` are the translations of `self.plain`; `translate`
@@ -176,14 +179,23 @@ class Sifted:
         literal = self._carried(translate, protection, [one.text for one in parts if one.literal])
         waiting, ready = iter(literal), iter(plain)
         found = [next(waiting if one.literal else ready) for one in parts]
-        lost = [n for n, one in enumerate(found) if _lost(one.source, one)]
-        if lost:
-            stricter = Protection(protection.patterns, numbers="all")
-            again = self._carried(translate, stricter, [found[n].source for n in lost])
-            for n, one in zip(lost, again, strict=True):
-                if len(_lost(one.source, one)) < len(_lost(one.source, found[n])):
-                    found[n] = one
-        return found
+        language = self.request.direction.source
+        lost = [_Lost.of(one, language) for one in found]
+        for numbers, names in ((True, False), (False, True), (True, True)):
+            again = [
+                n
+                for n, one in enumerate(lost)
+                if (bool(one.numbers), bool(one.names)) == (numbers, names)
+            ]
+            if not again:
+                continue
+            patterns = (*protection.patterns, *(NAMES[language] if names else ()))
+            stricter = Protection(patterns, numbers="all" if numbers else "free")
+            made = self._carried(translate, stricter, [found[n].source for n in again])
+            for n, one in zip(again, made, strict=True):
+                if (still := _Lost.of(one, language)) < lost[n]:
+                    found[n], lost[n] = one, still
+        return [one.told(made) for one, made in zip(lost, found, strict=True)]
 
     def _spoken(
         self, line: _Line, found: Sequence[Translation], translate: Translate
@@ -325,9 +337,29 @@ def _part(text: str, protection: Protection) -> _Part:
     return _Part(text, protection.is_needed(text))
 
 
-def _lost(source: str, given: Translation) -> list[str]:
-    """The numbers of a line that its translation lacks."""
-    return lost_numbers(source, given.text) if has_number(source) else []
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """The numbers and the names of a line that its translation lacks."""
+
+    numbers: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Translation, language: str) -> "_Lost":
+        """What a translation lacks. `language` is the code of its source language."""
+        source, text = given.source, given.text
+        return cls(
+            tuple(lost_numbers(source, text) if has_number(source) else ()),
+            tuple(lost_names(source, text, language)),
+        )
+
+    def __lt__(self, other: "_Lost") -> bool:
+        return len(self.numbers) + len(self.names) < len(other.numbers) + len(other.names)
+
+    def told(self, given: Translation) -> Translation:
+        """The translation, with a note for each lost name."""
+        notes = [f"the translation lacks the name {one!r}: check it" for one in self.names]
+        return replace(given, notes=(*given.notes, *notes)) if notes else given
 
 
 def _with_missing_told(given: Translation, protection: Protection) -> Translation:

@@ -1,0 +1,55 @@
+"""Names that a translation must have to the letter, found by their form."""
+
+import pytest
+
+from allyouneed.translation.markup.lost_names import has_name, lost_names, names
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "found"),
+    [
+        ("Goethestraße 5, 80336 München", "de", ["Goethestraße 5, 80336 München"]),
+        ("in der Lange Straße 12a in 50667 Köln", "de", ["Lange Straße 12a in 50667 Köln"]),
+        ("I live at Hauptstr. 7.", "en", ["Hauptstr. 7"]),
+        ("Am Markt 3, 10115 Berlin", "de", ["Am Markt 3, 10115 Berlin"]),
+        ("Karl-Marx-Allee 90 oder 91", "de", ["Karl-Marx-Allee 90"]),
+        ("from 10 Downing Street to 221B Baker Street", "en", 2),
+        ("Open report_final.docx on example.com.", "en", ["report_final.docx", "example.com"]),
+        ("com.example.App calls get_user() of NullPointerException", "en", 3),
+        ("Mr. O'Connor and Dr. Brown", "en", ["O'Connor", "Brown"]),
+        ("My name is Anna Bell.", "en", ["Anna Bell"]),
+        ("Ask Jürgen Klopp or Zoë.", "en", ["Jürgen Klopp", "Zoë"]),
+        ("Herr Schäfer und Frau Dr. Özdemir", "de", ["Schäfer", "Özdemir"]),
+        ("Ich heiße Jörg Grün.", "de", ["Jörg Grün"]),
+    ],
+)
+def test_names(text: str, language: str, found: list[str] | int) -> None:
+    seen = list(names(text, language))
+    assert (len(seen) if isinstance(found, int) else seen) == found
+    assert has_name(text, language)
+    assert lost_names(text, text, language) == []
+    assert lost_names(text, "", language) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Er kam auf Platz 3 und saß auf Sitzplatz 12.", "de"),
+        ("Die Straße ist 5 km lang.", "de"),
+        ("Ich nehme eine heiße Dusche.", "de"),
+        ("Der Herr Präsident und die Frau Ministerin", "de"),
+        ("Ich mag Bücher, z. B. von Goethe.", "de"),
+        ("He has 3 dogs. They bark at 5 p.m. in the street.", "en"),
+        ("Mr. President, e.g. this naïve idea costs $5.99.", "en"),
+        ("I came home.Nobody was there.", "en"),
+        ("Goethestraße 5", "fr"),
+    ],
+)
+def test_no_names(text: str, language: str) -> None:
+    assert not has_name(text, language)
+
+
+def test_capitals_count_but_for_a_word_in_small_letters() -> None:
+    assert lost_names("Er trinkt Rosé.", "He drinks rosé.", "de") == []
+    assert lost_names("Call get_user().", "Get_user() aufrufen.", "en") == ["get_user()"]
+    assert lost_names("Mr. O’Connor", "Herr O'Connor", "en") == []
