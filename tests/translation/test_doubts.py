@@ -6,8 +6,15 @@ from dataclasses import replace
 import pytest
 
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.model_folder.confidence import TEXT, WORD, Calibration
 from allyouneed.text.normaliser import AS_TYPED
-from allyouneed.translation.confidence import SentenceConfidence, confidence_of, doubts
+from allyouneed.translation.confidence import (
+    SentenceConfidence,
+    confidence_of,
+    doubtful_words,
+    doubts,
+    sureness,
+)
 from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.marked_text import translate_marked
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
@@ -49,6 +56,37 @@ def test_which_sentences_are_told() -> None:
     assert "5 of 13 sentences: 'Bleh 0.' (0.01), 'Bleh 1.' (0.01), 'Bleh 2.' (0.01), 2 more" in note
     [note] = doubts([sure("Bleh.", 0.05), sure("Blah.", 0.15)])
     assert note.startswith("little confidence: 0.10; check the translation")
+
+
+def test_a_word_by_itself_has_to_be_surer_than_a_sentence() -> None:
+    assert doubts([sure("Yes.", 0.7)]) == doubts([sure("I am here.", 0.5)]) == []
+    [note] = doubts([sure("wow", 0.5)])
+    assert note.startswith("little confidence: 0.50; ")
+    [note] = doubts([sure("wow", 0.5), sure("I am here.", 0.9)])
+    assert note == "little confidence in 1 of 2 sentences: 'wow' (0.50); check them"
+
+
+def test_a_text_is_no_surer_than_its_only_word() -> None:
+    text, word = (9.0, *[0.0] * len(TEXT)), (-3.0, *[0.0] * len(WORD))
+    sure_of_texts = Calibration(threshold=50, text=text, word=word)
+
+    def confidence(source: str) -> float:
+        pieces, ids = ["Mauer", "</s>"], [7, 1]
+        return sureness(
+            sure_of_texts, [-0.1, -0.1], pieces, ids, ids, source, "Mauer", finished=True
+        )[0]
+
+    assert confidence("wow") < 0.1
+    assert confidence("the wall") > 0.9
+
+
+def test_words_of_little_confidence_are_told() -> None:
+    assert doubtful_words([0.9, 0.05, 0.01, 0.02, 0.02], "Tom zog („Start“ Start -") == ("Start",)
+    assert doubtful_words([0.05], "two words") == ()
+    some = replace(sure("I am here.", 0.9), doubtful=("Start", "Amus"))
+    [note] = doubts([some, sure("I am there.", 0.9)])
+    assert note == "little confidence in the words 'Amus', 'Start'; check them"
+    assert doubts([replace(some, confidence=0.1)])[0].startswith("little confidence: 0.10")
 
 
 def test_the_confidence_of_a_text_is_the_mean_by_token() -> None:

@@ -25,7 +25,7 @@ from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import CUT_OFF, Found
-from allyouneed.translation.confidence import SentenceConfidence, doubts
+from allyouneed.translation.confidence import SentenceConfidence, doubtful_words, doubts
 from allyouneed.translation.faults import told
 from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.segments import Segment
@@ -188,7 +188,8 @@ def _about(
     found = Found([best], source_ids=ids, calibration=translator.rules.calibration)
     written = found.text(best, translator.tokenizer, 0)
     if (sure := found.sureness(best, translator.tokenizer, 0, segment.seen, written)) is not None:
-        notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids))])
+        words = doubtful_words(sure[1], written)
+        notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids), words)])
     return notes
 
 

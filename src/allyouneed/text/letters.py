@@ -39,7 +39,7 @@ def letter_formulas(lines: Sequence[str], languages: tuple[str, str]) -> list[Fo
     for line in lines:
         formula = letter_formula(line, languages)
         if formula is None and closed and _SIGNATURE.fullmatch(line.strip()):
-            formula = Formula(line.replace(*map(_AND.__getitem__, languages)), line.strip())
+            formula = Formula(_with_and(line, languages), line.strip())
         found.append(formula)
         if line.strip():
             closed = formula is not None and formula.closes
@@ -69,8 +69,7 @@ def _of_one(bare: str, languages: tuple[str, str]) -> Formula | None:
                 end = end or ","
             elif row.closes and not signed:
                 end = end.replace(",", "")
-            written = row.target.replace("NAME", name) + end + signed
-            written = written.replace(*map(_AND.__getitem__, languages))
+            written = _with_and(row.target.replace("NAME", name) + end + signed, languages)
             is_sure = not name or row.names_are_sure
             return Formula(written, name, is_sure, row.closes and not signed)
     return None
@@ -86,6 +85,12 @@ def _of_two(bare: str, languages: tuple[str, str]) -> Formula | None:
     text = f"{one.text}, {other.text[0].lower()}{other.text[1:]}"
     sure = one.is_sure and other.is_sure
     return Formula(text, (other if one.is_sure else one).name, sure)
+
+
+def _with_and(names: str, languages: tuple[str, str]) -> str:
+    """Names with the "and" of the target language between them."""
+    source, target = languages
+    return names.replace(_AND[source], _AND[target])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.confidence import (
     SentenceConfidence,
     confidence_of,
+    doubtful_words,
     doubts,
     sureness,
     words_of,
@@ -126,7 +127,8 @@ def _one_way(
                 faults += ((segment.text, fault) for fault in one.faults)
             if sure is not None:
                 count = len(hypothesis.ids) - given
-                sentences.append(SentenceConfidence(segment.text, text, sure[0], count))
+                doubtful = doubtful_words(sure[1], written)
+                sentences.append(SentenceConfidence(segment.text, text, sure[0], count, doubtful))
                 words.append(sure[1])
         texts += (segment.before, text, segment.after)
         for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():

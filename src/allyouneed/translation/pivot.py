@@ -180,7 +180,7 @@ def _sentences(first: Translation, second: Translation) -> tuple[SentenceConfide
     begun, ended = first.sentence_confidences, second.sentence_confidences
     if len(begun) == len(ended) > 0:
         return tuple(
-            SentenceConfidence(a.source, b.text, a.confidence * b.confidence, b.tokens)
+            SentenceConfidence(a.source, b.text, a.confidence * b.confidence, b.tokens, b.doubtful)
             for a, b in zip(begun, ended, strict=True)
         )
     whole = first.confidence * second.confidence

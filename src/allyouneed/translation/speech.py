@@ -233,6 +233,7 @@ class SpokenLine:
         ]
         each = [part for one in made for part in one.sentence_confidences]
         confidence, tokens = confidence_of(each), sum(one.tokens for one in each)
+        doubtful = tuple(word for one in each for word in one.doubtful if word in text)
         aligned = all(one.alignment is not None for one in made)
         sure = [[one.sure for one in word if one.sure is not None] for word in words]
         dressed = self.normaliser.dresser(self.line, self.target).whole(text)
@@ -245,7 +246,7 @@ class SpokenLine:
             confidence=confidence,
             sentence_confidences=()
             if confidence is None
-            else (SentenceConfidence(bare, text, confidence, tokens),),
+            else (SentenceConfidence(bare, text, confidence, tokens, doubtful),),
             word_confidences=tuple(map(min, sure)) if all(sure) else (),
         )
 

@@ -63,10 +63,18 @@ class Carried:
 def sentences_of(pairs: Iterable[Pair]) -> tuple[SentenceConfidence, ...]:
     """The confidence of each sentence of some pairs that the model translated."""
     return tuple(
-        SentenceConfidence(one.source, one.target, made.confidence, len(made.tokens))
+        SentenceConfidence(
+            one.source, one.target, made.confidence, len(made.tokens), _doubtful(made, one.target)
+        )
         for one in pairs
         if (made := one.translation) is not None and made.confidence is not None
     )
+
+
+def _doubtful(made: Translation, target: str) -> tuple[str, ...]:
+    """The words of little confidence of a model's translation that a reader sees in `target`."""
+    words = (word for one in made.sentence_confidences for word in one.doubtful)
+    return tuple(word for word in words if word in target)
 
 
 @dataclass(frozen=True, slots=True)

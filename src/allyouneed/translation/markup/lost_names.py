@@ -54,7 +54,7 @@ _PEOPLE = {
 _FOREIGN = {  # words with letters that the language has in names alone
     "en": rf"(?<!\w)(?=[\w-]*[\u00c0-\u024f]){_BIG}{_WORD}{_MORE}",
     "de": rf"(?<!\w)(?=\w*[\u00c0-\u00c3\u00c5-\u00d5\u00d8-\u00db\u00e0-\u00e3\u00e5-\u00f5"
-    rf"\u00f8-\u00fb\u00fd-\u024f]){_BIG}{_WORD}",
+    rf"\u00f8-\u00fb\u00fd-\u00ff]){_BIG}{_WORD}",
 }
 NAMES = {
     language: (_STREETS, _ANYWHERE, _ROADS, *_IDENTIFIERS, _PEOPLE[language], _FOREIGN[language])
