@@ -33,6 +33,11 @@ def _parts(line: str) -> tuple[str, str, str, str, str]:
         ("-5 degrees", ("", "", "-5 degrees", "", "")),
         ("Thanks! 🎉🎂", ("", "", "Thanks!", "", " 🎉🎂")),
         ('- "I know." 😂', ("- ", '"', "I know.", '"', " 😂")),
+        ("👋 Hi", ("👋 ", "", "Hi", "", "")),
+        ("❤️ - Milk 🥛", ("❤️ - ", "", "Milk", "", " 🥛")),
+        ("- ✅ Done", ("- ✅ ", "", "Done", "", "")),
+        ("I", ("", "", "I", "", "")),
+        ("水", ("", "", "水", "", "")),
         ("(See page 2.)", ("", "(", "See page 2.", ")", "")),
         ("'It's late.'", ("", "'", "It's late.", "'", "")),
         ('"Yes" or "no"', ("", "", '"Yes" or "no"', "", "")),
@@ -45,7 +50,7 @@ def test_edges(line: str, parts: tuple[str, ...]) -> None:
     assert _parts(line) == parts
 
 
-@pytest.mark.parametrize("line", ["...", "---", "🎉", '"', "?!", "| - | - |"])
+@pytest.mark.parametrize("line", ["...", "---", "🎉", '"', "?!", "| - | - |", "b", "Ñ", "ß", "(x)"])
 def test_a_line_without_letters_and_digits_has_nothing_to_translate(line: str) -> None:
     assert edges_of(line) is None
 
@@ -65,6 +70,8 @@ def test_no_character_of_a_line_is_lost(line: str) -> None:
         ("Wo ist er.", "Where is he?", "Wo ist er?"),
         ("Lieber Tom", "Dear Tom,", "Lieber Tom,"),
         ("Hinweis", "Note:", "Hinweis:"),
+        ("Rosen sind rot.", "Roses are red,", "Rosen sind rot,"),
+        ("Denken Sie daran.", "Remember:", "Denken Sie daran:"),
         ("Datei speichern.", "Save file", "Datei speichern"),
         ("Äpfel usw.", "Apples etc.", "Äpfel usw."),
         ("Äpfel u.a.", "Apples and others", "Äpfel u.a."),

@@ -24,6 +24,7 @@ plain = PlainMarks().plain
         ("It was late—very late.", "It was late - very late."),
         ("pages 10–20, −5 °C", "pages 10-20, -5 °C"),
         ("Wait…", "Wait..."),
+        ("And then…he left...today. 1...2", "And then... he left... today. 1...2"),
         ("A\u00a0man\trides a\u2009bike.", "A man rides a bike."),
         ("A  man   rides.", "A man rides."),
         ("bi\u00adcy\u200bcle", "bicycle"),

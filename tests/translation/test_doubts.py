@@ -81,7 +81,7 @@ def test_a_text_is_no_surer_than_its_only_word() -> None:
 
 
 def test_words_of_little_confidence_are_told() -> None:
-    assert doubtful_words([0.9, 0.05, 0.01, 0.02, 0.02], "Tom zog („Start“ Start -") == ("Start",)
+    assert doubtful_words([0.9, 0.5, 0.01, 0.02, 0.02], "Tom zog („Start“ Start -") == ("Start",)
     assert doubtful_words([0.05], "two words") == ()
     some = replace(sure("I am here.", 0.9), doubtful=("Start", "Amus"))
     [note] = doubts([some, sure("I am there.", 0.9)])

@@ -240,6 +240,13 @@ def test_numbers_that_a_translation_lacks(source: str, target: str, lost: int) -
         ("At 3:30 p.m.", "Um 15.30 Uhr.", []),
         ("At 3:30 p.m.", "Um halb vier.", []),
         ("At 12:15 a.m.", "Um 0:15 Uhr.", []),
+        ("Um 14.35 Uhr.", "At 14 p.m.", ["14.35"]),
+        ("Um 14.00 Uhr.", "At 2 p.m.", []),
+        ("am 12.05.2024", "on 12,05.2024", ["12.05.2024"]),
+        ("am 12.05.2024", "on 05/12/2024", []),
+        ("1,234,567.89", "1.234.567.89", ["1,234,567.89"]),
+        ("1,234,567.89", "1.234.567,89", []),
+        ("1.234,5 Meter", "1,234.5 metres", []),
     ],
 )
 def test_amounts_and_times_that_a_translation_lacks(

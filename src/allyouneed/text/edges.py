@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from allyouneed.text.abbreviations import AFTER_ORDINALS, NEVER_LAST, OFTEN_LAST
 
 _LETTER = re.compile(r"[^\W_]")
+_WORDS_OF_ONE = "aio"  # letters that are words
+_SYMBOLS = r"\s\u2190-\u2bff\ufe0f\u200d\u20e3\U0001f000-\U0001faff"
+_SYMBOL = re.compile(f"[{_SYMBOLS}]")
 # "- ", "* ", "## ", "2) ", "a) ", "(b) ", "[x] ", "> ". "1. " is one unless an ordinal begins.
 _LIST_MARK = re.compile(
     r"(?: (?: [-*+•‣▪◦·▸►✓✔☐☑→>] | \#{1,6} | \d{1,3}\) | [A-Za-z]\) | \((?:\d{1,3}|[A-Za-z])\)"
-    r" | \[[ xX]?\] | (?P<ordinal> \d{1,3}\.) ) \s+ )+ (?= (?P<word> [\w\"'(]+ ) )",
+    r" | \[[ xX]?\] | (?P<ordinal> \d{1,3}\.) ) \s+ )+"
+    rf" (?= [{_SYMBOLS}]*+ (?P<word> [\w\"'(]+ ) )",
     re.VERBOSE,
 )
-_SYMBOL = re.compile(r"[\s\u2190-\u2bff\ufe0f\u200d\u20e3\U0001f000-\U0001faff]")
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]"}
 END_MARKS = ".!?。！？｡．"
 _ASCII = str.maketrans("。！？｡．", ".!?..")
@@ -42,13 +45,19 @@ class Edges:
 
 
 def edges_of(line: str) -> Edges | None:
-    """The edges of a line in plain marks; None for a line without letters and digits."""
-    if not _LETTER.search(line):
+    """The edges of a line in plain marks; None for a line without letters and digits, and for one
+    whose only letter is no word."""
+    first_letter = _LETTER.search(line)
+    if first_letter is None:
         return None
-    begin, end = 0, len(line)
-    mark = _LIST_MARK.match(line)
+    if first_letter.end() == len(line) or not _LETTER.search(line, first_letter.end()):
+        letter = first_letter[0].lower()
+        if letter not in _WORDS_OF_ONE and letter != first_letter[0].upper():
+            return None
+    begin, end = _after_symbols(line, 0), len(line)
+    mark = _LIST_MARK.match(line, begin)
     if mark and not (mark["ordinal"] and mark["word"].lower() in AFTER_ORDINALS):
-        begin = mark.start("word")
+        begin = _after_symbols(line, mark.start("word"))
     while _SYMBOL.match(line[end - 1]):
         end -= 1
     first, last = line[begin], line[end - 1]
@@ -63,6 +72,13 @@ def edges_of(line: str) -> Edges | None:
     return Edges(begin, begin, end, end)
 
 
+def _after_symbols(line: str, begin: int) -> int:
+    """The place of the first character that is no symbol, from a place on."""
+    while _SYMBOL.match(line, begin):
+        begin += 1
+    return begin
+
+
 def _is_one(inside: str, first: str, last: str) -> bool:
     """Whether the marks `first` and `last` around `inside` are the two halves of one pair."""
     if first == "'":  # apostrophes within words are no quotes
@@ -74,8 +90,8 @@ def with_end(text: str, source: str, language: str) -> str:
     """The translation `text` with the end marks of its source, in the signs of `language`.
 
     An ellipsis and rows such as "?!" are taken from the source. A full stop, a question mark, a
-    colon or a comma that the translation lacks is added, and a full stop that the source lacks is
-    left out.
+    colon or a comma that the translation lacks is added. A full stop that the source lacks is left
+    out, or becomes the colon or the comma of the source.
     """
     wide = language in ("ja", "zh")
     wanted = _end(source)
@@ -83,6 +99,8 @@ def with_end(text: str, source: str, language: str) -> str:
     if len(wanted) > 1 or (wanted == "?" and found in (".", "!")):
         return bare + (wanted.translate(_WIDE) if wide and "..." not in wanted else wanted)
     if wanted:
+        if found == "." and wanted in (",", ":") and not wide and not _abbreviated(text):
+            return bare + wanted
         if text[-1:].isalnum():
             return text + (wanted.translate(_WIDE) if wide else wanted)
     elif found == "." and source[-1:].isalnum() and not _abbreviated(text):

@@ -21,7 +21,9 @@ _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
 _WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?![{_CASED}\d])")
 _WRITTEN_TIME = re.compile(r"(?<![\d.,:])(\d{1,2})[:.](\d\d)(?![\d.,:]*\d)")
 _DIGITS = re.compile(r"\d+")
-_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:([.,])\d{3})+")
+_MIXED = re.compile(r"[\d.]*,[\d,]*\.[\d.,]*|[\d,]*\.[\d.]*,[\d.,]*")  # both marks
+_MIXED_RIGHT = re.compile(r"\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d+")
 
 
 def has_number(text: str) -> bool:
@@ -33,9 +35,10 @@ def lost_numbers(source: str, target: str) -> list[str]:
     """The numbers of a source that its translation lacks, as the source has them, with their units.
 
     The translation may write "1,000" as "1.000" or "1 000", "5:30" as "5.30", and "15:30" as
-    "3:30". A time may also be in words. Numbers of one digit count only with a unit.
+    "3:30". A time may also be in words. Numbers of one digit count only with a unit. Rows of digits
+    that are no number, such as "12,05.2024", do not count, unless the source has them.
     """
-    written = _WRITTEN.findall(target)
+    written = [one for one in _WRITTEN.findall(target) if _is_number(one) or one in source]
     whole = set(map(_value, written))
     parts = {part for one in written for part in _DIGITS.findall(one)}
     amounts = _lost_amounts(source, target)
@@ -45,7 +48,7 @@ def lost_numbers(source: str, target: str) -> list[str]:
         for one in _NUMBER.findall(source)
         if one not in told
         and _value(one) not in whole
-        and (one.isdigit() or not parts.issuperset(_DIGITS.findall(one)))
+        and (one.isdigit() or _MIXED.fullmatch(one) or not parts.issuperset(_DIGITS.findall(one)))
     ]
     return [*numbers, *(one[0] for one in amounts), *_lost_times(source, target)]
 
@@ -60,17 +63,31 @@ def _lost_amounts(source: str, target: str) -> list[re.Match[str]]:
 
 
 def _lost_times(source: str, target: str) -> list[str]:
-    """The times for which the translation has another time."""
+    """The times for which the translation has another time, or the hour alone."""
     times = [one[0] for one in _TIME.finditer(source)]
-    kept = {(int(hour) % 12, minute) for hour, minute in _WRITTEN_TIME.findall(target)}
-    if not times or not kept:
+    if not times:
         return []
+    kept = {(int(hour) % 12, minute) for hour, minute in _WRITTEN_TIME.findall(target)}
     clock = [(one, *re.split("[:.]", one)) for one in times]
-    return [one for one, hour, minute in clock if (int(hour) % 12, minute) not in kept]
+    if kept:
+        return [one for one, hour, minute in clock if (int(hour) % 12, minute) not in kept]
+    digits = set(map(int, _DIGITS.findall(target)))
+    return [
+        one
+        for one, hour, minute in clock
+        if digits & {int(hour), int(hour) % 12} and int(minute) not in digits | {0}
+    ]
+
+
+def _is_number(written: str) -> bool:
+    """Whether a row of digits with full stops and commas may be a number, a date or a time."""
+    return not _MIXED.fullmatch(written) or _MIXED_RIGHT.fullmatch(written) is not None
 
 
 def _value(number: str) -> str:
     """A number without marks of thousands, and with a point before its fraction."""
     if _THOUSANDS.fullmatch(number):
         return number.replace(".", "").replace(",", "")
+    if match := _MIXED_RIGHT.fullmatch(number):
+        return number.replace(match[1], "").replace(",", ".")
     return number.replace(",", ".").replace(":", ".")
