@@ -13,6 +13,8 @@ from allyouneed.text.negation import negation_lost
         ("He cannot swim.", "Er kann schwimmen."),
         ("Nobody came.", "Alle kamen."),
         ("I DON'T KNOW.", "ICH WEISS ES."),
+        ("Unless it rains, we will go.", "Wenn es regnet, gehen wir."),
+        ("There is no milk, no bread and no butter.", "Es gibt keine Milch, kein Brot und Butter."),
     ],
 )
 def test_a_lost_negation(english: str, german: str) -> None:
@@ -21,7 +23,13 @@ def test_a_lost_negation(english: str, german: str) -> None:
 
 @pytest.mark.parametrize(
     ("german", "english"),
-    [("Geh nicht!", "Go!"), ("Er hat kein Geld.", "He has money."), ("Nein.", "Yes.")],
+    [
+        ("Geh nicht!", "Go!"),
+        ("Er hat kein Geld.", "He has money."),
+        ("Nein.", "Yes."),
+        ("Rauchen verboten", "Smoking"),
+        ("Ich habe kein Brot und keine Milch.", "I have no bread and milk."),
+    ],
 )
 def test_a_lost_negation_from_german(german: str, english: str) -> None:
     assert negation_lost(german, english, ("de", "en"))
@@ -36,6 +44,9 @@ def test_a_lost_negation_from_german(german: str, english: str) -> None:
         ("No matter what happens.", "Was auch passiert."),
         ("The Source No. field", "Das Feld Herkunftsnummer"),
         ("He sleeps.", "Er schläft."),
+        ("I have no bread and no milk.", "Ich habe weder Brot noch Milch, nichts."),
+        ("Unless it rains, we will go.", "Wir gehen, es sei denn, es regnet; sonst nicht."),
+        ("Unless it rains, we will go.", "Außer bei Regen gehen wir."),
         ("He did not forget.", "Er hat daran gedacht, kaum zu glauben."),
     ],
 )

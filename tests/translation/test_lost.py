@@ -7,7 +7,18 @@ import pytest
 
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.translation.lost import CLAUSE, MARKS, NEGATION, NUMBER, lost, renamed, told_lost
+from allyouneed.translation.lost import (
+    CLAUSE,
+    MARKS,
+    NAME,
+    NEGATION,
+    NUMBER,
+    REPEATS,
+    TIME,
+    lost,
+    renamed,
+    told_lost,
+)
 from allyouneed.translation.opened import NEAR, WIDER
 from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
@@ -25,6 +36,13 @@ EN_DE = ("en", "de")
         ("He can't swim.", "Er kann schwimmen.", (NEGATION,)),
         ("He sold the house in which he was born to a friend.", "Er verkaufte es.", (CLAUSE,)),
         ('"No," he said.', '"Nein", sagte er.', ()),
+        ("She said 'no way' again.", "Sie sagte es ‚wieder.", (MARKS, NEGATION)),
+        ("She said 'never again'.", "Sie sagte 'nie wieder'.", ()),
+        ("The boys' room isn't 'nice'.", 'Das Jungenzimmer ist nicht "nett".', ()),
+        ("Come at half past seven.", "Komm um halb sieben.", (f"{TIME} 'half past seven'",)),
+        ("He left Tokyo.", "Er ging.", (f"{NAME} 'Tokyo'",)),
+        ("Me too.", "Ich auch auch.", (f"{REPEATS} 'auch'",)),
+        ("Me again, me again.", "Ich wieder, ich wieder.", ()),
         ('They use 5" screws.', "Sie nutzen 5-Zoll-Schrauben.", ()),
         ('They use 5" screws.', "Sie nutzen Schrauben.", (f"{NUMBER} 5",)),
         ("He came a long way from the other side of town.", "他从城市的另一边走了很长的路。", ()),

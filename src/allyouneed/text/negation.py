@@ -4,8 +4,9 @@ import re
 
 _NEGATED = {
     "en": r"\b(?:not|no(?!\. ?\d)|never|nobody|nothing|none|neither|nor|without|cannot|nowhere"
-    r"|non-\w+)\b|n't\b|\b(?:can|do|does|did|is|are|was|were|wo|would|should|could|have|has|had)nt\b",
-    "de": r"\b(?:nicht(?!-)|nichts|nie|niemals|kein\w*|niemand\w*|weder|ohne|nein|nirgend\w*)\b",
+    r"|unless|non-\w+)\b|n't\b|\b(?:can|do|does|did|is|are|was|were|wo|would|should|could|have|has|had)nt\b",
+    "de": r"\b(?:nicht(?!-)|nichts|nie|niemals|kein\w*|niemand\w*|weder|ohne|nein|nirgend\w*"
+    r"|verboten|untersagt)\b",
 }
 # Not a negation: the tag of a question ("isn't it?"), "no matter", "don't care".
 _IDLE = {
@@ -35,7 +36,8 @@ _NEGATIONS, _IDLES, _HALVES = map(_compiled, (_NEGATED, _IDLE, _HALF))
 
 
 def negation_lost(source: str, target: str, languages: tuple[str, str]) -> bool:
-    """Whether a sentence is negated and its translation has no word that may negate it.
+    """Whether a sentence is negated and its translation has no word that may negate it, or whether
+    it has several negations and the translation has fewer words that may.
 
     Both texts are in plain marks. `languages` are the codes of source and target; for others than
     English and German the answer is False.
@@ -43,6 +45,8 @@ def negation_lost(source: str, target: str, languages: tuple[str, str]) -> bool:
     from_, into = languages
     if from_ not in _NEGATIONS or into not in _NEGATIONS:
         return False
-    if _NEGATIONS[from_].search(_IDLES[from_].sub(" ", source)) is None:
-        return False
-    return not (_NEGATIONS[into].search(target) or _HALVES[into].search(target))
+    said = len(_NEGATIONS[from_].findall(_IDLES[from_].sub(" ", source)))
+    if said < 2:
+        kept = said == 0 or _NEGATIONS[into].search(target) or _HALVES[into].search(target)
+        return not kept
+    return len(_NEGATIONS[into].findall(target)) + len(_HALVES[into].findall(target)) < said

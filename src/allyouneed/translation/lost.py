@@ -1,12 +1,16 @@
-"""Tells what the translation of a sentence has lost: a number, a quote, a bracket, a negation, a
-clause."""
+"""Tells what the translation of a sentence has lost: a number, a time, a name, a quote, a bracket,
+a negation, a clause. Words that it repeats are a fault, too."""
 
+import re
 from collections.abc import Iterable
 from textwrap import shorten
 
 from allyouneed.text.atoms import is_unspaced
+from allyouneed.text.clock import times_lost
 from allyouneed.text.negation import negation_lost
 from allyouneed.text.numerals import numbers_lost
+from allyouneed.text.proper_names import names_lost
+from allyouneed.text.stutter import stutter
 
 SHORT = 0.5
 """A translation with fewer characters than this share of its sentence gets a note. Of 5,500 human
@@ -16,15 +20,21 @@ NAMED = 2  # sentences that a note names
 SHOWN = 50  # characters of such a sentence
 
 MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "is very short"
-NUMBER = "lacks the number"
+NUMBER, TIME, NAME, REPEATS = "lacks the number", "lacks the time", "lacks the name", "repeats"
+_SINGLE = re.compile(r"(?<!\w)'(?=\w)[^']*(?<=[\w.,!?])'(?!\w)")  # a quotation, no apostrophe
 
 
 def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
-    """The faults of a translation: `MARKS`, `NEGATION`, `CLAUSE`, and one for each lost number.
+    """The faults of a translation: `MARKS`, `NEGATION`, `CLAUSE`, one for each number, time or name
+    that is lost, and one for words that are repeated.
 
     Both texts are in plain marks. `languages` are the codes of source and target.
     """
     found = [f"{NUMBER} {one}" for one in numbers_lost(source, target, languages)]
+    found += (f"{TIME} {one!r}" for one in times_lost(source, target, languages))
+    found += (f"{NAME} {one!r}" for one in names_lost(source, target, languages))
+    if (twice := stutter(target)) and not stutter(source):
+        found.append(f"{REPEATS} {twice!r}")
     if _lacks_a_mark(source, target):
         found.append(MARKS)
     if negation_lost(source, target, languages):
@@ -62,6 +72,13 @@ def _lacks_a_mark(source: str, target: str) -> bool:
     are not there."""
     quotes, left = source.count('"'), target.count('"')
     if quotes and quotes % 2 == 0 and (left % 2 or not left):
+        return True
+    if (
+        "'" in source
+        and '"' not in target
+        and _SINGLE.search(source)
+        and not _SINGLE.search(target)
+    ):
         return True
     return any(
         source.count(opening) == source.count(closing)

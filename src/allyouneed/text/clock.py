@@ -1,0 +1,54 @@
+"""Finds times of the clock in words, such as "half past seven": English and German."""
+
+import re
+from collections.abc import Iterator
+
+_HOURS = {
+    "en": "one two three four five six seven eight nine ten eleven twelve",
+    "de": "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+}
+_HOUR = {
+    language: rf"(?P<hour>\d{{1,2}}|{'|'.join(words.split())})(?!\w|[.:]\d)"
+    for language, words in _HOURS.items()
+}
+_WORDS = {
+    "en": re.compile(
+        rf"\b(?P<part>half past|(?:a )?quarter (?:past|after|to)) {_HOUR['en']}", re.IGNORECASE
+    ),
+    "de": re.compile(rf"\b(?P<part>halb|Viertel (?:nach|vor)) {_HOUR['de']}", re.IGNORECASE),
+}
+_SIGNS = {"en": ("alf past", "uarter"), "de": ("alb ", "iertel ")}  # one is in all times
+_MINUTES = {"half": 30, "halb": -30, "past": 15, "after": 15, "nach": 15, "to": -15, "vor": -15}
+_DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})[.:](\d\d)(?![\d:])")
+
+
+def times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
+    """The times in words of a sentence that its translation has neither in words nor in digits.
+
+    `languages` are the codes of source and target; for others than English and German there are
+    none.
+    """
+    from_, into = languages
+    if (
+        from_ not in _WORDS
+        or into not in _WORDS
+        or not any(map(source.__contains__, _SIGNS[from_]))
+    ):
+        return []
+    wanted = list(_times(source, from_))
+    if not wanted:
+        return []
+    there = {time for _, time in _times(target, into)}
+    there |= {(int(hour) % 12, int(minute)) for hour, minute in _DIGITS.findall(target)}
+    return [text for text, time in wanted if time not in there]
+
+
+def _times(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Each time in words, with its hour from 0 to 11 and its minute."""
+    words = _HOURS[language].split()
+    for match in _WORDS[language].finditer(text):
+        first, *_, last = match["part"].lower().split() * 2
+        minutes = _MINUTES.get(first) or _MINUTES[last]
+        hour = match["hour"].lower()
+        since = 60 * (int(hour) if hour.isdigit() else words.index(hour) + 1) + minutes
+        yield match[0], (since // 60 % 12, since % 60)
