@@ -1,11 +1,14 @@
-"""Search options as keywords of a call: `translator(text, length_penalty=1.0)`."""
+"""The keywords of a call, such as `translator(text, length_penalty=1.0)`."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.decoding.options import BeamOptions, SamplingOptions, SearchOptions, Stop
 from allyouneed.errors import UsageError, nearest
 from allyouneed.translation.request import Options
+from allyouneed.translation.terms.files import Terms
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -29,6 +32,39 @@ class SearchKeywords(TypedDict, total=False):
     top_k: int
     top_p: float
     seed: int
+
+
+class TextKeywords(TypedDict, total=False):
+    """How texts are translated, apart from the search; `Translator.__call__` explains each."""
+
+    prefix: str
+    alignments: bool
+    source: str | None
+    target: str | None
+    protect: bool | Sequence[str]
+    terms: Terms | None
+
+
+class LineKeywords(SearchKeywords, TextKeywords):
+    """All keywords that a call with a list of texts and a call with lines share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """The keywords of a call as one value: `TextKeywords`, and the options of the search."""
+
+    options: Options
+    prefix: str = ""
+    alignments: bool = False
+    source: str | None = None
+    target: str | None = None
+    protect: bool | Sequence[str] = True
+    terms: Terms | None = None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The call as the keywords of another one."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 NAMES = {
@@ -70,6 +106,17 @@ PLACES = {
 LENGTHS = frozenset(SearchOptions.__dataclass_fields__)
 SEARCHING = frozenset(BeamOptions.__dataclass_fields__) - LENGTHS
 DRAWING = frozenset(SamplingOptions.__dataclass_fields__) - LENGTHS
+
+
+def call_of(beam: int, n_best: int, options: Options | None, keywords: LineKeywords) -> Call:
+    """The call with these arguments.
+
+    Raises:
+        UsageError: as `search_options`.
+    """
+    own: Any = {k: v for k, v in keywords.items() if k in TextKeywords.__annotations__}
+    search: Any = {k: v for k, v in keywords.items() if k not in own}
+    return Call(options=search_options(beam, n_best, options, search), **own)
 
 
 def search_options(

@@ -13,10 +13,17 @@ from allyouneed.pipeline import ahead
 from allyouneed.translation.arguments import check_many, check_tags, texts_of
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
-from allyouneed.translation.keywords import SearchKeywords, search_options
+from allyouneed.translation.keywords import (
+    Call,
+    LineKeywords,
+    SearchKeywords,
+    TextKeywords,
+    call_of,
+    search_options,
+)
 from allyouneed.translation.markup.plain_text import Sifted, protection_of
 from allyouneed.translation.opened import OpenedModel
-from allyouneed.translation.pivot import READ_AHEAD, Relay, refuse_terms
+from allyouneed.translation.pivot import READ_AHEAD, Relay
 from allyouneed.translation.request import Options, TranslationRequest
 from allyouneed.translation.result import Score, Translation
 from allyouneed.translation.stream import Stream
@@ -124,45 +131,38 @@ class Translator(OpenedModel):
             DataError: a file of terms that cannot be read.
             AllYouNeedError: memory too short for a single sentence.
         """
-        relay = self._relay(source, target)
-        if relay is not None:
-            refuse_terms(terms, relay.source, relay.via, relay.target)
-        languages: dict[str, Any] = {"source": source, "target": target}
-        how: dict[str, Any]
         if markup not in (None, "text") or ignore_tags:
             check_tags(markup, ignore_tags, protect, bool(alignments or prefix or n_best > 1))
-            known = None if terms is None else self.glossary(terms, **languages)
-            how = {"beam": beam, "options": options, "terms": known, **languages, **search}
+            how: dict[str, Any] = {"source": source, "target": target}
+            known = None if terms is None else self.glossary(terms, **how)
+            how |= {"beam": beam, "options": options, "terms": known, **search}
             found = self._marked(texts_of(text), markup or "text", ignore_tags, protect, how)
             return found[0] if isinstance(text, str) else found
-        how = {"options": search_options(beam, n_best, options, search), "prefix": prefix}
-        how |= {"alignments": alignments, "protect": protect}
+        call = Call(
+            options=search_options(beam, n_best, options, search),
+            prefix=prefix,
+            alignments=alignments,
+            source=source,
+            target=target,
+            protect=protect,
+            terms=terms,
+        )
         texts = texts_of(text, prefix)
-        if relay is not None:
-            found = relay(texts, **how)
+        if relay := self._relay(call.source, call.target):
+            found = relay(texts, **call.keywords)
         else:
-            found = self._translated(texts, self._request(**how, **languages, terms=terms))
+            found = self._translated(texts, self._request(call))
         return found[0] if isinstance(text, str) else found
 
-    def _request(
-        self,
-        *,
-        options: Options,
-        prefix: str,
-        alignments: bool,
-        source: str | None,
-        target: str | None,
-        protect: bool | Sequence[str],
-        terms: Terms | None,
-    ) -> TranslationRequest:
-        """The arguments of a call, checked and read, as one value."""
+    def _request(self, call: Call) -> TranslationRequest:
+        """The call, with its languages, terms and expressions looked up."""
         return TranslationRequest(
-            options,
-            prefix,
-            alignments,
-            self.speaks.direction(source, target),
-            protection_of(protect),
-            None if terms is None else self.glossary(terms, source, target),
+            call.options,
+            call.prefix,
+            call.alignments,
+            self.speaks.direction(call.source, call.target),
+            protection_of(call.protect),
+            None if call.terms is None else self.glossary(call.terms, call.source, call.target),
         )
 
     def _marked(
@@ -216,20 +216,14 @@ class Translator(OpenedModel):
         n_best: int = 1,
         *,
         options: Options | None = None,
-        prefix: str = "",
-        alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
-        protect: bool | Sequence[str] = True,
-        terms: Terms | None = None,
         read_ahead: int = READ_AHEAD,
-        **search: Unpack[SearchKeywords],
+        **keywords: Unpack[LineKeywords],
     ) -> Iterator[Translation]:
         """Translates lines as they come, in order, `read_ahead` of them together; no more than
         five times as many are held.
 
-        Lines are read and tokenised, decoded, and given out at the same time, in threads. `protect`
-        is as in a call.
+        Lines are read and tokenised, decoded, and given out at the same time, in threads.
+        `keywords` are those of a call, without those for markup.
 
         Raises:
             UsageError: options, a prefix, languages or a `read_ahead` that cannot be used; a single
@@ -237,32 +231,16 @@ class Translator(OpenedModel):
         """
         check_many("translate_lines", lines)
         at_least("read_ahead", read_ahead, 1)
-        options, remaining = search_options(beam, n_best, options, search), iter(lines)
+        call, remaining = call_of(beam, n_best, options, keywords), iter(lines)
         together = min(read_ahead, sys.maxsize)  # the largest number that `islice` takes
         chunks = iter(lambda: list(islice(remaining, together)), [])
-        found = self.translate_chunks(
-            chunks,
-            options,
-            prefix=prefix,
-            alignments=alignments,
-            source=source,
-            target=target,
-            protect=protect,
-            terms=terms,
-        )
-        return (translation for chunk in found for translation in chunk)
+        return (translation for chunk in self._chunks(chunks, call) for translation in chunk)
 
     def translate_chunks(
         self,
         chunks: Iterable[Sequence[str]],
         options: Options | None = None,
-        *,
-        prefix: str = "",
-        alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
-        protect: bool | Sequence[str] = True,
-        terms: Terms | None = None,
+        **keywords: Unpack[TextKeywords],
     ) -> Iterator[list[Translation]]:
         """As `translate_lines`, for lines that come in chunks: each is translated together, and
         given out as soon as it is done.
@@ -271,20 +249,7 @@ class Translator(OpenedModel):
             UsageError: as `translate_lines`.
         """
         expect_list(chunks, "chunks", "lists of texts, one list for each chunk")
-        if relay := self._relay(source, target):
-            how: dict[str, Any] = {"prefix": prefix, "alignments": alignments, "protect": protect}
-            how |= {"options": options or BeamOptions(), "terms": terms}
-            return relay.translate_chunks((texts_of(chunk, prefix) for chunk in chunks), **how)
-        request = self._request(
-            options=options or BeamOptions(),
-            prefix=prefix,
-            alignments=alignments,
-            source=source,
-            target=target,
-            protect=protect,
-            terms=terms,
-        )
-        return self._chunks(chunks, request)
+        return self._chunks(chunks, Call(options=options or BeamOptions(), **keywords))
 
     def glossary(
         self, terms: Terms, source: str | None = None, target: str | None = None
@@ -300,9 +265,17 @@ class Translator(OpenedModel):
         direction = self.speaks.direction(source, target)
         return glossary_from(terms, direction.source, direction.target)
 
-    def _chunks(
+    def _chunks(self, chunks: Iterable[Sequence[str]], call: Call) -> Iterator[list[Translation]]:
+        """The translations of each chunk. Arguments that cannot be used are refused at once."""
+        if relay := self._relay(call.source, call.target):
+            texts = (texts_of(chunk, call.prefix) for chunk in chunks)
+            return relay.translate_chunks(texts, **call.keywords)
+        return self._pipelined(chunks, self._request(call))
+
+    def _pipelined(
         self, chunks: Iterable[Sequence[str]], request: TranslationRequest
     ) -> Iterator[list[Translation]]:
+        """The translations of each chunk; the next chunk is tokenised meanwhile."""
         normaliser = self.segmenter.normaliser
         sifted = (Sifted.of(texts_of(chunk), request, normaliser) for chunk in chunks)
         jobs = ((one, Job.of(one.plain, request, self.segmenter)) for one in sifted)
