@@ -16,9 +16,19 @@ from allyouneed.documents.wrapping import BREAK, wrapped
 from allyouneed.errors import UsageError
 from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
-from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Part, Void, joined
+from allyouneed.translation.markup.nodes import (
+    Around,
+    Bound,
+    Kept,
+    Node,
+    Nodes,
+    Part,
+    Void,
+    joined,
+)
 from allyouneed.translation.markup.passage import Passage, has_words
 from allyouneed.translation.markup.reading import read_markup
+from allyouneed.translation.markup.scripts import script_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -282,7 +292,10 @@ def _html(raw: str) -> Token:
     name = re.match(r"</?([\w-]+)", raw)
     if raw.endswith("/>") or not name or name[1].lower() in ("br", "img", "hr", "wbr", "input"):
         return Void((raw,), " " if raw.lower().startswith("<br") else "")
-    return (Closing if raw.startswith("</") else Opening)(f"<{name[1].lower()}", (raw,))
+    element = name[1].lower()
+    if raw.startswith("</"):
+        return Closing(f"<{element}", (raw,))
+    return Opening(f"<{element}", (raw,), script_of(element))
 
 
 def _texts(nodes: Nodes) -> Iterator[str]:
@@ -344,3 +357,5 @@ def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:
             case Around(opening=opening, inside=inside, closing=closing):
                 parts += [joined(opening), _written(inside, escape), joined(closing)]
     return "".join(parts)
+            case Bound(inside=inside):
+                parts.append(_written(inside, escape))

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from allyouneed.documents.icu import Span, icu_messages
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped
+from allyouneed.translation.markup.scripts import script_of
 
 _MARK = re.compile(r"""</?[a-zA-Z][^\s<>/]*(?:\s[^<>]*)?/?>|\r?\n""")
 _ALONE = frozenset(["br", "img", "hr", "wbr", "input"])
@@ -63,7 +65,7 @@ def _numbered(nodes: Iterable[Node]) -> Iterator[Node]:
             for piece in re.split("(#)", node):
                 yield Kept(piece) if piece == "#" else piece
         elif isinstance(node, Around):
-            yield Around(node.opening, tidy([*_numbered(node.inside)]), node.closing)
+            yield replace(node, inside=tidy([*_numbered(node.inside)]))
         else:
             yield node
 
@@ -74,4 +76,6 @@ def _token(raw: str) -> Token:
     name = re.sub(r"[\s/>].*", "", raw.lstrip("</"), flags=re.DOTALL).lower()
     if raw.endswith("/>") or name in _ALONE:
         return Void((raw,), " " if name == "br" else "")
-    return (Closing if raw.startswith("</") else Opening)(name, (raw,))
+    if raw.startswith("</"):
+        return Closing(name, (raw,))
+    return Opening(name, (raw,), script_of(name))

@@ -6,11 +6,22 @@ runs with equal properties are one text, and other properties are a tag around t
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
-from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Part, Void, joined, tidy
+from allyouneed.translation.markup.nodes import (
+    Around,
+    Bound,
+    Kept,
+    Node,
+    Nodes,
+    Part,
+    Script,
+    Void,
+    joined,
+    tidy,
+)
 from allyouneed.translation.markup.passage import Passage
 
 _NAMESPACE = re.compile(
@@ -26,6 +37,8 @@ _OF_SPELLING = re.compile(
 )
 _NO_PROPERTIES = re.compile(r"<\S+?\s*/>|<(\S+?)\s*>\s*</\1>")
 _FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
+_VERTICAL = re.compile(r"vertAlign\s[^>]*?val=[\"'](sub|super)script")
+_BASELINE = re.compile(r"\sbaseline=[\"'](-?)[1-9]")
 
 
 MakeRun = Callable[[str, str], str]
@@ -227,15 +240,25 @@ def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ..
         elif token.style == before:
             last = nodes[-1]
             assert isinstance(last, Around)
-            nodes[-1] = Around(last.opening, tidy((*last.inside, token.text)), last.closing)
+            nodes[-1] = replace(last, inside=tidy((*last.inside, token.text)))
         else:
-            nodes.append(Around((_Style(token.style),), (token.text,), ()))
+            script = _script(token.style)
+            nodes.append(Around((_Style(token.style),), (token.text,), (), script))
             before = token.style
     return tidy(nodes)
 
 
 def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
     """The XML of nodes as runs; `style` are the properties of their plain text."""
+def _script(style: str) -> Script:
+    """Whether the properties of a run make it a subscript or a superscript."""
+    if found := _VERTICAL.search(style):
+        return "sub" if found[1] == "sub" else "super"
+    if found := _BASELINE.search(style):
+        return "sub" if found[1] else "super"
+    return ""
+
+
     text = ""
     for node in [*nodes, None]:
         if isinstance(node, (str, Kept)):
@@ -254,3 +277,5 @@ def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
                 yield joined(node.opening)
                 yield from _runs(node.inside, style, make)
                 yield joined(node.closing)
+        elif isinstance(node, Bound):
+            yield from _runs(node.inside, style, make)

@@ -7,11 +7,21 @@ from dataclasses import dataclass, field, replace
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
-from allyouneed.translation.markup.links import Link, diagonal, links_of_words
-from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Void, apart, leaves, plain
+from allyouneed.translation.markup.links import Link, diagonal, links_of_ends, links_of_words
+from allyouneed.translation.markup.nodes import (
+    Around,
+    Bound,
+    Kept,
+    Nodes,
+    Void,
+    apart,
+    leaves,
+    plain,
+)
 from allyouneed.translation.markup.placement import Literal, Range, Transfer
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.markup.rewriting import Rewriting
+from allyouneed.translation.markup.scripts import bound
 from allyouneed.translation.markup.sentence_places import sentence_places
 from allyouneed.translation.result import Translation
 
@@ -147,7 +157,7 @@ class Carrier:
 
     def carry(self, passages: Sequence[Nodes]) -> list[Carried]:
         """The passages' translations, in order."""
-        kept = [self.protection.keep(apart(nodes)) for nodes in passages]
+        kept = [self.protection.keep(bound(apart(nodes))) for nodes in passages]
         cut = [_sentences(nodes) for nodes in kept]
         sentences = [sentence for some in cut for sentence in some]
         for sentence in sentences:
@@ -261,9 +271,9 @@ def _literals(nodes: Nodes, text: str) -> Iterator[tuple[Literal, Range]]:
 def _needs_links(nodes: Nodes) -> bool:
     """Whether anything has to be placed by alignment. Tags around the whole text need none."""
     inner = [node for node in nodes if not isinstance(node, str) or node.strip()]
-    while inner and isinstance(inner[0], Void) and not inner[0].seen:
+    while inner and isinstance(inner[0], (Void, Bound)) and not inner[0].seen:
         inner.pop(0)
-    while inner and isinstance(inner[-1], Void) and not inner[-1].seen:
+    while inner and isinstance(inner[-1], (Void, Bound)) and not inner[-1].seen:
         inner.pop()
     if len(inner) == 1 and isinstance(inner[0], Around):
         return _needs_links(inner[0].inside)
@@ -289,7 +299,8 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
     notes: dict[str, None] = {}
     for one, said in chosen:
         begin = whole.new_span(one.begin, one.begin + len(one.text))[0]
-        links += (link.moved(one.begin, begin) for link in said.links)
+        own_links = (*said.links, *links_of_ends(one.text, said.text))
+        links += (link.moved(one.begin, begin) for link in own_links)
         places |= {node: (b + begin, e + begin) for node, (b, e) in said.places.items()}
         if made := said.translation:
             own = without_doubts(made.notes, made.sentence_confidences)

@@ -49,6 +49,13 @@ def diagonal(source: str, target: str) -> list[Link]:
     ]
 
 
+def links_of_ends(source: str, target: str) -> list[Link]:
+    """The link between the marks that end a sentence and its translation; none if they differ."""
+    if source[-1:] != target[-1:] or source[-1:] not in (*".!?:;…",):
+        return []
+    return [Link((len(source) - 1, len(source)), (len(target) - 1, len(target)))]
+
+
 def origins(source: Sequence[Atom], target: Sequence[Atom], links: Iterable[Link]) -> list[int]:
     """The number of the source atom from which each target atom comes; -1 if unknown.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Void, tidy
+from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Script, Void, tidy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -12,6 +12,7 @@ class Opening:
 
     name: str
     raw: tuple[Part, ...]
+    script: Script = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +82,11 @@ def _close(levels: list[tuple[Opening | None, list[Node]]], token: Closing) -> N
         _end(levels)
     opening, inside = levels.pop()
     assert opening is not None
-    levels[-1][1].append(Around(opening.raw, tidy(inside), token.raw))
+    levels[-1][1].append(Around(opening.raw, tidy(inside), token.raw, opening.script))
 
 
 def _end(levels: list[tuple[Opening | None, list[Node]]]) -> None:
     """Ends the innermost element that is still open, where no tag ends it."""
     opening, inside = levels.pop()
     assert opening is not None
-    levels[-1][1].append(Around(opening.raw, tidy(inside), ()))
+    levels[-1][1].append(Around(opening.raw, tidy(inside), (), opening.script))

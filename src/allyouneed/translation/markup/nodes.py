@@ -1,8 +1,8 @@
 """The nodes of a passage: text, tags around text, and literals that stay as they are."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 
 class Writable(Protocol):
@@ -40,6 +40,11 @@ class Kept:
     text: str
 
 
+Script = Literal["", "sub", "super", "note"]
+"""How a tag writes its text: as other text, as a subscript or superscript, or as the mark of a
+note."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Around:
     """Nodes between an opening and a closing tag."""
@@ -47,9 +52,21 @@ class Around:
     opening: tuple[Part, ...]
     inside: "tuple[Node, ...]"
     closing: tuple[Part, ...]
+    script: Script = ""
 
 
-Node = str | Void | Kept | Around
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """Nodes that are carried over together, such as `H<sub>2</sub>O` or the mark of a note.
+
+    `seen` is the text that a reader sees in their place; the mark of a note counts as no text.
+    """
+
+    inside: "tuple[Node, ...]"
+    seen: str = ""
+
+
+Node = str | Void | Kept | Bound | Around
 Nodes = Sequence[Node]
 
 
@@ -62,7 +79,7 @@ def _seen(node: Node) -> str:
     match node:
         case str():
             return node
-        case Void(seen=seen):
+        case Void(seen=seen) | Bound(seen=seen):
             return seen
         case Kept(text=text):
             return text
@@ -70,7 +87,7 @@ def _seen(node: Node) -> str:
             return plain(inside)
 
 
-def leaves(nodes: Nodes, begin: int = 0) -> Iterator[tuple[str | Void | Kept, int, int]]:
+def leaves(nodes: Nodes, begin: int = 0) -> Iterator[tuple[str | Void | Kept | Bound, int, int]]:
     """Each node that is not `Around`, in order, with its place (begin, end) in `plain(nodes)`."""
     for node in nodes:
         if isinstance(node, Around):
@@ -85,15 +102,16 @@ def leaves(nodes: Nodes, begin: int = 0) -> Iterator[tuple[str | Void | Kept, in
 
 def apart(nodes: Nodes) -> tuple[Node, ...]:
     """The same nodes, with a space between elements whose words would run together: a capital after
-    a small letter or a digit, as in `<b>File</b><b>New</b>`."""
+    a small letter or a digit, as in `<b>File</b><b>New</b>`. Subscripts and superscripts stay."""
     found: list[Node] = []
     for node in nodes:
         if isinstance(node, Around):
-            if found and isinstance(found[-1], Around):
-                before = plain([found[-1]])[-1:]
+            last = found[-1] if found else ""
+            if isinstance(last, Around) and not (last.script or node.script):
+                before = plain([last])[-1:]
                 if (before.islower() or before.isdigit()) and plain([node])[:1].isupper():
                     found.append(" ")
-            node = Around(node.opening, apart(node.inside), node.closing)
+            node = replace(node, inside=apart(node.inside))
         found.append(node)
     return tuple(found)
 

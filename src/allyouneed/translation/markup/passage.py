@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from allyouneed.translation.markup.carrying import Carried, Pair
-from allyouneed.translation.markup.nodes import Around, Kept, Nodes, Part, Void, joined, plain
+from allyouneed.translation.markup.nodes import (
+    Around,
+    Bound,
+    Kept,
+    Nodes,
+    Part,
+    Void,
+    joined,
+    plain,
+)
 from allyouneed.translation.markup.placement import placed
 
 Escape = Callable[[str], str]
@@ -58,6 +67,8 @@ def escaped(nodes: Nodes, escape: Escape) -> str:
                 parts.append(escape(text))
             case Void(raw=raw):
                 parts.append(joined(raw))
+            case Bound(inside=inside):
+                parts.append(escaped(inside, escape))
             case Around(opening=opening, inside=inside, closing=closing):
                 parts += [joined(opening), escaped(inside, escape), joined(closing)]
     return "".join(parts)

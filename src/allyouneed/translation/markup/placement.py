@@ -12,9 +12,19 @@ from dataclasses import dataclass, field
 
 from allyouneed.text.atoms import atoms
 from allyouneed.translation.markup.links import Link, atoms_within, origins
-from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void, leaves, plain, tidy
+from allyouneed.translation.markup.nodes import (
+    Around,
+    Bound,
+    Kept,
+    Node,
+    Nodes,
+    Void,
+    leaves,
+    plain,
+    tidy,
+)
 
-Literal = Kept | Void
+Literal = Kept | Void | Bound
 Range = tuple[int, int]
 ALIGNED = 0.9  # weight of the alignment against the place, in deciding which words a tag holds
 NEAR = 1.5  # distance in words from a tag's place at which the weight falls by the factor e
@@ -88,7 +98,7 @@ class _Placement:
         self.numbers = [match.span() for match in _NUMBER.finditer(self.text)]
         self.dropped: list[Range] = []
         for node, begin, end in leaves(source):
-            if isinstance(node, (Kept, Void)) and node in self.literals:
+            if not isinstance(node, str) and node in self.literals:
                 self._tie(atoms_within(self.s_atoms, (begin, end)), self.literals[node])
         self.comes_from: dict[int, list[int]] = {}
         for t, s in enumerate(self.origin):
@@ -214,7 +224,7 @@ class _Placement:
     def _found_literally(self, item: _Item, area: _Area, placed: Sequence[_Item]) -> bool:
         """Whether the item is a literal with a place in the area, which is then set. A literal with
         a place outside of the area loses it."""
-        if not isinstance(item.node, (Kept, Void)) or item.node not in self.literals:
+        if isinstance(item.node, (str, Around)) or item.node not in self.literals:
             return False
         item.place = begin, end = self.literals[item.node]
         inside = area.characters[0] <= begin and end <= area.characters[1]
@@ -241,18 +251,20 @@ class _Placement:
             free[begin - low : end - low] = [False] * (end - begin)
         if item.atoms == s_area and all(free) and low < high:
             return low, high
-        same = self._same_text(item, area, free)
         return (
-            same or self._best(item, s_area, area, free) or self._nearest(item, s_area, area, free)
+            self._same_text(item, area, free)
+            or self._sign_of_ordinal(item, area, free)
+            or self._best(item, s_area, area, free)
+            or self._nearest(item, s_area, area, free)
         )
 
     def _same_text(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
         """The place of the tag's own words in the translation, if they are unchanged there, such
-        as a name."""
-        wanted = [atom.text for atom in self.s_atoms[slice(*item.atoms)]]
-        if not any(
-            atom.is_word and len(atom.text) > 1 for atom in self.s_atoms[slice(*item.atoms)]
-        ):
+        as a name; or that of its signs, if it has no words."""
+        own = self.s_atoms[slice(*item.atoms)]
+        wanted = [atom.text for atom in own]
+        words = [atom.text for atom in own if atom.is_word]
+        if words and max(map(len, words)) < 2:
             return None
         low, high = area.atoms
         found = [
@@ -271,6 +283,20 @@ class _Placement:
 
         best = max(found, key=lambda t: (agreeing(t), -t))
         return best, best + len(wanted)
+
+    def _sign_of_ordinal(self, item: _Item, area: _Area, free: list[bool]) -> Range | None:
+        """The full stop behind a number, for the raised letters of `1<sup>st</sup>`."""
+        number = item.atoms[0] - 1
+        if not (isinstance(item.node, Around) and item.node.script == "super" and number >= 0):
+            return None
+        if not self.s_atoms[number].text.isdigit():
+            return None
+        low, high = area.atoms
+        for t in self._from(number, area):
+            stop = t + 1
+            if stop < high and free[stop - low] and self.t_atoms[stop].text == ".":
+                return stop, stop + 1
+        return None
 
     def _best(self, item: _Item, s_area: Range, area: _Area, free: list[bool]) -> Range | None:
         """The range of atoms with the highest Dice coefficient with the atoms that belong to the
@@ -369,7 +395,7 @@ class _Placement:
             return max(high - (span[1] - end), last)
         glued_left = self.s_atoms[before].end == begin
         glued_right = self.s_atoms[after].begin == end
-        to_left = glued_left or item.has_words
+        to_left = glued_left or item.has_words or isinstance(item.node, Bound)
         if glued_right and self.s_atoms[after].is_word:
             to_left = False
         searched = (self._after(before, s_low, area), self._before(after, s_high, area))
@@ -381,6 +407,8 @@ class _Placement:
         if left is None or (right is not None and not to_left):
             assert right is not None
             return right
+        if isinstance(item.node, Bound) and not glued_left:  # the space before a mark of a note
+            left += self.text[left : left + 2].isspace()
         return left
 
     def _after(self, s: int, s_low: int, area: _Area) -> int | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from allyouneed.errors import UsageError
@@ -109,7 +110,7 @@ class Protection:
         found: list[Node] = []
         for node in nodes:
             if isinstance(node, Around):
-                found.append(Around(node.opening, self.keep(node.inside), node.closing))
+                found.append(replace(node, inside=self.keep(node.inside)))
             elif isinstance(node, str):
                 place = 0
                 for begin, end in self.spans(node):

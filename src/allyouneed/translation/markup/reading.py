@@ -17,8 +17,9 @@ from allyouneed.translation.markup.nesting import (
     first_of_both_kinds,
     nested,
 )
-from allyouneed.translation.markup.nodes import Kept, Part, Void
+from allyouneed.translation.markup.nodes import Kept, Part, Script, Void
 from allyouneed.translation.markup.passage import Passage, has_words
+from allyouneed.translation.markup.scripts import script_of
 
 LONGEST = 2000  # pieces of an element that is carried over within a sentence
 MOST_TAGS = 300  # in one passage; a paragraph with more of them is translated in several
@@ -38,6 +39,7 @@ _OTHER = re.compile(
 _ATTRIBUTE = re.compile(
     r"""(?<=[\s"'/])([^\s/>="']++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>][^\s>]*+)"""
 )
+_NOTE = re.compile(r"\b(?:doc-)?noteref\b|\bfootnote-ref\b")
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});")
 
 
@@ -198,7 +200,7 @@ class _Reader:
         self._tags += 1
         match cut.kind:
             case "open":
-                token: Token = Opening(cut.name, raw)
+                token: Token = Opening(cut.name, raw, _script(cut))
             case "close":
                 token = Closing(cut.name, raw)
             case _ if cut.raw.startswith("<![CDATA["):
@@ -298,6 +300,12 @@ class _Reader:
         else:
             self.parts += original
         self.parts += [part for _, raw in run[end:] for part in raw]
+
+
+def _script(tag: _Cut) -> Script:
+    """How a tag writes its text, by its name or by what its attributes say."""
+    said = " ".join(tag.attributes.get(name, "") for name in ("epub:type", "role", "class"))
+    return "note" if _NOTE.search(said) else script_of(tag.name)
 
 
 def _is_edge(token: Token) -> bool:

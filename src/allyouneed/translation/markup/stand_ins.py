@@ -25,13 +25,20 @@ TRIES = 3
 def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
     """For each literal of a sentence the words that may stand for it in a try, counted from 0.
 
-    A number stands for a number, or for its placeholder, and a name for anything else. Amounts,
-    which models often copy ("5 kg"), are tried as they are first.
+    A number stands for a number, or for its placeholder, and a name for anything else. Amounts and
+    formulas, which models often copy ("5 kg", "CO2"), are tried as they are first.
     """
-    if all(one[:1].isdigit() and not _NUMBER.fullmatch(one) for one in literals):
+    if all(map(_is_copied, literals)):
         return [(AS_IT_IS, NAMES, NUMBERS)[number]] * len(literals)
     names, numbers = ((NAMES, NUMBERS), (NUMBERS, NAMES), (AS_IT_IS, AS_IT_IS))[number]
     return [numbers if _NUMBER.fullmatch(one) else names for one in literals]
+
+
+def _is_copied(literal: str) -> bool:
+    """Whether a literal is an amount or a word with digits, which a model often copies."""
+    if literal[:1].isdigit():
+        return not _NUMBER.fullmatch(literal)
+    return literal.isalnum() and any(map(str.isdigit, literal))
 
 
 @dataclass(frozen=True, slots=True)
