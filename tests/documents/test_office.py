@@ -186,6 +186,79 @@ def test_xlsx(aloud: Through) -> None:
     assert '<f>"a"&amp;B1</f><v>text</v>' in sheet
 
 
+# Parts of files, by the names that their programs give them
+
+CHART = (
+    '<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" {A}><c:ser>'
+    "<c:tx><c:strRef><c:f>Sheet1!$B$1</c:f><c:strCache><c:pt idx='0'><c:v>old sales</c:v></c:pt>"
+    "</c:strCache></c:strRef></c:tx><c:cat><c:strRef><c:f>Sheet1!$A$2</c:f><c:strCache>"
+    "<c:pt idx='0'><c:v>first &amp; last</c:v></c:pt></c:strCache></c:strRef></c:cat><c:val>"
+    "<c:numRef><c:f>Sheet1!$B$2</c:f><c:numCache><c:formatCode>General</c:formatCode>"
+    "<c:pt idx='0'><c:v>#N/A</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>"
+    "{external}</c:chartSpace>"
+)
+EXTERNAL = f'<c:externalData r:id="rId1" {R}/>'
+COMMENT = f"<comments {S}><comment><text><r><t>see here</t></r></text></comment></comments>"
+THREAD = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
+
+
+@pytest.mark.parametrize(
+    ("read", "whole", "name", "content", "told"),
+    [
+        (read_xlsx, xlsx(), "xl/comments1.xml", COMMENT, ">SEE HERE<"),
+        (read_xlsx, xlsx(), "xl/comments/comment1.xml", COMMENT, ">SEE HERE<"),
+        (
+            read_xlsx,
+            xlsx(),
+            "xl/threadedComments/threadedComment1.xml",
+            f'<ThreadedComments xmlns="{THREAD}"><text>see here</text></ThreadedComments>',
+            ">SEE HERE<",
+        ),
+        (
+            read_pptx,
+            pptx(),
+            "ppt/comments/comment1.xml",
+            f"<p:cmLst {P}><p:cm><p:text>see here</p:text></p:cm></p:cmLst>",
+            ">SEE HERE<",
+        ),
+        (
+            read_pptx,
+            pptx(),
+            "ppt/comments/modernComment_100_0.xml",
+            f"<c:cmLst xmlns:c='x' {A}><a:p><a:r><a:t>see here</a:t></a:r></a:p></c:cmLst>",
+            ">SEE HERE<",
+        ),
+    ],
+)
+def test_comments(
+    read: Read, whole: bytes, name: str, content: str, told: str, aloud: Through
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(whole)) as file:
+        entries = {one: file.read(one).decode() for one in file.namelist()}
+    assert told in entry(aloud(read, packed({**entries, name: HEAD + content})), name)
+
+
+@pytest.mark.parametrize(
+    ("read", "whole", "name"),
+    [
+        (read_pptx, pptx(), "ppt/charts/chart3.xml"),
+        (read_docx, docx(), "word/charts/chart1.xml"),
+        (read_xlsx, xlsx(), "xl/charts/chart1.xml"),
+    ],
+)
+def test_names_in_charts(read: Read, whole: bytes, name: str, aloud: Through) -> None:
+    with zipfile.ZipFile(io.BytesIO(whole)) as file:
+        entries = {one: file.read(one).decode() for one in file.namelist()}
+    external = "" if read is read_xlsx else EXTERNAL
+    data = packed({**entries, name: HEAD + CHART.format(A=A, external=external)})
+    found = entry(aloud(read, data), name)
+    assert found == entry(data, name).replace("old sales", "OLD SALES").replace(
+        "first &amp; last", "FIRST &amp; LAST"
+    )
+    told = [note for note in read(data).notes if note.startswith(f"{name}: the workbook behind")]
+    assert len(told) == bool(external)
+
+
 ODT = """<?xml version="1.0"?>
 <office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:svg="s">
 <text:h>one <text:span text:style-name="T1">bold</text:span> head</text:h>

@@ -19,10 +19,11 @@ WORD = (
 )
 POWERPOINT = (
     r"ppt/(?:slides/slide|notesSlides/notesSlide|charts/chart)\d*\.xml",
-    r"ppt/diagrams/(?:data|drawing)\d*\.xml",
+    r"ppt/diagrams/(?:data|drawing)\d*\.xml|ppt/comments/(?:modernC|c)omment\w*\.xml",
 )
 EXCEL = (
-    r"xl/sharedStrings\.xml|xl/worksheets/sheet\d+\.xml|xl/comments\d*\.xml",
+    r"xl/sharedStrings\.xml|xl/worksheets/sheet\d+\.xml",
+    r"xl/comments\d*\.xml|xl/(?:comments/comment|threadedComments/threadedComment)\d*\.xml",
     r"xl/(?:drawings/drawing|charts/chart|diagrams/data|diagrams/drawing)\d*\.xml",
 )
 TITLE = r"docProps/core\.xml"
@@ -52,7 +53,7 @@ def read_docx(data: bytes) -> Document:
 
 
 def read_pptx(data: bytes) -> Document:
-    """The document of a PowerPoint file: slides, their notes, tables and charts.
+    """The document of a PowerPoint file: slides, their notes, comments, tables and charts.
 
     Raises:
         DataError: the file has another format, is damaged, or has a password or macros.
@@ -100,8 +101,8 @@ def archive_document(
             tree, codec = read_tree(content, name)
             found = text(tree, name)
             entries[name] = found.parts(), codec
-            if isinstance(found, OoxmlText) and found.tracked:
-                notes.append(f"{name}: it has tracked changes; deleted text stays as it is")
+            if isinstance(found, OoxmlText):
+                notes += (f"{name}: {note}" for note in found.notes())
         elif re.fullmatch(TITLE, name):
             tree, codec = read_tree(content, name)
             entries[name] = Properties(tree, name).parts(), codec

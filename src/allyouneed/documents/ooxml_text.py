@@ -24,21 +24,22 @@ from allyouneed.translation.markup.nodes import (
 )
 from allyouneed.translation.markup.passage import Passage
 
-_NAMESPACE = re.compile(
-    r"""xmlns(?::(\w+))?=["'][^"']*(wordprocessingml|drawingml|spreadsheetml)/(?:2006/)?main["']"""
-)
+_NAMESPACE = re.compile(r"""xmlns(?::(\w+))?=["'][^"']*?/([^"'/]+/(?:2006/|2018/)?[^"'/]+)["']""")
+WORD, DRAWING, CHART = "wordprocessingml/main", "drawingml/main", "drawingml/chart"
+SHEET, SLIDE, THREAD = "spreadsheetml/main", "presentationml/main", "spreadsheetml/threadedcomments"
 _INSIDE = frozenset(
     ["bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "sdtContent"]
 ) | {"smartTag"}
+_LEFT = frozenset(["del", "moveFrom", "oMath", "oMathPara", "instrText", "numCache", "numLit"])
 _DROPPED = frozenset(["proofErr", "lastRenderedPageBreak", "softHyphen", "rPh"])
 _OF_SPELLING = re.compile(
     r"""<\w+:(?:lang|noProof|proofErr)\b[^>]*?/>|\s(?:\w+:)?(?:rsid\w*|lang|altLang|dirty|err|"""
     r"""smtClean|noProof)=(?:"[^"]*"|'[^']*')"""
 )
 _NO_PROPERTIES = re.compile(r"<\S+?\s*/>|<(\S+?)\s*>\s*</\1>")
-_FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
 _VERTICAL = re.compile(r"vertAlign\s[^>]*?val=[\"'](sub|super)script")
 _BASELINE = re.compile(r"\sbaseline=[\"'](-?)[1-9]")
+_FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
 
 
 MakeRun = Callable[[str, str], str]
@@ -70,28 +71,51 @@ class OoxmlText(XmlText):
         super().__init__(tree, name)
         root = tree.text[tree.root.begin : tree.root.inner]
         head = root + "".join(re.findall(r"<[^<>]*xmlns[^<>]*>", tree.text))
-        self._word, self._drawing, self._sheet = set[str](), set[str](), set[str]()
+        self._prefixes: dict[str, set[str]] = {}
         for match in _NAMESPACE.finditer(head):
-            prefix = f"{match[1]}:" if match[1] else ""
-            kinds = {"wordprocessingml": self._word, "drawingml": self._drawing}
-            kinds.get(match[2], self._sheet).add(prefix)
+            name = re.sub(r"/\d+/", "/", match[2])
+            self._prefixes.setdefault(name, set()).add(f"{match[1]}:" if match[1] else "")
         self.left_texts: frozenset[str] = frozenset()
         self.tracked = False
 
     def is_paragraph(self, element: Element) -> bool:
         """Whether the element is a paragraph of text, or a string of a sheet."""
         if element.local == "p":
-            return element.prefix in self._word or element.prefix in self._drawing
-        return element.local in ("si", "is", "text") and element.prefix in self._sheet
+            return self._is_of(element, WORD, DRAWING)
+        if element.local in ("si", "is", "text") and self._is_of(element, SHEET):
+            return True
+        return self._is_bare(element)
 
     def is_left(self, element: Element) -> bool:
-        """Deleted text, mathematics, and names of a table's columns, to which formulas refer."""
-        if element.local in ("si", "is") and self.left_texts:
+        """Deleted text, mathematics, numbers of charts, and names of a table's columns, to which
+        formulas refer."""
+        if element.local in ("si", "is", "v") and self.left_texts:
             return self.tree.content(element) in self.left_texts
-        return element.local in ("del", "moveFrom", "oMath", "oMathPara", "instrText")
+        return element.local in _LEFT
+
+    def notes(self) -> Iterator[str]:
+        """What the user has to know about texts that are not translated."""
+        if self.tracked:
+            yield "it has tracked changes; deleted text stays as it is"
+        if self._prefixes.get(CHART) and self.tree.root.child("externalData"):
+            yield (
+                "the workbook behind this chart stays as it is; the chart's old texts come back "
+                "when its data are edited"
+            )
+
+    def _is_of(self, element: Element, *namespaces: str) -> bool:
+        return any(element.prefix in self._prefixes.get(name, ()) for name in namespaces)
+
+    def _is_bare(self, element: Element) -> bool:
+        """Whether it holds text without properties: a name in a chart, or a comment."""
+        if element.local == "v":
+            return self._is_of(element, CHART)
+        return element.local == "text" and self._is_of(element, SLIDE, THREAD)
 
     def passage(self, element: Element) -> Passage:
         """The text of a paragraph; its properties are copied."""
+        if self._is_bare(element):
+            return self.simple_passage(element, (self.tree.content(element),))
         children = element.children
         begin = element.inner
         if children and children[0].local == "pPr":
@@ -198,7 +222,7 @@ class OoxmlText(XmlText):
     def _maker(self, paragraph: Element) -> "MakeRun":
         """A function that writes the runs of a paragraph of this kind."""
         prefix = paragraph.prefix
-        keep = "" if prefix in self._drawing else ' xml:space="preserve"'
+        keep = "" if self._is_of(paragraph, DRAWING) else ' xml:space="preserve"'
         bare = paragraph.local in ("si", "is") and paragraph.child("r") is None
 
         def make(text: str, style: str) -> str:
@@ -223,6 +247,15 @@ def _commonest(tokens: Sequence["_Run | Node"]) -> str:
         if isinstance(token, _Run):
             lengths[token.style] = lengths.get(token.style, 0) + len(token.text)
     return max(lengths, key=lambda style: lengths[style]) if lengths else ""
+
+
+def _script(style: str) -> Script:
+    """Whether the properties of a run make it a subscript or a superscript."""
+    if found := _VERTICAL.search(style):
+        return "sub" if found[1] == "sub" else "super"
+    if found := _BASELINE.search(style):
+        return "sub" if found[1] else "super"
+    return ""
 
 
 def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ...]:
@@ -250,15 +283,6 @@ def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ..
 
 def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
     """The XML of nodes as runs; `style` are the properties of their plain text."""
-def _script(style: str) -> Script:
-    """Whether the properties of a run make it a subscript or a superscript."""
-    if found := _VERTICAL.search(style):
-        return "sub" if found[1] == "sub" else "super"
-    if found := _BASELINE.search(style):
-        return "sub" if found[1] else "super"
-    return ""
-
-
     text = ""
     for node in [*nodes, None]:
         if isinstance(node, (str, Kept)):
@@ -269,6 +293,8 @@ def _script(style: str) -> Script:
             text = ""
         if isinstance(node, Void):
             yield joined(node.raw)
+        elif isinstance(node, Bound):
+            yield from _runs(node.inside, style, make)
         elif isinstance(node, Around):
             first = node.opening[0]
             if isinstance(first, _Style):
@@ -277,5 +303,3 @@ def _script(style: str) -> Script:
                 yield joined(node.opening)
                 yield from _runs(node.inside, style, make)
                 yield joined(node.closing)
-        elif isinstance(node, Bound):
-            yield from _runs(node.inside, style, make)
