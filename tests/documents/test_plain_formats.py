@@ -168,6 +168,25 @@ def test_markdown(aloud: Through) -> None:
         assert translated in found
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (r"yes \| no", r"YES \| NO"),
+        (r"a `b \| c` d", r"A `b \| c` D"),
+        (r"**so \| so** on", r"**SO \| SO** ON"),
+        (r"[to \| fro](http://a.b/c\|d) go", r"[TO \| FRO](http://a.b/c\|d) GO"),
+        (r"a \\| b", r"A \\| B"),
+        ("- a dash", "- A DASH"),
+    ],
+)
+def test_a_bar_in_a_cell_stays_in_the_cell(cell: str, expected: str, aloud: Through) -> None:
+    table = "| head | two |\n|------|-----|\n| {} | end |\n"
+    found = aloud(read_markdown, table.format(cell).encode()).decode()
+    assert found == table.format(expected).replace("head", "HEAD").replace("two", "TWO").replace(
+        "end", "END"
+    )
+
+
 def test_html_in_a_list_of_markdown_is_told() -> None:
     document = read_markdown(b"word\n\n- one\n\n  <div>two</div>\n")
     assert document.notes == ["line 5: HTML in a list or quote stays as it is"]

@@ -99,6 +99,8 @@ def read_markdown(data: bytes) -> Document:
         if _MATH_BLOCK.fullmatch(text, begin, end):
             continue
         content = "\n".join(text[b:e] for b, e in block.lines)
+        if block.is_cell:
+            content = content.replace("\\|", "|")  # as the parser does, before all else
         where = f"line {block.line}"
         spelt: dict[str, str] = {}
         try:
@@ -109,12 +111,13 @@ def read_markdown(data: bytes) -> Document:
             notes.append(f"{where}: stays as it is, because its Markdown is not understood")
             continue
         if any(has_words(node) for node in _texts(nodes)):
-            escape = _escape("".join(_texts(nodes)), spelt, block.is_cell)
+            escape = _escape("".join(_texts(nodes)), spelt)
             write = _writer(text, block)
             passage = Passage(nodes, (text[begin:end],), escape, where, write)
             places.append((begin, end, passage))
-        elif len(nodes) == 1 and isinstance(nodes[0], Void) and len(block.lines) == 1:  # a picture
-            places.append((begin, end, Passage(nodes, nodes[0].raw, str, where)))
+        elif len(nodes) == 1 and isinstance(nodes[0], Void) and content == text[begin:end]:
+            picture = nodes[0]
+            places.append((begin, end, Passage(nodes, picture.raw, str, where)))
     places.sort(key=lambda place: place[0])
     return encoded.document(spliced(text, places), notes, PROTECTED)
 
@@ -171,13 +174,24 @@ def _blocks(
                 break
             here = max(cursor, begins[number])
             limit = begins[number + 1] if number + 1 < len(begins) else len(text)
-            place = text.find(line, here, limit)
-            if place < 0:
+            place = _place(line, text, here, limit, inside_cell)
+            if place is None:
                 break
-            lines.append((place, place + len(line)))
-            cursor = place + len(line)
+            lines.append(place)
+            cursor = place[1]
         else:
             yield _Block(token, lines, first + 1, inside_cell)
+
+
+def _place(line: str, text: str, begin: int, end: int, in_cell: bool) -> tuple[int, int] | None:
+    """The place of a line in text[begin:end], or None. In a cell the parser leaves out the
+    backslash before a bar."""
+    if in_cell and "|" in line:
+        written = re.compile(r"\\?\|".join(map(re.escape, line.split("|"))))
+        found = written.search(text, begin, end)
+        return found.span() if found else None
+    place = text.find(line, begin, end)
+    return (place, place + len(line)) if place >= 0 else None
 
 
 def _nodes(block: _Block, content: str, spelt: dict[str, str]) -> tuple[Node, ...]:
@@ -283,7 +297,7 @@ def _image(content: str, cursor: int, image: "MarkdownToken", tokens: list[Token
     alt = content[begin:end]
     middle: Part = alt
     if has_words(alt) and not re.search(r"[*_`\[\]<\\&]", alt):
-        middle = Passage((alt,), (alt,), _escape(alt, {}, is_cell=False), "text of a picture")
+        middle = Passage((alt,), (alt,), _escape(alt, {}), "text of a picture")
     tokens.append(Void(("![", middle, tail[0])))
     return tail.end()
 
@@ -306,13 +320,11 @@ def _texts(nodes: Nodes) -> Iterator[str]:
             yield from _texts(node.inside)
 
 
-def _escape(source: str, spelt: Mapping[str, str], is_cell: bool) -> Callable[[str], str]:
+def _escape(source: str, spelt: Mapping[str, str]) -> Callable[[str], str]:
     """A function that writes text so that Markdown reads it as text. Special characters that the
     source does not have are escaped; all others are written as the source writes them."""
     special = {sign: f"\\{sign}" for sign in _SPECIAL if sign not in source}
     special |= {sign: raw for sign, raw in spelt.items() if len(sign) == 1 and not sign.isspace()}
-    if is_cell:
-        special["|"] = "\\|"
     table = str.maketrans(special)
     return lambda text: re.sub(r"\s+", " ", text).translate(table)
 
@@ -333,6 +345,8 @@ def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
 
     def write(passage: Passage) -> str:
         written = _written(passage.target or (), passage.escape)
+        if block.is_cell:
+            return written.replace("|", "\\|").replace(BREAK, " ")
         if _BLOCK_START.match(written) and not _BLOCK_START.match(text, begin, last[1]):
             written = re.sub(r"([-+*>#|=~.)])", r"\\\1", written, count=1)
         first = " " * (begin - line_begin)
@@ -354,8 +368,8 @@ def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:
                 parts.append(escape(literal))
             case Void(raw=raw):
                 parts.append(re.sub(r"\n[ \t>]*", "\n", joined(raw)))
+            case Bound(inside=inside):
+                parts.append(_written(inside, escape))
             case Around(opening=opening, inside=inside, closing=closing):
                 parts += [joined(opening), _written(inside, escape), joined(closing)]
     return "".join(parts)
-            case Bound(inside=inside):
-                parts.append(_written(inside, escape))
