@@ -248,6 +248,45 @@ def test_cues_of_a_sentence_that_is_turned_round_all_have_words(turned: Through)
     assert len(second.split("\n")) >= 3
 
 
+TWO_LINES = """\
+1
+00:00:01,000 --> 00:00:03,000
+[door closes]
+Where <i>are you</i> going?
+
+2
+00:00:03,100 --> 00:00:05,000
+I went
+(he sighs)
+
+3
+00:00:05,000 --> 00:00:06,000
+to the house. <i>Right?
+Or never.</i>
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_that_stand_alone_and_ends_of_sentences_keep_their_lines(
+    end: str, aloud: Through, turned: Through
+) -> None:
+    data = TWO_LINES.replace("\n", end)
+    loud = TWO_LINES.upper().replace("<I>", "<i>").replace("</I>", "</i>").replace("\n", end)
+    assert aloud(read_srt, data.encode()).decode() == loud
+    cues = turned(read_srt, data.encode()).decode().split(end * 2)
+    assert [cue.split(end)[2:] for cue in cues] == [
+        ["closes] [door", "going? <i>you are</i> Where"],
+        ["house.", "sighs) (he"],
+        ["the to went I <i>Right?", "never. Or</i>", ""],
+    ]
+
+
+def test_long_lines_of_cues_are_broken_as_the_file_breaks_lines(aloud: Through) -> None:
+    data = "1\r\n00:00:01,000 --> 00:00:03,000\r\n" + "a word and " * 8 + "\r\nmore.\r\n"
+    found = aloud(read_srt, data.encode()).decode()
+    assert found.count("\n") == found.count("\r\n") == data.count("\n")
+
+
 def test_vtt(aloud: Through) -> None:
     vtt = "WEBVTT - a title\n\nNOTE not this\n\nSTYLE\n::cue {}\n\nid\n"
     vtt += "00:01.000 --> 00:02.000 align:left\n"

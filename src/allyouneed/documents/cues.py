@@ -12,13 +12,14 @@ from allyouneed.translation.markup.placement import placed
 
 WIDTH = 42  # characters of a line, the usual limit
 EVEN = 8.0  # weight of equal shares of text, in source and translation, beside the words' votes
+LINE_END = "\n"  # kept behind a sentence that ends within a cue
 NOTHING = "…"  # shown in a cue for which the translation has no word left
 
 
 class Cues(Passage):
     """The text of neighbouring cues as one passage. Each outermost `Around` node is a cue."""
 
-    __slots__ = ("shapes",)
+    __slots__ = ("newline", "shapes")
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Cues(Passage):
         lines = [original.splitlines() or [""] for original in originals]
         widest = max(len(plain(cue)) // len(own) for cue, own in zip(cues, lines, strict=True))
         self.shapes = [(len(own), max(widest, WIDTH)) for own in lines]
+        self.newline = "\r\n" if any("\r\n" in original for original in originals) else "\n"
 
     def take(self, carried: Carried) -> None:
         """Sets the translation and divides it among the cues."""
@@ -49,7 +51,10 @@ class Cues(Passage):
         cues = [node for node in self.target if isinstance(node, Around)]
         text = escaped(cues[number].inside, self.escape).strip()
         lines, width = self.shapes[number]
-        return balanced(text, max(lines, 2), width) or NOTHING
+        sentences = [one for one in text.split(LINE_END) if one.strip()]
+        room = max(lines, 2) - len(sentences) + 1  # lines for one sentence
+        written = LINE_END.join(balanced(one, room, width) for one in sentences)
+        return written.replace(LINE_END, self.newline) or NOTHING
 
 
 class Cue:

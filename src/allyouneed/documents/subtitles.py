@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allyouneed.documents.cues import Cue, Cues
+from allyouneed.documents.cues import LINE_END, Cue, Cues
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
@@ -19,7 +19,9 @@ _TIMES = re.compile(
 )
 _EMPTY_LINE = re.compile(r"(?>\r\n|\n|\r)(?=[ \t]*(?:\n|\r))")
 _TAG = re.compile(r"</?\w[^<>\n]*>|\{\\[^{}\n]*\}")
+_MARK = re.compile(rf"{_TAG.pattern}|[\r\n]\s*")
 _SENTENCE_END = re.compile(r"[.!?…:。！？♪][\"'”’»)\]]*\s*\Z")
+_IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _DASH = re.compile(r"[-–—‐]\s*")
 _DIALOGUE = re.compile(r"^(Dialogue:[^\r\n]*)", re.MULTILINE)
 _ASS_MARK = re.compile(r"\{[^{}]*\}|\\[Nnh]")
@@ -29,8 +31,8 @@ PAUSE = 3.0  # at most so many seconds between the cues of one sentence
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A cue: the place of its text in the file, and the seconds from `start` to `stop` in which it
-    is shown."""
+    """The text of a cue, or one line of it that stands alone: its place in the file, and the
+    seconds from `start` to `stop` in which it is shown."""
 
     begin: int
     end: int
@@ -38,6 +40,7 @@ class _Shown:
     start: float
     stop: float
     line: int
+    is_alone: bool = False
 
     @property
     def is_dialogue(self) -> bool:
@@ -87,6 +90,7 @@ def _read_cues(data: bytes, escape: Escape, html_like: bool) -> Document:
         )
         found.append(cues)
         places += [(cue.begin, cue.end, Cue(cues, n)) for n, cue in enumerate(group)]
+    places.sort(key=lambda place: place[0])
     document = encoded.document(spliced(encoded.text, places))
     document.passages = found
     return document
@@ -103,7 +107,26 @@ def _cues(text: str) -> list[_Shown]:
         counted = match.end()
         if "-->" not in body and has_words(_TAG.sub("", body)):
             start, stop = _seconds(match.groups()[:4]), _seconds(match.groups()[4:])
-            found.append(_Shown(match.end(), match.end() + len(body), body, start, stop, line))
+            for begin, end, is_alone in _texts(body):
+                place = match.end() + begin, match.end() + end
+                found.append(_Shown(*place, body[begin:end], start, stop, line, is_alone))
+    return found
+
+
+def _texts(body: str) -> list[tuple[int, int, bool]]:
+    """The texts of a cue: (begin, end, whether it stands alone). A line in brackets, such as
+    `[door closes]`, stands alone. The lines between two of them are one text."""
+    found: list[tuple[int, int, bool]] = []
+    begin = 0
+    for line in body.splitlines(keepends=True):
+        end = begin + len(line.rstrip())
+        if _IN_BRACKETS.fullmatch(_TAG.sub("", line).strip()):
+            found.append((begin, end, True))
+        elif found and not found[-1][2]:
+            found[-1] = found[-1][0], end, False
+        else:
+            found.append((begin, end, False))
+        begin += len(line)
     return found
 
 
@@ -114,9 +137,11 @@ def _seconds(parts: Sequence[str | None]) -> float:
 
 
 def _groups(shown: Sequence[_Shown]) -> list[list[_Shown]]:
-    """The cues in groups. A sentence that runs over several cues is in one group."""
+    """The cues in groups. A sentence that runs over several cues is in one group. A text that
+    stands alone is a group, and may stand between the cues of another one."""
+    alone = [[cue] for cue in shown if cue.is_alone]
     groups: list[list[_Shown]] = []
-    for cue in shown:
+    for cue in (one for one in shown if not one.is_alone):
         last = groups[-1][-1] if groups else None
         goes_on = (
             last is not None
@@ -129,7 +154,7 @@ def _groups(shown: Sequence[_Shown]) -> list[list[_Shown]]:
             groups[-1].append(cue)
         else:
             groups.append([cue])
-    return groups
+    return sorted([*groups, *alone], key=lambda group: group[0].begin)
 
 
 def _dialogue_lines(cue: _Shown) -> list[tuple[int, int, str]]:
@@ -149,17 +174,26 @@ def _dialogue_lines(cue: _Shown) -> list[tuple[int, int, str]]:
 def _nodes(text: str, html_like: bool) -> tuple[Node, ...]:
     tokens: list[Token] = []
     place = 0
-    for match in _TAG.finditer(text):
-        tokens.append(_words(text[place : match.start()], html_like))
+    for match in _MARK.finditer(text):
         raw = match[0]
+        words = text[place : match.start()]
+        tokens.append(_words(words.rstrip() if raw.isspace() else words, html_like))
         name = re.sub(r"[\s.>].*", "", raw.strip("</"), flags=re.DOTALL).lower()
-        if raw.startswith("{") or name[:1].isdigit():
+        if raw.isspace():
+            tokens.append(_line_end(text, match))
+        elif raw.startswith("{") or name[:1].isdigit():
             tokens.append(Void((raw,)))
         else:
             tokens.append((Closing if raw.startswith("</") else Opening)(name, (raw,)))
         place = match.end()
     tokens.append(_words(text[place:], html_like))
     return nested(tokens)
+
+
+def _line_end(text: str, match: re.Match[str]) -> Void | str:
+    """The line end behind a sentence stays there. Behind other words it is a space."""
+    before = _TAG.sub("", text[: match.start()])
+    return Void((LINE_END,), " ") if _SENTENCE_END.search(before) else " "
 
 
 def _words(text: str, html_like: bool) -> str:
