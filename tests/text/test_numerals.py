@@ -16,7 +16,13 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("It grew to 3,400,000.", "Es wuchs auf 3.400.", EN_DE, ["3,400,000"]),
         ("It leaves at 10:30 on 3 May.", "Er fährt um zehn Uhr dreißig im Mai ab.", EN_DE, ["3"]),
         ("Es sind 6 von ihnen.", "There are sixty of them.", DE_EN, ["6"]),
+        ("At 10:30 a.m. on 3 May, he left.", "Am 3. Mai ging er.", EN_DE, ["10:30"]),
+        ("Er ging um 16:15 Uhr.", "He left.", DE_EN, ["16:15"]),
         # in another form
+        ("At 10:30 a.m. on 3 May, he left.", "Am 3. Mai um halb elf ging er.", EN_DE, []),
+        ("He left at 4:15 pm.", "Er ging um 16 Uhr 15.", EN_DE, []),
+        ("He left at 4:15 pm.", "Um Viertel nach vier ging er.", EN_DE, []),
+        ("Er ging um 12:00 Uhr.", "He left at noon.", DE_EN, []),
         ("It grew to 3,400,000.", "Es wuchs auf 3.400.000.", EN_DE, []),
         ("It grew to 3,400,000.", "Es wuchs auf 3 400 000.", EN_DE, []),
         ("Es kostet 3,50 Euro.", "It costs 3.50 euros.", DE_EN, []),
