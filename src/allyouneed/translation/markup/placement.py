@@ -52,6 +52,8 @@ def placed(
     by alignment, as is markup without text. `ranges` prescribes the places of outermost nodes, in
     characters of the translation; these places must not overlap.
     """
+    if all(isinstance(node, str) for node in source):
+        return tidy([transfer.text])
     return _Placement(source, transfer, ranges or {}).nodes()
 
 
