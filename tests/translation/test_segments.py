@@ -8,7 +8,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.assembly import best_combinations
 from allyouneed.translation.segments import Segmenter
-from allyouneed.translation.words import WordCounter, word_numbers
+from allyouneed.translation.words import WordCounter, units_at, word_numbers
 
 FEW = settings(max_examples=50, deadline=None)
 SPACED = st.text(alphabet=list("ab.é字 \t\n\u00a0\u3000"), max_size=60)
@@ -119,6 +119,42 @@ def test_words_are_counted_across_pieces(pieces: list[str]) -> None:
         assert counter.next == len(f"{so_far}x".split()) - 1
         counter.add(piece)
     assert counter.words == len("".join(pieces).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "numbers", "units"),
+    [
+        ("one two", [(0, 1), (1, 3), (3, 7), (7, 7)], [0, 0, 1, -1], [(0, 3), (4, 7)]),
+        ("去年巴黎", [(0, 2), (2, 3), (3, 4)], [0, 1, 2], [(0, 2), (2, 3), (3, 4)]),
+        ("去年巴黎", [(0, 1), (0, 1), (1, 4)], [0, 0, 1], [(0, 1), (1, 4)]),  # two bytes of one
+        ("x去 Tom", [(0, 1), (1, 2), (2, 4), (4, 6)], [0, 1, 2, 2], [(0, 1), (1, 2), (3, 6)]),
+    ],
+)
+def test_units_are_words_or_tokens_of_characters(
+    text: str, spans: list[tuple[int, int]], numbers: list[int], units: list[tuple[int, int]]
+) -> None:
+    assert units_at(text, spans) == (numbers, units)
+
+
+class Weights(list[list[float]]):
+    def tolist(self) -> list[list[float]]:
+        return self
+
+
+def test_texts_without_spaces_have_links_of_characters(segmenter: Segmenter) -> None:
+    tokenizer = segmenter.tokenizer
+    [segment] = segmenter.cut("a 字é").segments
+    source, target = tokenizer.encode(segment.seen), tokenizer.encode("字a")
+    texts = [segment.seen[b:e].strip() for b, e in source.spans]
+    said = ["字a"[b:e] for b, e in target.spans]
+    weights = Weights([[float(s == t) + 0.01 for s in texts] for t in said])
+    found = segment.aligned(weights, source.ids, target.ids, tokenizer)
+    assert set(found.characters) == {((2, 3), (0, 1)), ((0, 1), (1, 2))}
+    [spaced] = segmenter.cut("a é").segments
+    ids = tokenizer.encode(spaced.seen).ids
+    assert not spaced.aligned(
+        Weights([[1.0] * len(ids)] * len(ids)), ids, ids, tokenizer
+    ).characters
 
 
 def hypothesis(score: float) -> Hypothesis:

@@ -4,10 +4,25 @@ S source length · T target length
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 Alignment = tuple[tuple[int, int], ...]
 """Pairs (source word, target word), both counted from 0. White space separates words."""
+
+
+Span = tuple[int, int]
+CharacterLinks = tuple[tuple[Span, Span], ...]
+"""Pairs (characters of the source, characters of the target), each as (begin, end)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """The links of a text and its translation: of words, and of characters where one of the texts
+    has a script without spaces."""
+
+    words: Alignment
+    characters: CharacterLinks = ()
 
 
 class AnyArray(Protocol):

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_ATOM = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+|[^\w\s]")
-_UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""The characters of scripts without spaces, as a set in a regular expression has them."""
+_ATOM = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")
+_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class Atom:
 def is_unspaced(sign: str) -> bool:
     """Whether a character is of a script that is written without spaces."""
     return _UNSPACED_SIGN.match(sign) is not None
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether a text has characters of a script that is written without spaces."""
+    return _UNSPACED_SIGN.search(text) is not None
 
 
 def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:

@@ -1,12 +1,12 @@
 """Puts the translations of a text's segments together as the translation of the text."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.links import Aligned, Alignment, CharacterLinks, Span
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.protocol import AnyTokenizer
@@ -41,7 +41,7 @@ class Found:
     """
 
     hypotheses: Sequence[Hypothesis]
-    alignment: Alignment | None = None
+    alignment: Aligned | None = None
     notes: tuple[str, ...] = ()
     in_capitals: bool = False
     source_ids: Sequence[int] = ()
@@ -116,6 +116,7 @@ def _one_way(
     begin, length = 0, 0  # of the segment in the source, and of the translation so far
     sentences: list[SentenceConfidence] = []
     words: list[Sequence[float]] = []
+    links: list[tuple[Span, Span]] = []
     for segment in cut.segments:
         text = ""
         if segment.text:
@@ -125,6 +126,9 @@ def _one_way(
             sure = one.sureness(hypothesis, tokenizer, given, segment.seen, written)
             if hypothesis is one.hypotheses[0]:
                 faults += ((segment.text, fault) for fault in one.faults)
+                inside = max(text.find(written), 0)
+                places = begin + len(segment.before), length + len(segment.before) + inside
+                links += _moved(one.alignment.characters if one.alignment else (), *places)
             if sure is not None:
                 count = len(hypothesis.ids) - given
                 doubtful = doubtful_words(sure[1], written)
@@ -160,7 +164,14 @@ def _one_way(
         sentence_confidences=tuple(sentences),
         word_confidences=words_of(words, text),
         terms=tuple(terms),
+        character_links=tuple(links),
     )
+
+
+def _moved(links: CharacterLinks, source: int, target: int) -> Iterator[tuple[Span, Span]]:
+    """The links, where `source` and `target` more characters stand before them."""
+    for (b, e), (begin, end) in links:
+        yield (b + source, e + source), (begin + target, end + target)
 
 
 def best_combinations(
@@ -189,7 +200,8 @@ def joined_alignment(cut: Cut, found: Sequence[Found], tokenizer: AnyTokenizer) 
         target.add(segment.before)
         if segment.text:
             one = next(waiting)
-            links += [(source.next + i, target.next + j) for i, j in one.alignment or ()]
+            words = one.alignment.words if one.alignment else ()
+            links += [(source.next + i, target.next + j) for i, j in words]
             source.add(segment.text)
             target.add(tokenizer.target.decode(one.hypotheses[0].ids).strip())
         source.add(segment.after)

@@ -8,7 +8,7 @@ from allyouneed.checks import expect
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.links import Aligned
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.engine import Engine
@@ -209,7 +209,7 @@ class OpenedModel:
                 whole = [one for one in others if not self._lost(part, at, one)]
                 if whole and _is_near(whole[0], found[n][0]):
                     found[n], lost[n] = whole[:1], ()
-        alignments: list[Alignment | None] = [None] * len(taken)
+        alignments: list[Aligned | None] = [None] * len(taken)
         if heads and taken:
             searched = replace(job, ids=[both.ids[n] for n in taken])
             alignments = [*self._alignments(searched, [one[0] for one in found], heads)]
@@ -317,8 +317,8 @@ class OpenedModel:
 
     def _alignments(
         self, job: Job, best: Sequence[Hypothesis], heads: AlignmentHeads
-    ) -> list[Alignment]:
-        """The alignment of each segment's best hypothesis, from the attention that the search kept,
+    ) -> list[Aligned]:
+        """The links of each segment's best hypothesis, from the attention that the search kept,
         or from the core model's attention if the engine keeps none."""
         if any(one.attention_TS is None for one in best):
             from allyouneed.translation.teacher_forcing import align
@@ -326,7 +326,7 @@ class OpenedModel:
             targets = [one.ids for one in best]
             return align(self.model, self.tokenizer, job.segments, job.ids, targets, heads)
         return [
-            segment.alignment(one.attention_TS, ids, one.ids, self.tokenizer)
+            segment.aligned(one.attention_TS, ids, one.ids, self.tokenizer)
             for segment, ids, one in zip(job.segments, job.ids, best, strict=True)
             if one.attention_TS is not None
         ]

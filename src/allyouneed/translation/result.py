@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from allyouneed.decoding.links import Alignment, pharaoh
+from allyouneed.decoding.links import Alignment, CharacterLinks, pharaoh
 from allyouneed.translation.confidence import SentenceConfidence
 from allyouneed.translation.terms.use import TermUse
 
@@ -55,6 +55,8 @@ class Translation(Score):
     `alternatives` are the n best translations, this one first, if the call asks for several.
     `alignment` holds pairs (source word, target word), counted from 0; white space separates words.
     `pharaoh` prints it. It is None if the call does not ask for it, and for alternatives.
+    `character_links` say more where a text has a script without spaces: they are pairs of places
+    (begin, end) in `source` and `text`.
     `confidence`, 0 to 1, is the probability that a reader accepts the translation, and
     `word_confidences` the probability that each word of `text` (what white space separates) is
     right; they are None and empty if the model's folder has no calibration (`allyouneed
@@ -76,6 +78,7 @@ class Translation(Score):
     confidence: float | None = None
     sentence_confidences: tuple[SentenceConfidence, ...] = ()
     word_confidences: tuple[float, ...] = ()
+    character_links: CharacterLinks = ()
 
     def __str__(self) -> str:
         return self.text

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
 
-from allyouneed.decoding.links import Alignment, AnyArray, word_alignment
+from allyouneed.decoding.links import Aligned, AnyArray, word_alignment
+from allyouneed.text.atoms import has_unspaced
 from allyouneed.text.clean import clean
 from allyouneed.text.dressing import Dresser
 from allyouneed.text.language_check import misfit
@@ -16,7 +17,7 @@ from allyouneed.translation.lost import lost
 from allyouneed.translation.terms.annotation import annotated, without_terms
 from allyouneed.translation.terms.glossary import FoundTerm, Glossary
 from allyouneed.translation.terms.use import TermUse, uses
-from allyouneed.translation.words import word_numbers, words_at
+from allyouneed.translation.words import units_at, word_numbers, words_at
 
 _WORD = re.compile(r"\S+")
 
@@ -112,20 +113,30 @@ class Segment:
         terms = tuple(one.within(self.small or self.seen) for one in self.terms)
         return replace(self, terms=terms)
 
-    def alignment(
+    def aligned(
         self,
         attention_TS: AnyArray,
         source: Sequence[int],
         target: Sequence[int],
         tokenizer: AnyTokenizer,
-    ) -> Alignment:
-        """The word alignment, from the attention of the `target` ids to the `source` ids."""
+    ) -> Aligned:
+        """The links of words, and of characters if they are needed, from the attention of the
+        `target` ids to the `source` ids."""
         told = len(self.code.split())  # words that are not of the text
         text, places = without_terms(source, -1 if self.term_mark is None else self.term_mark)
         numbers = [max(word - told, -1) for word in word_numbers(tokenizer, text)]
         seen = [numbers[place] for place in places]
         words = word_numbers(tokenizer.target, target)
-        return word_alignment(attention_TS, self.typed_words(seen), words)
+        links = word_alignment(attention_TS, self.typed_words(seen), words)
+        said = tokenizer.target.decode(target)
+        if not (has_unspaced(self.seen) or has_unspaced(said)):
+            return Aligned(links)
+        before = len(tokenizer.decode(text)) - len(self.seen)
+        spans = [(begin - before, end - before) for begin, end in tokenizer.spans(text)]
+        own, units = units_at(self.seen, spans)
+        theirs, others = units_at(said, tokenizer.target.spans(target))
+        pairs = word_alignment(attention_TS, [own[place] for place in places], theirs)
+        return Aligned(links, tuple((self.typed(*units[s]), others[t]) for s, t in pairs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data.padding import padded
 from allyouneed.decoding.alignment import cross_attention_map
 from allyouneed.decoding.alignment_heads import AlignmentHeads
-from allyouneed.decoding.links import Alignment
+from allyouneed.decoding.links import Aligned
 from allyouneed.decoding.scoring import score_targets
 from allyouneed.engine.batches import batches_of_like_length
 from allyouneed.errors import AllYouNeedError, DataError
@@ -73,15 +73,15 @@ def align(
     sources: Ids,
     targets: Ids,
     heads: AlignmentHeads,
-) -> list[Alignment]:
-    """The word alignment of each segment, given the ids of its source and of its translation."""
-    found: dict[int, Alignment] = {}
+) -> list[Aligned]:
+    """The links of each segment, given the ids of its source and of its translation."""
+    found: dict[int, Aligned] = {}
     for chosen in batches_of_like_length([len(source) for source in sources]):
         source_BS = _padded(model, [sources[n] for n in chosen])
         target_BT = _padded(model, [targets[n] for n in chosen])
         weights_BTS = cross_attention_map(model, source_BS, target_BT, heads)
         for n, weights_TS in zip(chosen, weights_BTS, strict=True):
-            found[n] = segments[n].alignment(weights_TS, sources[n], targets[n], tokenizer)
+            found[n] = segments[n].aligned(weights_TS, sources[n], targets[n], tokenizer)
     return [found[n] for n in range(len(segments))]
 
 

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
+from allyouneed.text.atoms import is_unspaced
 from allyouneed.text.protocol import AnyTokenizer
 
 _WORD = re.compile(r"\S+")
@@ -42,3 +43,37 @@ def words_at(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
         bisect_left(begins, end) - 1 if text[begin:end] and not text[end - 1].isspace() else -1
         for begin, end in spans
     ]
+
+
+def units_at(
+    text: str, spans: Iterable[tuple[int, int]]
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """The number of the unit of each token at a place (begin, end) of a text, and the places of the
+    units.
+
+    A unit is a word; in scripts that are written without spaces, it is the characters of a token.
+    Tokens without text have the number -1.
+    """
+    numbers: list[int] = []
+    units: list[tuple[int, int]] = []
+    for begin, end in spans:
+        begin = max(begin, 0)
+        while begin < end and text[begin].isspace():
+            begin += 1
+        if begin >= end:
+            numbers.append(-1)
+            continue
+        if not units or _parts(text, units[-1][1], begin):
+            units.append((begin, end))
+        else:
+            units[-1] = units[-1][0], max(units[-1][1], end)
+        numbers.append(len(units) - 1)
+    return numbers, units
+
+
+def _parts(text: str, end: int, begin: int) -> bool:
+    """Whether a unit that ends at `end` and a token that begins at `begin` are not of one word."""
+    if end > begin:
+        return False
+    apart = any(map(str.isspace, text[end:begin]))
+    return apart or is_unspaced(text[end - 1]) or is_unspaced(text[begin])

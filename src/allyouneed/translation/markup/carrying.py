@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
-from allyouneed.translation.markup.links import Link, diagonal, links_of_ends, links_of_words
+from allyouneed.translation.markup.links import Link, diagonal, links_in, links_of_ends
 from allyouneed.translation.markup.nodes import (
     Around,
     Bound,
@@ -211,7 +211,7 @@ class Carrier:
             for way in (best, *best.alternatives[1:]):
                 links = tuple(
                     Link(ask.old_span(*link.source), link.target)
-                    for link in links_of_words(ask.text, way.text, way.alignment or ())
+                    for link in links_in(ask.text, way)
                 )
                 sentence.renderings.append(_Rendering(way.text, links, {}, way))
 
@@ -241,7 +241,7 @@ def _rendering(
     restored = Rewriting(translation.text, changes)
     links = tuple(
         Link(asked.rewriting.old_span(*link.source), restored.new_span(*link.target))
-        for link in links_of_words(asked.text, translation.text, translation.alignment or ())
+        for link in links_in(asked.text, translation)
     )
     places = sentence.places([restored.new_span(*place) for place in found])
     return _Rendering(restored.text, links, places, translation)

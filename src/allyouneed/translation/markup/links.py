@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from allyouneed.decoding.links import Alignment
 from allyouneed.text.atoms import Atom
+from allyouneed.translation.result import Translation
 
 _WORD = re.compile(r"\S+")
 
@@ -25,6 +26,13 @@ class Link:
             (self.source[0] + source, self.source[1] + source),
             (self.target[0] + target, self.target[1] + target),
         )
+
+
+def links_in(source: str, translation: Translation) -> list[Link]:
+    """The links of a translation of `source`: of characters if it has them, else of words."""
+    if translation.character_links:
+        return [Link(there, here) for there, here in translation.character_links]
+    return links_of_words(source, translation.text, translation.alignment or ())
 
 
 def links_of_words(source: str, target: str, alignment: Alignment) -> list[Link]:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from allyouneed.text.atoms import atoms
+from allyouneed.text.atoms import atoms, is_unspaced
 from allyouneed.translation.markup.links import Link, atoms_within, origins
 from allyouneed.translation.markup.nodes import (
     Around,
@@ -168,10 +168,11 @@ class _Placement:
         left = plain([node for node in found if node != ""][-1:])[-1:]
         left = left or self.text[max(place - 1, 0) : place]
         right = self.text[place : place + 1] if more else ""
-        if (before and not left.isspace() and left) or self._runs_together(item, 0, left):
+        parted = before and left and not (left.isspace() or is_unspaced(left))
+        if parted or self._runs_together(item, 0, left):
             yield " "
         yield item.node
-        parted = after and right and not right.isspace() and right not in CLOSING
+        parted = after and right and not (right.isspace() or is_unspaced(right) or right in CLOSING)
         if parted or self._runs_together(item, 1, right):
             yield " "
 
@@ -180,7 +181,7 @@ class _Placement:
         the source."""
         begin, end = item.characters
         beside = self.plain[end : end + 1] if side else self.plain[max(begin - 1, 0) : begin]
-        return item.has_words and sign.isalnum() and sign != beside
+        return item.has_words and sign.isalnum() and sign != beside and not is_unspaced(sign)
 
     def _items(self, nodes: Nodes, begin: int) -> list[_Item]:
         items, order = [], 0

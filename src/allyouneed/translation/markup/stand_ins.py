@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.capitals import in_capitals
 from allyouneed.translation.markup.rewriting import Rewriting
 
@@ -14,7 +15,8 @@ Span = tuple[int, int]
 NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", "Maria", "Max")
 NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
-_LETTERS = re.compile(r"\w*")
+_LETTER = rf"[^\W{UNSPACED}]"  # of a script whose words are parted by spaces
+_LETTERS = re.compile(f"{_LETTER}*")
 _NUMBER = re.compile(
     r"\d[\d.,:/-]*|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n|#"  # or what a program replaces by one
     r"|(?:[$%#]?\{|%\()(?:count|number|num|n|total|amount|quantity)(?:\}|\)[ds])"
@@ -59,8 +61,8 @@ class _StandIn:
     def pattern(self) -> re.Pattern[str]:
         """Finds the word in a translation, apart from other words. A name may have taken an ending
         there ("Toms"), or capitals."""
-        edge = r"(?<!\w)" if self.word[:1].isalnum() else ""
-        close = r"(?!\w)" if self.word[-1:].isalnum() else ""
+        edge = f"(?<!{_LETTER})" if self.word[:1].isalnum() else ""
+        close = f"(?!{_LETTER})" if self.word[-1:].isalnum() else ""
         ending = r"(?:['’]?s)?" if self.replaced and self.word.isalpha() else ""
         how = re.IGNORECASE if self.replaced else re.NOFLAG
         return re.compile(edge + re.escape(self.word) + ending + close, how)
