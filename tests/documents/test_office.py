@@ -161,6 +161,24 @@ def test_docx(aloud: Through) -> None:
         assert entry(found, name) == entry(data, name)
 
 
+def test_subscripts_of_docx_stay_in_their_word(turned: Through) -> None:
+    low = '<w:r><w:rPr><w:vertAlign w:val="subscript"/></w:rPr><w:t>2</w:t></w:r>'
+    body = f"<w:p><w:r><w:t>It is H</w:t></w:r>{low}<w:r><w:t>O here.</w:t></w:r></w:p>"
+    text = entry(turned(read_docx, docx(body)), "word/document.xml")
+    written = re.sub(r'<w:t xml:space="preserve">|</?w:r>|</w:t>', "", text)
+    assert 'here. H<w:rPr><w:vertAlign w:val="subscript"/></w:rPr>2O is It' in written
+
+
+def test_superscripts_of_pptx_stay_in_their_word(turned: Through) -> None:
+    body = "<a:p><a:r><a:t>on 5 m</a:t></a:r><a:r><a:rPr baseline='30000'/><a:t>2</a:t></a:r>"
+    slide = f"{HEAD}<p:sld {A} {P}>{body}<a:r><a:t> of it</a:t></a:r></a:p></p:sld>"
+    data = packed(
+        {"ppt/presentation.xml": f"<p:presentation {P}/>", "ppt/slides/slide1.xml": slide}
+    )
+    text = entry(turned(read_pptx, data), "ppt/slides/slide1.xml")
+    assert "5 m</a:t></a:r><a:r><a:rPr baseline='30000'/><a:t>2<" in text
+
+
 def test_docx_keeps_a_sentence_whole_though_its_runs_break(turned: Through) -> None:
     text = entry(turned(read_docx, docx()), "word/document.xml")
     assert "apples" in text
@@ -268,6 +286,15 @@ ODT = """<?xml version="1.0"?>
 <table:table-cell office:value-type="string"><text:p>a cell</text:p></table:table-cell>
 <draw:frame><svg:title>a picture</svg:title></draw:frame>
 </office:document-content>"""
+
+
+def test_subscripts_of_odt_stay_in_their_word(turned: Through) -> None:
+    names = 'xmlns:office="o" xmlns:text="t" xmlns:style="s"'
+    style = '<style:text-properties style:text-position="sub 58%"/>'
+    content = f"""<c {names}><style:style style:name="T1">{style}</style:style>
+    <text:p>It is H<text:span text:style-name="T1">2</text:span>O here.</text:p></c>"""
+    text = entry(turned(read_open_document, packed({"content.xml": content})), "content.xml")
+    assert '>here. H<text:span text:style-name="T1">2</text:span>O is It<' in text
 
 
 def test_odt(aloud: Through) -> None:

@@ -7,6 +7,7 @@ runs with equal properties are one text, and other properties are a tag around t
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
@@ -284,7 +285,8 @@ def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ..
 def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
     """The XML of nodes as runs; `style` are the properties of their plain text."""
     text = ""
-    for node in [*nodes, None]:
+    parts = (node.inside if isinstance(node, Bound) else [node] for node in nodes)
+    for node in (*chain.from_iterable(parts), None):
         if isinstance(node, (str, Kept)):
             text += node if isinstance(node, str) else node.text
             continue
@@ -293,8 +295,6 @@ def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
             text = ""
         if isinstance(node, Void):
             yield joined(node.raw)
-        elif isinstance(node, Bound):
-            yield from _runs(node.inside, style, make)
         elif isinstance(node, Around):
             first = node.opening[0]
             if isinstance(first, _Style):

@@ -6,9 +6,9 @@ from allyouneed.documents.archive import Archive
 from allyouneed.documents.document import Document
 from allyouneed.documents.office import archive_document
 from allyouneed.documents.xml_text import XmlText
-from allyouneed.documents.xml_tree import Element, unescaped
+from allyouneed.documents.xml_tree import Element, Tree, unescaped
 from allyouneed.errors import DataError
-from allyouneed.translation.markup.nodes import Around, Node, Void, tidy
+from allyouneed.translation.markup.nodes import Around, Node, Script, Void, tidy
 from allyouneed.translation.markup.passage import Passage
 
 ENTRIES = (r"(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml",)
@@ -18,6 +18,10 @@ _SPACES = frozenset(["s", "tab", "line-break"])
 
 class OpenDocumentText(XmlText):
     """The text of one part of an OpenDocument file."""
+
+    def __init__(self, tree: Tree, name: str) -> None:
+        super().__init__(tree, name)
+        self._scripts = dict(_scripts(tree))
 
     def is_paragraph(self, element: Element) -> bool:
         """A paragraph, a heading, a description of a picture, or the document's title."""
@@ -46,7 +50,9 @@ class OpenDocumentText(XmlText):
             if child.local in _INSIDE:
                 opening = self.tree.text[child.begin : child.inner]
                 closing = self.tree.text[child.inner_end : child.end]
-                yield Around((opening,), tidy(list(self._nodes(child))), (closing,))
+                inside = tidy(list(self._nodes(child)))
+                style = self.tree.attribute(child, "text:style-name")
+                yield Around((opening,), inside, (closing,), self._scripts.get(style, ""))
             elif child.local in _SPACES:
                 yield Void((self.tree.raw(child),), " ")
             elif child.local in ("note", "annotation", "frame") or child.children:
@@ -54,6 +60,19 @@ class OpenDocumentText(XmlText):
             else:  # a field, such as a number of pages, or a mark
                 yield Void((self.tree.raw(child),), self.tree.content(child))
         yield _collapsed(self.tree.text[place : element.inner_end])
+
+
+def _scripts(tree: Tree) -> Iterator[tuple[str, Script]]:
+    """The names of the styles that write subscripts or superscripts."""
+    if "text-position" not in tree.text:
+        return
+    for style in tree.root.walk():
+        properties = style.child("text-properties") if style.name == "style:style" else None
+        position = tree.attribute(properties, "style:text-position") if properties else ""
+        if position.startswith(("sub", "-")):
+            yield tree.attribute(style, "style:name"), "sub"
+        elif position.startswith("super") or position[:1] in [*"123456789"]:
+            yield tree.attribute(style, "style:name"), "super"
 
 
 def _collapsed(text: str) -> str:
