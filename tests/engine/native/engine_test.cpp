@@ -1,6 +1,8 @@
 // Exercises the whole engine through its C interface, to be run under sanitizers: models of odd
 // shapes in both precisions, every search, and requests that must be refused. Prints one word for
 // every part that holds.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,44 +11,9 @@
 #include <vector>
 
 #include "interface.h"
+#include "small_model.h"
 
 namespace {
-
-constexpr int kVocabulary = 53, kModel = 20, kHeads = 3, kWidth = 6, kHidden = 33, kPositions = 40;
-
-// Numbers that follow from a tensor's name alone.
-int64_t size_of(const std::string& name) {
-  const auto ends = [&](const std::string& end) {
-    return name.size() >= end.size() && !name.compare(name.size() - end.size(), end.size(), end);
-  };
-  const int64_t all = kHeads * kWidth;
-  if (ends("positions.table")) return int64_t(kPositions) * kModel;
-  if (ends("tokens.weight") || name == "output.weight") return int64_t(kVocabulary) * kModel;
-  if (name == "output.bias") return kVocabulary;
-  if (ends("norm.weight") || ends("norm.bias")) return kModel;
-  for (const char* kind : {"W_Q.", "W_K.", "W_V."}) {
-    if (ends(kind + std::string("weight"))) return all * kModel;
-    if (ends(kind + std::string("bias"))) return all;
-  }
-  if (ends("W_O.weight")) return all * kModel;
-  if (ends("W_1.weight") || ends("W_2.weight")) return int64_t(kHidden) * kModel;
-  if (ends("W_1.bias")) return kHidden;
-  if (ends("W_O.bias") || ends("W_2.bias")) return kModel;
-  return 0;
-}
-
-int64_t fetch(const char* name, int64_t first, int64_t count, float* into) {
-  const int64_t size = size_of(name);
-  if (!into) return size;
-  if (first < 0 || count < 0 || first + count > size) return 0;
-  uint32_t state = 1;
-  for (const char* c = name; *c; ++c) state = state * 31 + uint32_t(*c);
-  for (int64_t i = 0; i < first + count; ++i) {
-    state = state * 1664525u + 1013904223u;
-    if (i >= first) into[i - first] = (float(state >> 8) / float(1 << 24) - 0.5f) * 0.8f;
-  }
-  return size;
-}
 
 std::vector<char> stored;
 
@@ -62,52 +29,6 @@ int32_t read_stored(void* bytes, int64_t size) {
 }
 
 int32_t refuse(void*, int64_t) { return 0; }
-
-aya_config config() {
-  aya_config c = {};
-  c.vocabulary = c.source_vocabulary = kVocabulary;
-  c.d_model = kModel, c.heads = kHeads, c.head_width = kWidth, c.d_ff = kHidden;
-  c.encoder_layers = c.decoder_layers = 2, c.max_positions = kPositions;
-  c.bias = 1, c.tied_source = 1, c.tied_output = 1;
-  c.pad = 0, c.start = 1, c.end = 2;
-  c.norm_epsilon = 1e-5f, c.embedding_scale = 4.0f;
-  return c;
-}
-
-// Sources of many lengths, with all the memory that a request and its results need.
-struct Batch {
-  explicit Batch(const std::vector<int>& lengths, int room = 12) : room(room) {
-    for (const int length : lengths) {
-      for (int i = 1; i < length; ++i) ids.push_back(3 + (i * 7 + length) % (kVocabulary - 3));
-      ids.push_back(2);
-      offsets.push_back(int64_t(ids.size()));
-      limits.push_back(room);
-    }
-    for (int n = 0; n < room + 2; ++n) penalties.push_back(n ? n : 1);
-    chances.assign(lengths.size() * 3 * room, 0.37);
-    request.sources = {int32_t(lengths.size()), int64_t(ids.size()), ids.data(), offsets.data()};
-    request.limits = limits.data();
-    aya_options& o = request.options;
-    o.beam = 4, o.n_best = 3, o.min_length = 1, o.loop_guard = 1;
-    o.penalty_count = room + 2, o.penalties = penalties.data();
-    o.top_p = 1.0, o.temperature = 1.0;
-    o.chance_count = int64_t(chances.size()), o.chances = chances.data();
-    request.attention.layer = -1;
-    const size_t places = lengths.size() * 3 * room;
-    found_ids.resize(places), log_p.resize(places), attention.resize(places * kPositions);
-    found_lengths.resize(lengths.size() * 3), scores.resize(lengths.size() * 3);
-    found = {room,          kPositions,           found_ids.data(), log_p.data(),
-             found_lengths.data(), scores.data(), attention.data()};
-  }
-
-  int room;
-  std::vector<int32_t> ids, limits, found_ids, found_lengths;
-  std::vector<int64_t> offsets{0};
-  std::vector<double> penalties, chances, scores;
-  std::vector<float> log_p, attention;
-  aya_request request = {};
-  aya_found found = {};
-};
 
 char error[kErrorBytes];
 int rounds = 8;  // of random selections; the program's argument asks for others
@@ -244,6 +165,15 @@ bool refused(void* worker) {
   spoil([](Batch& b) { b.request.options.n_best = 1 << 20; });
   spoil([](Batch& b) { b.request.options.penalty_count = 2; });
   spoil([](Batch& b) { b.request.options.penalties = nullptr; });
+  spoil([](Batch& b) { b.penalties[3] = HUGE_VAL; });
+  spoil([](Batch& b) { b.request.sources.ids = nullptr; });
+  spoil([](Batch& b) { b.request.sources.offsets = nullptr; });
+  spoil([](Batch& b) { b.request.limits = nullptr; });
+  spoil([](Batch& b) { b.found.ids = nullptr; });
+  spoil([](Batch& b) { b.found.log_p = nullptr; });
+  spoil([](Batch& b) { b.found.lengths = nullptr; });
+  spoil([](Batch& b) { b.found.scores = nullptr; });
+  spoil([](Batch& b) { b.request.attention.layer = 0, b.found.attention = nullptr; });
   spoil([](Batch& b) { b.request.attention.layer = 2; });
   spoil([](Batch& b) { b.request.attention = {0, 1, nullptr}; });
   spoil([](Batch& b) { b.request.attention.layer = 0, b.found.source_room = 2; });
@@ -258,6 +188,11 @@ bool refused(void* worker) {
   wrong += aya_step(worker, 3, ids, logits.data(), error) != AYA_FAILED;
   wrong += aya_select(worker, 2, parents, error) != AYA_FAILED;
   wrong += aya_select(worker, -1, parents, error) != AYA_FAILED;
+  wrong += aya_select(worker, 1, nullptr, error) != AYA_FAILED;
+  wrong += aya_step(worker, 1, nullptr, logits.data(), error) != AYA_FAILED;
+  wrong += aya_step(worker, 1, ids, nullptr, error) != AYA_FAILED;
+  const std::vector<int32_t> many((1 << 20) + 1, 0);
+  wrong += aya_select(worker, int32_t(many.size()), many.data(), error) != AYA_FAILED;
   aya_config c = config();
   c.d_model = -4;
   wrong += aya_model_new(&c, 1, fetch, error) != nullptr;
@@ -267,6 +202,185 @@ bool refused(void* worker) {
   c = config();
   c.end = kVocabulary;
   wrong += aya_model_new(&c, 0, fetch, error) != nullptr;
+  c = config();
+  c.heads = 2048, c.head_width = 1, c.max_positions = 1 << 20;
+  wrong += aya_model_new(&c, 0, fetch, error) || !std::strstr(error, "attention weights");
+  wrong += aya_model_new(nullptr, 0, fetch, error) != nullptr;
+  c = config();
+  wrong += aya_model_new(&c, 0, nullptr, error) != nullptr;
+  return wrong == 0;
+}
+
+// Functions without their model, worker, request or results.
+bool nothing_given(void* model, void* worker) {
+  Batch batch({5});
+  const aya_lists& sources = batch.request.sources;
+  int32_t id = 0;
+  int wrong = 0;
+  wrong += aya_model_store(nullptr, refuse, error) != AYA_FAILED;
+  wrong += aya_model_store(model, nullptr, error) != AYA_FAILED;
+  for (const int32_t threads : {0, -1, 1025, 1 << 30})
+    wrong += aya_worker_new(model, threads, error) != nullptr;
+  wrong += aya_worker_new(nullptr, 1, error) != nullptr;
+  wrong += aya_worker_threads(nullptr) != 0;
+  wrong += aya_search(nullptr, &batch.request, &batch.found, error) != AYA_FAILED;
+  wrong += aya_search(worker, nullptr, &batch.found, error) != AYA_FAILED;
+  wrong += aya_search(worker, &batch.request, nullptr, error) != AYA_FAILED;
+  wrong += aya_begin(nullptr, &batch.request, error) != AYA_FAILED;
+  wrong += aya_begin(worker, nullptr, error) != AYA_FAILED;
+  wrong += aya_next(nullptr, &id, error) != AYA_FAILED;
+  wrong += aya_next(worker, nullptr, error) != AYA_FAILED;
+  wrong += aya_encode(nullptr, &sources, error) != AYA_FAILED;
+  wrong += aya_encode(worker, nullptr, error) != AYA_FAILED;
+  wrong += aya_encode(worker, nullptr, nullptr) != AYA_FAILED;
+  wrong += aya_start(nullptr, 1, error) != AYA_FAILED;
+  wrong += aya_step(nullptr, 0, nullptr, nullptr, error) != AYA_FAILED;
+  wrong += aya_select(nullptr, 0, nullptr, error) != AYA_FAILED;
+  aya_model_free(nullptr);
+  aya_worker_free(nullptr);
+  return wrong == 0;
+}
+
+// More hypotheses than a batch may have: of samples, and of a beam.
+bool too_many(void* worker) {
+  constexpr int kSentences = 17;
+  Batch batch(std::vector<int>(kSentences, 1), 1);
+  const size_t places = size_t(kSentences) << 16;
+  std::vector<int32_t> ids(places), lengths(places);
+  std::vector<float> log_p(places);
+  std::vector<double> scores(places);
+  batch.found = {1, 0, ids.data(), log_p.data(), lengths.data(), scores.data(), nullptr};
+  batch.request.options.chances = nullptr;
+  batch.request.options.samples = 1 << 16;
+  if (aya_search(worker, &batch.request, &batch.found, error) != AYA_FAILED) return false;
+  batch.request.options.samples = 0;
+  batch.request.options.beam = 1 << 16;
+  return aya_search(worker, &batch.request, &batch.found, error) == AYA_FAILED;
+}
+
+// A batch that is refused leaves no batch behind, and none of its lengths.
+bool failed_batch(void* worker) {
+  const int32_t ids[] = {1, 1};
+  std::vector<float> logits(2 * kVocabulary);
+  Batch good({1, 2}), bad({kPositions, kPositions + 1});
+  int wrong = 0;
+  wrong += aya_encode(worker, &good.request.sources, error) != AYA_OK;
+  wrong += aya_encode(worker, &bad.request.sources, error) != AYA_FAILED;
+  wrong += aya_step(worker, 2, ids, logits.data(), error) != AYA_FAILED;
+  wrong += aya_start(worker, 1, error) != AYA_FAILED;
+  wrong += aya_encode(worker, &good.request.sources, error) != AYA_OK;
+  wrong += aya_step(worker, 2, ids, logits.data(), error) != AYA_OK;
+  return wrong == 0;
+}
+
+// Any other function ends a search that is read token by token.
+bool other_functions_end_a_stream(void* worker) {
+  Batch batch({6});
+  batch.request.options.samples = 1;
+  batch.request.options.chances = nullptr;
+  const int32_t ids[] = {1, 1, 1}, parents[] = {0, 0, 0};
+  std::vector<float> logits(3 * kVocabulary);
+  int32_t id = 0;
+  int wrong = 0;
+  const auto ended_by = [&](auto call) {
+    wrong += aya_begin(worker, &batch.request, error) != AYA_OK;
+    wrong += call() != AYA_OK;
+    wrong += aya_next(worker, &id, error) != AYA_FAILED;
+  };
+  ended_by([&] { return aya_start(worker, 3, error); });
+  ended_by([&] { return aya_select(worker, 3, parents, error); });
+  ended_by([&] { return aya_step(worker, 1, ids, logits.data(), error); });
+  ended_by([&] { return aya_encode(worker, &batch.request.sources, error); });
+  return wrong == 0;
+}
+
+// A caller that raises its limits in the middle of a search gets no more tokens than before.
+int32_t* raised = nullptr;
+int32_t raise_limit() {
+  *raised = kPositions;
+  return 0;
+}
+
+bool raised_limits(void* worker) {
+  constexpr int kRoom = 30;
+  for (int beam = 32; beam <= 1 << 13; beam *= 2) {  // until a search asks for an interruption
+    Batch batch({kPositions}, kRoom);
+    batch.request.options.beam = beam;
+    batch.request.options.n_best = 1;
+    batch.request.options.min_length = kPositions;
+    batch.request.interrupted = raise_limit;
+    raised = &batch.limits[0];
+    if (aya_search(worker, &batch.request, &batch.found, error)) return false;
+    if (batch.found_lengths[0] != kRoom) return false;
+    if (batch.limits[0] == kPositions) return true;
+  }
+  return false;
+}
+
+// Tensors by which decoder layer 1 has a recurrence, which layer 0 lacks.
+int64_t fetch_mixed(const char* name, int64_t first, int64_t count, float* into) {
+  const std::string of(name), at = "decoder.layers.1.recurrence.";
+  if (of.compare(0, at.size(), at)) return fetch(name, first, count, into);
+  if (into) std::fill(into, into + count, 0.1f);
+  return of == at + "W_f.bias" ? kModel : kModel * kModel;
+}
+
+// Tensors whose sizes are known, but which cannot be read.
+int64_t fetch_nothing(const char* name, int64_t first, int64_t count, float* into) {
+  return into ? -1 : fetch(name, first, count, into);
+}
+
+// Tensors of a model with one number in a state, and a hidden layer of kDeep.
+constexpr int kDeep = (1 << 16) + 1;
+int64_t fetch_deep(const char* name, int64_t, int64_t count, float* into) {
+  const std::string of(name);
+  const auto has = [&](const char* part) { return of.find(part) != std::string::npos; };
+  if (into) std::fill(into, into + count, 0.1f);
+  if (has("recurrence")) return 0;
+  if (has("W_1") || has("W_2.weight")) return kDeep;
+  if (has("table")) return kPositions;
+  return has("tokens") || has("output") ? kVocabulary : 1;
+}
+
+// Logits so far apart that the log-probability of a forced token is not finite.
+int64_t fetch_far_apart(const char* name, int64_t first, int64_t count, float* into) {
+  const int64_t size = fetch(name, first, count, into);
+  if (into && std::string(name) == "output.bias")
+    for (int64_t i = 0; i < count; ++i) into[i] = first + i == 9 ? -3e38f : 3e38f;
+  return size;
+}
+
+bool models(int int8) {
+  int wrong = 0;
+  aya_config c = config();
+  wrong += aya_model_new(&c, int8, fetch_mixed, error) || !std::strstr(error, "recurrence");
+  wrong += aya_model_new(&c, int8, fetch_nothing, error) != nullptr;
+  c.heads = c.head_width = c.d_model = 1, c.d_ff = kDeep;
+  void* deep = aya_model_new(&c, int8, fetch_deep, error);
+  wrong += (deep == nullptr) != (int8 == 1);
+  aya_model_free(deep);
+  return wrong == 0;
+}
+
+// After an error no further token is computed.
+bool failed_stream(int int8) {
+  const aya_config c = config();
+  void* model = aya_model_new(&c, int8, fetch_far_apart, error);
+  void* worker = model ? aya_worker_new(model, 1, error) : nullptr;
+  if (!worker) return false;
+  Batch batch({6});
+  const int32_t prefix[] = {9};
+  const int64_t offsets[] = {0, 1};
+  const aya_lists prefixes{1, 1, prefix, offsets};
+  batch.request.prefixes = &prefixes;
+  batch.request.options.samples = 1;
+  int32_t id = 0;
+  int wrong = 0;
+  wrong += aya_begin(worker, &batch.request, error) != AYA_OK;
+  wrong += aya_next(worker, &id, error) != AYA_NOT_FINITE;
+  wrong += aya_next(worker, &id, error) != AYA_FAILED;
+  aya_worker_free(worker);
+  aya_model_free(model);
   return wrong == 0;
 }
 
@@ -296,7 +410,11 @@ bool restores(const aya_config& c, int int8, void* model) {
 int main(int count, char** arguments) {
   if (count > 1) rounds = std::atoi(arguments[1]);
   bool all = true;
-  for (const int int8 : {0, 1})
+  for (const int int8 : {0, 1}) {
+    if (!models(int8) || !failed_stream(int8)) {
+      std::fprintf(stderr, "models or failed stream, int8=%d: %s\n", int8, error);
+      all = false;
+    }
     for (const int kind : {0, 1}) {
       aya_config c = config();
       if (kind) {
@@ -319,7 +437,10 @@ int main(int count, char** arguments) {
             {"searches", searches(worker)},     {"samples", samples(worker)},
             {"selections", selections(worker)}, {"random selections", random_selections(worker)},
             {"streams", streams(worker)},       {"steps", steps(worker)},
-            {"refused", refused(worker)}};
+            {"refused", refused(worker)},       {"nothing given", nothing_given(model, worker)},
+            {"too many", too_many(worker)},     {"failed batch", failed_batch(worker)},
+            {"raised limits", raised_limits(worker)},
+            {"ended streams", other_functions_end_a_stream(worker)}};
         for (const auto& part : parts)
           if (!part.second) {
             std::fprintf(stderr, "%s, int8=%d kind=%d threads=%d: %s\n", part.first.c_str(), int8,
@@ -330,6 +451,7 @@ int main(int count, char** arguments) {
       }
       aya_model_free(model);
     }
+  }
   if (all) std::puts("all");
   return all ? 0 : 1;
 }

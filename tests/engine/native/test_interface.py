@@ -259,6 +259,72 @@ def test_hostile_terms(data: st.DataObject, workers: list[Worker]) -> None:
         assert (status == bindings.OK) or error.value
 
 
+POINTERS = [  # where a request points to memory that its sizes call for
+    *(("sources", name) for name in ("ids", "offsets")),
+    ("limits",),
+    *(("prefixes", name) for name in ("ids", "offsets")),
+    *(("selection", name) for name in ("ids", "offsets")),
+    ("options", "penalties"),
+    ("attention", "heads"),
+    *(("terms", "forms", name) for name in ("ids", "offsets")),
+    *(("terms", "sources", name) for name in ("ids", "offsets")),
+    *(("terms", name) for name in ("term_of", "forms_of", "terms_of", "edges")),
+]
+
+
+@pytest.mark.parametrize("path", [(), *POINTERS], ids=".".join)
+def test_null_pointers(path: tuple[str, ...], workers: list[Worker]) -> None:
+    """A request in order is answered, and refused without any one of its memories."""
+    kind = dict(bindings.Lists._fields_)
+
+    def listed(*rows: list[int]) -> bindings.Lists:
+        ids = (ctypes.c_int32 * sum(map(len, rows)))(*(id_ for row in rows for id_ in row))
+        offsets = (ctypes.c_int64 * (len(rows) + 1))(
+            *(sum(map(len, rows[:n])) for n in range(len(rows) + 1))
+        )
+        pointers = ctypes.cast(ids, kind["ids"]), ctypes.cast(offsets, kind["offsets"])
+        return bindings.Lists(len(rows), len(ids), *pointers)
+
+    wanted = bindings.Terms(
+        forms=listed([9, 8]),
+        term_of=(ctypes.c_int32 * 1)(0),
+        forms_of=(ctypes.c_int64 * 2)(0, 1),
+        sources=listed([0, 1]),
+        terms_of=(ctypes.c_int64 * 2)(0, 1),
+        edges=(ctypes.c_uint8 * 47)(),
+    )
+    request = bindings.Request(
+        sources=listed([5, 6, 2]),
+        limits=(ctypes.c_int32 * 1)(8),
+        prefixes=ctypes.pointer(listed([7])),
+        selection=ctypes.pointer(listed([2, *range(3, 30)])),
+        options=bindings.Options(
+            beam=2, n_best=2, penalty_count=10, penalties=(ctypes.c_double * 10)(*[1.0] * 10)
+        ),
+        attention=bindings.Attention(1, 1, (ctypes.c_int32 * 1)(1)),
+        terms=ctypes.pointer(wanted),
+    )
+    place: Any = request
+    for name in path[:-1]:
+        inner = getattr(place, name)
+        place = inner.contents if hasattr(inner, "contents") else inner
+    if path:
+        setattr(place, path[-1], None)
+    found = bindings.Found(
+        *(8, 3),
+        (ctypes.c_int32 * 16)(),
+        (ctypes.c_float * 16)(),
+        (ctypes.c_int32 * 2)(),
+        (ctypes.c_double * 2)(),
+        (ctypes.c_float * 48)(),
+    )
+    error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
+    for worker in workers:
+        status = worker.model.library.aya_search(worker.pointer, request, found, error)
+        assert status == (bindings.FAILED if path else bindings.OK), error.value
+        assert bool(error.value) == bool(path)
+
+
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_hostile_steps(data: st.DataObject, workers: list[Worker]) -> None:

@@ -15,6 +15,7 @@ SANITIZERS = {
     "address,undefined": ("-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
     "thread": (),
 }
+PROGRAMS = {"engine_test": ENGINE, "memory_test": ENGINE, "team_test": None}
 
 
 @pytest.fixture(scope="module")
@@ -44,24 +45,34 @@ def test_the_test_for_warnings_can_fail(compiler: list[str], tmp_path: Path) -> 
     assert subprocess.run(command, capture_output=True, check=False).returncode
 
 
-@pytest.mark.parametrize("sanitizer", SANITIZERS)
-@pytest.mark.parametrize("program", ["engine_test", "team_test"])
+@pytest.mark.parametrize(
+    ("program", "sources", "sanitizer"),
+    [
+        *((name, main, one) for name, main in PROGRAMS.items() for one in SANITIZERS),
+    ],
+)
 def test_sanitizers_find_nothing(
-    program: str, sanitizer: str, compiler: list[str], tmp_path: Path
+    program: str,
+    sources: build.Sources | None,
+    sanitizer: str,
+    compiler: list[str],
+    tmp_path: Path,
 ) -> None:
-    """The engine in its best variant, whose products are written with intrinsics."""
+    """The libraries in their best variant, whose products are written with intrinsics."""
     flags = ["-std=c++17", "-O0", "-pthread", f"-fsanitize={sanitizer}"]
     flags += SANITIZERS[sanitizer]
+    flags += sources.flags if sources else ()
     (tmp_path / "empty.cpp").write_text("int main() { return 0; }\n")
     empty = [*compiler, *flags, str(tmp_path / "empty.cpp"), "-o", str(tmp_path / "empty")]
     if subprocess.run(empty, capture_output=True, check=False).returncode:
-        pytest.skip(f"this compiler lacks the sanitizer {sanitizer}")
-    sources = [str(HERE / f"{program}.cpp")]
-    if program == "engine_test":
+        pytest.skip(f"this compiler lacks the sanitizer {sanitizer} or OpenMP")
+    files = [str(HERE / f"{program}.cpp")]
+    if sources:
         flags += [*build.variants()[build.best_variant(build.features())], *NAMES]
-        sources.append(str(ENGINE.main))
+        files.append(str(sources.main))
+    folders = [part for folder in (SOURCE, SOURCE.parent) for part in ("-I", str(folder))]
     target = str(tmp_path / program)
-    subprocess.run([*compiler, *flags, "-I", str(SOURCE), *sources, "-o", target], check=True)
+    subprocess.run([*compiler, *flags, *folders, *files, "-o", target], check=True)
     done = subprocess.run([target], capture_output=True, text=True, check=False, timeout=500)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() in (["all"], ["once", "throws", "taken"])

@@ -14,6 +14,13 @@ class Decoder {
       : chunk_(chunk), model_(chunk.model), config_(chunk.config), memory_(chunk),
         steps_of_(chunk.team.size()) {}
 
+  // Forgets the batch.
+  void drop() {
+    sentences_ = steps_ = 0;
+    sentence_of_.clear();
+    lineage_.clear();
+  }
+
   // Takes in a batch, given the encoder's states, and starts one row for each sentence.
   void take(float* states, const Source& source) {
     memory_.take(states, source);
@@ -24,9 +31,12 @@ class Decoder {
 
   // Starts `count` rows, all empty, for every sentence.
   void start(int count) {
-    sentence_of_.clear();
-    for (int s = 0; s < sentences_; ++s) sentence_of_.insert(sentence_of_.end(), count, s);
-    lineage_.assign(sentence_of_.size(), {});
+    std::vector<int32_t> sentence_of;
+    sentence_of.reserve(size_t(sentences_) * count);
+    for (int s = 0; s < sentences_; ++s) sentence_of.insert(sentence_of.end(), count, s);
+    std::vector<std::vector<int32_t>> lineage(sentence_of.size());
+    sentence_of_.swap(sentence_of);
+    lineage_.swap(lineage);
     steps_ = 0;
   }
 

@@ -2,17 +2,18 @@
 
 #include "interface.h"
 
-#include <cstdio>
-#include <exception>
-
 #include "cpu.h"
 #include "greedy.h"
+#include "guard.h"
 #include "layout.h"
 #include "packing.h"
 #include "request.h"
 #include "search.h"
 #include "term_search.h"
 #include "walk.h"
+
+static_assert(AYA_OK == kOk && AYA_FAILED == kFailed && AYA_MEMORY == kMemory);
+static_assert(kErrorBytes == kTextBytes);
 
 namespace {
 
@@ -73,27 +74,32 @@ struct WorkerOf final : AnyWorker {
   }
 
   int32_t next() override {
-    if (!walk) throw std::invalid_argument("no search has begun");
+    demand(walk != nullptr, "no search has begun");
     if (!walk->running()) return -1;
-    walk->step([](int, int, const Hypothesis&) {});
+    std::unique_ptr<Walk<P>> begun = std::move(walk);  // a step that fails ends the search
+    begun->step([](int, int, const Hypothesis&) {});
+    walk = std::move(begun);
     return walk->newest();
   }
 
   void encode(const aya_lists& sources) override {
     walk.reset();
     check_lists("the sources", sources, worker.model.config.source_vocabulary);
-    if (sources.count < 1) throw std::invalid_argument("there is no sentence");
+    demand(sources.count >= 1, "there is no sentence");
     watch({-1, 0, nullptr});
     worker.encode(sources);
   }
   void start(int32_t count) override {
-    constexpr int64_t kMostRows = 1 << 20;
-    if (count < 1 || int64_t(count) * worker.decoder.sentences() > kMostRows)
+    walk.reset();
+    demand(worker.decoder.sentences() > 0, "no batch has been encoded");
+    if (count < 1 || int64_t(count) * worker.decoder.sentences() > kMostHypotheses)
       throw std::invalid_argument(std::to_string(count) + " hypotheses for each of " +
                                   std::to_string(worker.decoder.sentences()) + " sentences");
     worker.decoder.start(count);
   }
   void step(int32_t rows, const int32_t* ids, float* logits) override {
+    walk.reset();
+    demand(rows == 0 || (ids && logits), "no memory was given for ids or logits");
     if (rows != worker.decoder.rows())
       throw std::invalid_argument(std::to_string(rows) + " ids for " +
                                   std::to_string(worker.decoder.rows()) + " hypotheses");
@@ -103,7 +109,11 @@ struct WorkerOf final : AnyWorker {
     });
   }
   void select(const int32_t* parents, int32_t count) override {
-    if (count < 0) throw std::invalid_argument("a negative number of rows");
+    walk.reset();
+    demand(count == 0 || parents, "no memory was given for rows");
+    if (count < 0 || count > kMostHypotheses)
+      throw std::invalid_argument(std::to_string(count) + " hypotheses are not in 0 ... " +
+                                  std::to_string(kMostHypotheses));
     worker.decoder.select(parents, count);
   }
 
@@ -123,54 +133,41 @@ struct ModelOf final : AnyModel {
   ModelOf(const aya_config& config, const Tensors& tensors, aya_move read, int64_t size)
       : model(config) {
     if (read) {
-      if (size < 1) throw std::invalid_argument("there are no packed weights");
+      demand(size >= 1, "there are no packed weights");
       model.arena.restore(size, [&](void* bytes, int64_t all) {
-        if (!read(bytes, all)) throw std::invalid_argument("the packed weights cannot be read");
+        demand(read(bytes, all), "the packed weights cannot be read");
       });
     }
     Packing<P>(model, tensors).run();
   }
   void store(aya_move write) const override {
+    demand(write, "there is no function that writes");
     model.arena.store([&](void* bytes, int64_t size) {
-      if (!write(bytes, size)) throw std::invalid_argument("the packed weights cannot be written");
+      demand(write(bytes, size), "the packed weights cannot be written");
     });
   }
   std::unique_ptr<AnyWorker> worker(int32_t threads) const override {
-    constexpr int32_t kMostThreads = 1024;
-    if (threads < 1 || threads > kMostThreads)
-      throw std::invalid_argument(std::to_string(threads) + " threads are not in 1 ... 1024");
+    check_threads(threads);
     return std::make_unique<WorkerOf<P>>(model, threads);
   }
 
   Model<P> model;
 };
 
-// Runs `call`, and turns an exception into its error number: no exception crosses the C interface.
-template <class Call>
-int32_t guarded(char* error, const Call& call) {
-  const auto tell = [&](const char* text, int32_t number) {
-    std::snprintf(error, kErrorBytes, "%s", text);
-    return number;
-  };
-  try {
-    call();
-    return AYA_OK;
-  } catch (const std::bad_alloc&) {
-    return tell("out of memory", AYA_MEMORY);
-  } catch (const std::length_error&) {
-    return tell("out of memory", AYA_MEMORY);
-  } catch (const NotFinite& e) {
-    return tell(e.what(), AYA_NOT_FINITE);
-  } catch (const Stopped& e) {
-    return tell(e.what(), AYA_STOPPED);
-  } catch (const std::exception& e) {
-    return tell(e.what(), AYA_FAILED);
-  } catch (...) {
-    return tell("an unknown error", AYA_FAILED);
-  }
+AnyWorker& as_worker(void* worker) {
+  demand(worker, "there is no worker");
+  return *static_cast<AnyWorker*>(worker);
 }
 
-AnyWorker& as_worker(void* worker) { return *static_cast<AnyWorker*>(worker); }
+AnyModel& as_model(void* model) {
+  demand(model, "there is no model");
+  return *static_cast<AnyModel*>(model);
+}
+
+const aya_request& checked(const aya_request* request) {
+  demand(request, "there is no request");
+  return *request;
+}
 
 }  // namespace
 
@@ -179,15 +176,13 @@ extern "C" {
 const char* aya_interface(void) { return INTERFACE; }
 
 const char* aya_layout(void) {
-  static const std::string text = layout();
-  return text.c_str();
+  return lasting_text<layout>();
 }
 
 const char* aya_variant(void) { return VARIANT; }
 
 const char* aya_features(void) {
-  static const std::string names = features();
-  return names.c_str();
+  return lasting_text<features>();
 }
 
 const char* aya_units(void) {
@@ -217,6 +212,8 @@ void* aya_model_restored(const aya_config* config, int32_t int8, aya_fetch fetch
                          int64_t size, char* error) {
   AnyModel* model = nullptr;
   guarded(error, [&] {
+    demand(config, "there is no configuration");
+    demand(fetch, "there is no function that fetches tensors");
     const Tensors tensors(fetch);
     model = int8 ? static_cast<AnyModel*>(new ModelOf<Int8>(*config, tensors, read, size))
                  : new ModelOf<Float32>(*config, tensors, read, size);
@@ -225,35 +222,46 @@ void* aya_model_restored(const aya_config* config, int32_t int8, aya_fetch fetch
 }
 
 int32_t aya_model_store(void* model, aya_move write, char* error) {
-  return guarded(error, [&] { static_cast<const AnyModel*>(model)->store(write); });
+  return guarded(error, [&] { as_model(model).store(write); });
 }
 
 void aya_model_free(void* model) { delete static_cast<AnyModel*>(model); }
 
 void* aya_worker_new(void* model, int32_t threads, char* error) {
   AnyWorker* worker = nullptr;
-  guarded(error, [&] { worker = static_cast<AnyModel*>(model)->worker(threads).release(); });
+  guarded(error, [&] { worker = as_model(model).worker(threads).release(); });
   return worker;
 }
 
 void aya_worker_free(void* worker) { delete static_cast<AnyWorker*>(worker); }
 
-int32_t aya_worker_threads(void* worker) { return as_worker(worker).threads(); }
+int32_t aya_worker_threads(void* worker) {
+  return worker ? static_cast<AnyWorker*>(worker)->threads() : 0;
+}
 
 int32_t aya_search(void* worker, const aya_request* request, aya_found* found, char* error) {
-  return guarded(error, [&] { as_worker(worker).search(*request, *found); });
+  return guarded(error, [&] {
+    demand(found, "no memory was given for hypotheses");
+    as_worker(worker).search(checked(request), *found);
+  });
 }
 
 int32_t aya_begin(void* worker, const aya_request* request, char* error) {
-  return guarded(error, [&] { as_worker(worker).begin(*request); });
+  return guarded(error, [&] { as_worker(worker).begin(checked(request)); });
 }
 
 int32_t aya_next(void* worker, int32_t* id, char* error) {
-  return guarded(error, [&] { *id = as_worker(worker).next(); });
+  return guarded(error, [&] {
+    demand(id, "no memory was given for an id");
+    *id = as_worker(worker).next();
+  });
 }
 
 int32_t aya_encode(void* worker, const aya_lists* sources, char* error) {
-  return guarded(error, [&] { as_worker(worker).encode(*sources); });
+  return guarded(error, [&] {
+    demand(sources, "there are no sources");
+    as_worker(worker).encode(*sources);
+  });
 }
 
 int32_t aya_start(void* worker, int32_t hypotheses, char* error) {

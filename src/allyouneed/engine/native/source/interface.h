@@ -1,9 +1,10 @@
 /* The engine's functions for Python, in plain C: no C++ type crosses this interface. bindings.py
    mirrors the structures; a test compares the offset of every field with aya_layout().
 
-   Functions that can fail return AYA_OK or the number of an error. They write the error's text to
-   `error`, at most kErrorBytes including the final zero. No ids, sizes or options make them raise
-   an exception or a signal, as long as every pointer is valid for the size that comes with it. */
+   Functions that can fail return AYA_OK or the number of an error, or null instead of a pointer.
+   They write the error's text to `error`, at most kErrorBytes including the final zero; null: nowhere.
+   No ids, sizes or options make them raise an exception or a signal, as long as every pointer is
+   null or valid for the size that comes with it. */
 #pragma once
 
 #include <stdint.h>
@@ -148,7 +149,8 @@ int32_t aya_worker_threads(void* worker); /* the threads that run; may be fewer 
 int32_t aya_search(void* worker, const aya_request*, aya_found*, char* error);
 
 /* Searches one sentence token by token: a beam of one or one sample. `aya_next` writes the next
-   token's id, or -1 when the hypothesis is complete. */
+   token's id, or -1 when the hypothesis is complete. An error, and any other function of the worker,
+   ends the search. */
 int32_t aya_begin(void* worker, const aya_request*, char* error);
 int32_t aya_next(void* worker, int32_t* id, char* error);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
+#include <string>
 
 #include "memory.h"
 #include "panels.h"
@@ -52,6 +54,9 @@ struct Int8 {
   class Linear {
    public:
     void pack(Arena& arena, const Matrix& from) {
+      if (from.inputs > kMostInputs)
+        throw std::invalid_argument("int8 products of " + std::to_string(from.inputs) +
+                                    " inputs do not fit into 32 bits; use float32");
       inputs = from.inputs;
       outputs = from.outputs;
       depth_ = int(round_up(inputs, kDepth));
@@ -145,6 +150,7 @@ struct Int8 {
 
    private:
     friend class Screen;
+    static constexpr int kMostInputs = 1 << 16;  // 255 · 127 of each are below 2³¹
     uint8_t* place(int column, int k) const {  // k a multiple of four
       const size_t four = size_t(column / kPanel) * depth_ / 4 + k / 4;
       return weight_ + (four * kPanel + column % kPanel) * 4;

@@ -12,8 +12,8 @@ struct Looks {
   float share = 0.0f;       // 1 / the number of heads that count
 
   void want(int wanted_layer, const std::vector<int32_t>& wanted_heads, int all_heads) {
-    layer = wanted_layer;
     heads.assign(all_heads, char(wanted_heads.empty()));
+    layer = wanted_layer;
     for (const int32_t head : wanted_heads) heads[head] = 1;
     int count = 0;
     for (const char counts : heads) count += counts;

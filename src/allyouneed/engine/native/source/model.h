@@ -71,6 +71,7 @@ inline void check_config(const aya_config& config) {
   check("max_positions", config.max_positions, 1, 1 << 20);
   check("the table of rotary positions", int64_t(config.max_positions) * config.head_width, 1,
         1 << 28);
+  check("the attention weights of a step", int64_t(config.heads) * config.max_positions, 1, 1 << 30);
   check("activation", config.activation, 0, 3);
   for (const int id : {config.pad, config.start, config.end})
     check("a special id", id, 0, config.vocabulary - 1);

@@ -40,6 +40,9 @@ class Packing {
         pack_o(layer.o, at + "self_attention.");
         layer.attention_norm = norm(at + "self_attention_residual.norm.");
       }
+      if (layer.recurrence.there != model_.recurrent())  // the decoder keeps the past of one kind
+        throw std::invalid_argument("decoder layers 0 and " + std::to_string(i) +
+                                    ": one has a recurrence, the other self-attention");
       pack_heads(layer.cross_q, at + "cross_attention.", "Q");
       pack_o(layer.cross_o, at + "cross_attention.");
       layer.cross_norm = norm(at + "cross_attention_residual.norm.");

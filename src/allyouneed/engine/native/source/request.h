@@ -5,8 +5,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "guard.h"
 #include "interface.h"
 #include "terms.h"
+
+constexpr int64_t kMostHypotheses = 1 << 20;  // of all sentences of a batch
 
 // Checks that the offsets rise from 0 to the number of ids, and that all ids are in the vocabulary.
 inline void check_lists(const char* what, const aya_lists& lists, int vocabulary) {
@@ -80,10 +83,6 @@ class Request {
   }
 
  private:
-  static void demand(bool holds, const char* otherwise) {
-    if (!holds) throw std::invalid_argument(otherwise);
-  }
-
   void check_terms(const aya_terms& terms) const {
     const aya_lists& sources = request_.sources;
     check_lists("the terms' forms", terms.forms, config_.vocabulary);
@@ -121,18 +120,21 @@ class Request {
     demand(options.min_length >= 0 && options.no_repeat_ngram >= 0, "a length is negative");
     demand(options.given >= 0, "a number of given tokens is negative");
     demand(options.samples >= 0 && options.samples <= kWidest, "samples are not in 0 ... 65536");
+    const int64_t hypotheses =
+        int64_t(request_.sources.count) * (options.samples ? options.samples : options.beam);
+    demand(hypotheses <= kMostHypotheses, "the batch has more than 1048576 hypotheses");
     if (options.samples) {
       demand(options.top_k >= 0, "top_k is negative");
       demand(options.top_p > 0.0 && options.top_p <= 1.0, "top_p is not above 0 and at most 1");
       demand(options.temperature > 0.0 && std::isfinite(options.temperature),
              "the temperature is not above 0");
-      const int64_t needed = int64_t(request_.sources.count) * options.samples * longest_;
-      demand(!options.chances || options.chance_count >= needed, "too few chances");
+      demand(!options.chances || options.chance_count >= hypotheses * longest_, "too few chances");
     } else {
       demand(options.penalties && options.penalty_count >= longest_ + 2,
              "too few length penalties");
       for (int n = 0; n < options.penalty_count; ++n)
-        demand(options.penalties[n] > 0.0, "a length penalty is not above 0");
+        demand(options.penalties[n] > 0.0 && std::isfinite(options.penalties[n]),
+               "a length penalty is not above 0, or not finite");
     }
   }
 

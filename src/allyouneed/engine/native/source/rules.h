@@ -11,18 +11,19 @@
 #include <vector>
 
 #include "best.h"
+#include "guard.h"
 #include "interface.h"
 
 // The model gives log-probabilities that are not finite.
-struct NotFinite : std::runtime_error {
+struct NotFinite : Numbered {
   explicit NotFinite(int sentence)
-      : std::runtime_error("sentence " + std::to_string(sentence) +
-                           ": the model's log-probabilities are not finite") {}
+      : Numbered(AYA_NOT_FINITE, "sentence " + std::to_string(sentence) +
+                                     ": the model's log-probabilities are not finite") {}
 };
 
 // The caller has interrupted the search.
-struct Stopped : std::runtime_error {
-  Stopped() : std::runtime_error("the search was interrupted") {}
+struct Stopped : Numbered {
+  Stopped() : Numbered(AYA_STOPPED, "the search was interrupted") {}
 };
 
 // Asks the caller every 50 ms whether to continue. Asking after each step would take longer than

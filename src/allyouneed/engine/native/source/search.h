@@ -182,7 +182,7 @@ class Search {
   // Whether the sentence is done: no hypothesis that is alive can overtake the finished ones, or
   // all have reached the limit.
   bool done(const Sentence& sentence, const std::vector<Hypothesis>& alive, size_t first) const {
-    if (first == alive.size() || length() >= limits_[sentence.number]) return true;
+    if (first == alive.size() || length() >= std::min(sentence.limit, limits_[sentence.number])) return true;
     if (options_.stop_first) return !room(sentence);
     const double total = alive[first].total;
     double hope = total / options_.penalties[length()];

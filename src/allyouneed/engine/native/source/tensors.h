@@ -35,7 +35,7 @@ class Tensors {
   // Fills `numbers` from the tensor's number `first` on. Throws std::invalid_argument if they cannot
   // be read, or hold NaN or infinity.
   void read(const std::string& name, int64_t first, std::vector<float>& numbers) const {
-    if (fetch_(name.c_str(), first, int64_t(numbers.size()), numbers.data()) == 0)
+    if (fetch_(name.c_str(), first, int64_t(numbers.size()), numbers.data()) < 1)
       throw std::invalid_argument(name + " cannot be read");
     // Exponent bits that are all ones mean NaN or infinity; no optimisation of float arithmetic
     // affects this test. The loop has no branch, so that it can be vectorised.

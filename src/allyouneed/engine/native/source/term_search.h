@@ -266,7 +266,7 @@ class TermSearch {
   }
 
   bool done(const Sentence& sentence, const std::vector<Candidate>& alive) const {
-    if (alive.empty() || length() >= limits_[sentence.number]) return true;
+    if (alive.empty() || length() >= std::min(sentence.limit, limits_[sentence.number])) return true;
     if (options_.stop_first) return int(sentence.found.size()) >= options_.beam;
     double most = kUnknown;
     for (const Candidate& c : alive)

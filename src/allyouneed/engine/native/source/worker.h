@@ -12,8 +12,10 @@ struct Worker {
   Worker(const Worker&) = delete;  // its parts point to one another
   Worker& operator=(const Worker&) = delete;
 
+  // If it fails, the worker has no batch.
   void encode(const aya_lists& sources) {
-    source.take(sources, model.config.max_positions);
+    decoder.drop();
+    source.take(sources, model.config);
     decoder.take(encoder.run(sources, source), source);
   }
 
