@@ -13,10 +13,11 @@ from torch.testing import assert_close
 
 from allyouneed.core.attention import attention
 from allyouneed.core.config import TransformerConfig
+from allyouneed.core.positions import Rotary
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.collate import Batch
 from allyouneed.engine.native.library import NoLibrary
-from allyouneed.errors import ShapeError
+from allyouneed.errors import AllYouNeedError, ShapeError
 from allyouneed.training import objective as objective_module
 from allyouneed.training.cpu.fused import (
     AttentionShape,
@@ -403,6 +404,13 @@ def test_numbers_that_the_kernels_do_not_know(kernels: ctypes.CDLL) -> None:
 def test_labels_outside_the_vocabulary(kernels: ctypes.CDLL, label: int) -> None:
     with pytest.raises(IndexError, match=f"label {label} is not in a vocabulary of 3"):
         smoothed_in_place(kernels, torch.zeros(2, 3), torch.tensor([2, label]), 0.1)
+
+
+def test_sentences_beyond_the_rotary_tables(kernels: ctypes.CDLL) -> None:
+    packing = Packing(torch.tensor([0, 9], dtype=torch.int32))
+    shape = AttentionShape(heads=2, width=8, causal=True, dropout=0.0, rotary=Rotary(8, 8))
+    with pytest.raises(AllYouNeedError, match="longer than the rotary tables"):
+        attend(kernels, torch.zeros(9, 48), None, packing, packing, shape)
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,10 @@ def attend(
     """Equation 1 in every head of every sentence: PD, with zeros in padding rows.
 
     `kv_PD` holds keys and values side by side. If it is None, `q_PD` holds queries, keys and values
-    side by side. With `shape.rotary`, queries and keys are rotated first. No sentence may be longer
-    than the rotary tables; the model's embeddings check that.
+    side by side. With `shape.rotary`, queries and keys are rotated first.
+
+    Raises:
+        AllYouNeedError: a sentence is longer than the rotary tables, or too long for the kernels.
     """
     return _Attention.apply(kernels, q_PD, kv_PD, queries, keys, shape)  # type: ignore[no-any-return,no-untyped-call]
 
@@ -264,6 +266,7 @@ class _Attention(torch.autograd.Function):
             key_starts=address(ctx.keys.starts),
             cosines=address(shape.rotary.cos) if shape.rotary else None,
             sines=address(shape.rotary.sin) if shape.rotary else None,
+            positions=len(shape.rotary.cos) if shape.rotary else 0,
             seed=ctx.seed,
             rate=shape.dropout,
             q=q,

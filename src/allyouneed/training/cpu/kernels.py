@@ -12,6 +12,7 @@ from ctypes import (
     c_int64,
     c_uint64,
     c_void_p,
+    create_string_buffer,
 )
 from functools import cache
 from pathlib import Path
@@ -20,8 +21,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from allyouneed.engine.native.bindings import ERROR_BYTES, MEMORY, OK
 from allyouneed.engine.native.build import KERNELS
 from allyouneed.engine.native.library import Library, found
+from allyouneed.errors import AllYouNeedError
 
 Fields = list[tuple[str, Any]]
 
@@ -67,6 +70,7 @@ class AttentionCall(Structure):
         ("key_starts", c_void_p),
         ("cosines", c_void_p),
         ("sines", c_void_p),
+        ("positions", c_int32),
         ("seed", c_uint64),
         ("rate", c_double),
         ("q", c_void_p),
@@ -169,9 +173,14 @@ def run(kernels: ctypes.CDLL, name: str, call: Structure) -> None:
 
     Raises:
         MemoryError: there is not enough memory for it.
+        AllYouNeedError: the kernel rejects the call.
     """
-    if getattr(kernels, name)(byref(call)):
+    error = create_string_buffer(ERROR_BYTES)
+    status = getattr(kernels, name)(byref(call), error)
+    if status == MEMORY:
         raise MemoryError(f"not enough memory for the kernel {name}; use smaller batches")
+    if status != OK:
+        raise AllYouNeedError(f"the kernel {name} rejects its call: {error.value.decode()}")
 
 
 def open_kernels(path: Path) -> ctypes.CDLL:
@@ -184,7 +193,8 @@ def open_kernels(path: Path) -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
         for name, structure in _TAKEN.items():
             function = getattr(library, name)
-            function.argtypes, function.restype = [POINTER(structure)], c_int32
+            function.argtypes = [POINTER(structure), c_char_p]
+            function.restype = c_int32
         for name in ("ayt_interface", "ayt_layout"):
             getattr(library, name).restype = c_char_p
         interface = library.ayt_interface().decode()

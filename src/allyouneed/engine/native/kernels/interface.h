@@ -2,10 +2,16 @@
    a test compares the offset of every field with ayt_layout().
 
    Numbers are float32, or bfloat16 where `bf16` says so. Strides and sizes count elements.
-   Functions return 0, or 1 if memory is short. */
+
+   Functions return AYT_OK or the number of an error. They write the error's text to `error`, at most
+   kErrorBytes including the final zero; null: nowhere. No sizes make them raise an exception or a
+   signal, as long as every pointer is null or valid for the size that comes with it. */
 #pragma once
 
 #include <stdint.h>
+
+enum { AYT_OK = 0, AYT_FAILED = 1, AYT_MEMORY = 2 };
+enum { kErrorBytes = 512 };
 
 typedef struct {
   int32_t bf16; /* y, narrowed and their gradients */
@@ -39,8 +45,9 @@ typedef struct {
   int32_t causal;
   const int32_t* query_starts; /* [sentences + 1] */
   const int32_t* key_starts;   /* [sentences + 1] */
-  const float* cosines;        /* of rotary positions, or null */
+  const float* cosines;        /* of rotary positions, [positions][width / 2], or null */
   const float* sines;
+  int32_t positions;
   uint64_t seed; /* of dropout */
   double rate;
   const void* q;
@@ -87,16 +94,16 @@ typedef struct {
 EXPORT const char* ayt_interface(void); /* a digest of this file */
 EXPORT const char* ayt_layout(void);    /* a line for each field: structure, field, offset, size */
 
-EXPORT int32_t ayt_add_norm(const ayt_add_norm_call*);
-EXPORT int32_t ayt_add_norm_backward(const ayt_add_norm_call*);
-EXPORT int32_t ayt_attention(const ayt_attention_call*);
-EXPORT int32_t ayt_attention_backward(const ayt_attention_call*);
-EXPORT int32_t ayt_smoothed_loss(const ayt_loss_call*);
-EXPORT int32_t ayt_r_drop_loss(const ayt_loss_call*);
+EXPORT int32_t ayt_add_norm(const ayt_add_norm_call*, char* error);
+EXPORT int32_t ayt_add_norm_backward(const ayt_add_norm_call*, char* error);
+EXPORT int32_t ayt_attention(const ayt_attention_call*, char* error);
+EXPORT int32_t ayt_attention_backward(const ayt_attention_call*, char* error);
+EXPORT int32_t ayt_smoothed_loss(const ayt_loss_call*, char* error);
+EXPORT int32_t ayt_r_drop_loss(const ayt_loss_call*, char* error);
 
-/* The fastest unit for ayt_pack and ayt_multiply. If it is 0, neither may be called. */
+/* The fastest unit for ayt_pack and ayt_multiply. If it is 0, both fail. */
 EXPORT int32_t ayt_best_unit(void);
 /* Packs a right factor into blocks. */
-EXPORT int32_t ayt_pack(const ayt_product_call*);
+EXPORT int32_t ayt_pack(const ayt_product_call*, char* error);
 /* Multiplies a matrix in bfloat16 by packed blocks. */
-EXPORT int32_t ayt_multiply(const ayt_product_call*);
+EXPORT int32_t ayt_multiply(const ayt_product_call*, char* error);

@@ -3,25 +3,23 @@
 
 #include "interface.h"
 
-#include <new>
-
 #include "add_norm.h"
+#include "bounds.h"
+#include "guard.h"
 #include "heads.h"
 #include "layout.h"
 #include "products.h"
 #include "smoothing.h"
 
+static_assert(AYT_OK == kOk && AYT_FAILED == kFailed && AYT_MEMORY == kMemory);
+static_assert(kErrorBytes == kTextBytes);
+
 namespace {
 
-// Runs `call`, and turns an exception into 1: no exception crosses the C interface.
 template <class Call>
-int32_t guarded(const Call& call) {
-  try {
-    call();
-    return 0;
-  } catch (const std::exception&) {
-    return 1;  // the only exceptions here are those of a lack of memory
-  }
+const Call& checked(const Call* call) {
+  demand(call, "there is no call");
+  return *call;
 }
 
 AddNorm add_norm_of(const ayt_add_norm_call& call) {
@@ -114,51 +112,68 @@ void multiply(const ayt_product_call& call) {
 const char* ayt_interface() { return INTERFACE; }
 
 const char* ayt_layout() {
-  static const std::string text = layout();
-  return text.c_str();
+  return lasting_text<layout>();
 }
 
-int32_t ayt_add_norm(const ayt_add_norm_call* call) {
-  return guarded([&] { (call->bf16 ? add_norm<bfloat16> : add_norm<float>)(*call); });
+int32_t ayt_add_norm(const ayt_add_norm_call* call, char* error) {
+  return guarded(error, [&] {
+    check_forward(checked(call));
+    (call->bf16 ? add_norm<bfloat16> : add_norm<float>)(*call);
+  });
 }
 
-int32_t ayt_add_norm_backward(const ayt_add_norm_call* call) {
-  return guarded(
-      [&] { (call->bf16 ? add_norm_backward<bfloat16> : add_norm_backward<float>)(*call); });
+int32_t ayt_add_norm_backward(const ayt_add_norm_call* call, char* error) {
+  return guarded(error, [&] {
+    check_backward(checked(call));
+    (call->bf16 ? add_norm_backward<bfloat16> : add_norm_backward<float>)(*call);
+  });
 }
 
-int32_t ayt_attention(const ayt_attention_call* call) {
-  return guarded([&] { (call->bf16 ? attend<bfloat16> : attend<float>)(*call); });
+int32_t ayt_attention(const ayt_attention_call* call, char* error) {
+  return guarded(error, [&] {
+    check_attention(checked(call), false);
+    (call->bf16 ? attend<bfloat16> : attend<float>)(*call);
+  });
 }
 
-int32_t ayt_attention_backward(const ayt_attention_call* call) {
-  return guarded([&] { (call->bf16 ? attend_backward<bfloat16> : attend_backward<float>)(*call); });
+int32_t ayt_attention_backward(const ayt_attention_call* call, char* error) {
+  return guarded(error, [&] {
+    check_attention(checked(call), true);
+    (call->bf16 ? attend_backward<bfloat16> : attend_backward<float>)(*call);
+  });
 }
 
-int32_t ayt_smoothed_loss(const ayt_loss_call* call) {
-  return guarded([&] { (call->bf16 ? smoothed<bfloat16> : smoothed<float>)(*call); });
+int32_t ayt_smoothed_loss(const ayt_loss_call* call, char* error) {
+  return guarded(error, [&] {
+    check_loss(checked(call), 1);
+    (call->bf16 ? smoothed<bfloat16> : smoothed<float>)(*call);
+  });
 }
 
-int32_t ayt_r_drop_loss(const ayt_loss_call* call) {
-  return guarded([&] { (call->bf16 ? r_drop<bfloat16> : r_drop<float>)(*call); });
+int32_t ayt_r_drop_loss(const ayt_loss_call* call, char* error) {
+  return guarded(error, [&] {
+    check_loss(checked(call), 2);
+    (call->bf16 ? r_drop<bfloat16> : r_drop<float>)(*call);
+  });
 }
-
-#if HAS_TILES
 
 int32_t ayt_best_unit() { return best_unit(); }
 
-int32_t ayt_pack(const ayt_product_call* call) {
-  return guarded([&] { (call->bf16 ? pack<bfloat16> : pack<float>)(*call); });
-}
-
-int32_t ayt_multiply(const ayt_product_call* call) {
-  return guarded([&] { (call->bf16 ? multiply<bfloat16> : multiply<float>)(*call); });
-}
-
-#else
-
-int32_t ayt_best_unit() { return 0; }
-int32_t ayt_pack(const ayt_product_call*) { return 0; }
-int32_t ayt_multiply(const ayt_product_call*) { return 0; }
-
+int32_t ayt_pack(const ayt_product_call* call, char* error) {
+  return guarded(error, [&] {
+    check_product(checked(call), best_unit());
+#if HAS_TILES
+    (call->bf16 ? pack<bfloat16> : pack<float>)(*call);
 #endif
+  });
+}
+
+int32_t ayt_multiply(const ayt_product_call* call, char* error) {
+  return guarded(error, [&] {
+    check_product(checked(call), best_unit());
+    check_multiply(*call, best_unit());
+#if HAS_TILES
+    (call->bf16 ? multiply<bfloat16> : multiply<float>)(*call);
+#endif
+  });
+}

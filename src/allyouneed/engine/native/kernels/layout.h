@@ -44,6 +44,7 @@ inline std::string layout() {
   FIELD(ayt_attention_call, key_starts);
   FIELD(ayt_attention_call, cosines);
   FIELD(ayt_attention_call, sines);
+  FIELD(ayt_attention_call, positions);
   FIELD(ayt_attention_call, seed);
   FIELD(ayt_attention_call, rate);
   FIELD(ayt_attention_call, q);

@@ -4,15 +4,19 @@
 
 #include "factor.h"
 
-#if HAS_TILES
-
 // The units that can multiply, the fastest last.
 enum Unit { kNone, kVectors, kTiles };
 
 inline Unit best_unit() {
+#if HAS_TILES
   if (!__builtin_cpu_supports("avx512bf16")) return kNone;
   return may_use_tiles(kBfloat16Tiles) ? kTiles : kVectors;
+#else
+  return kNone;
+#endif
 }
+
+#if HAS_TILES
 
 // One panel's blocks of the left factor and of the right factor. They are multiplied pair by pair,
 // and the products are added to the sums so far.
