@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from allyouneed.data.conversations import SpokenLine, replies_in_pairs, replies_in_turns
+from allyouneed.data.conversations import ConversationLine, replies_in_pairs, replies_in_turns
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.filters import Filters
 from allyouneed.data.readers import read_pairs
@@ -19,8 +19,8 @@ def texts(pairs: object) -> list[tuple[str, str]]:
     return [(pair.source, pair.target) for pair in pairs]  # type: ignore[attr-defined]
 
 
-def spoken(*lines: tuple[str, str, str]) -> list[SpokenLine]:
-    return [SpokenLine(*line, line=number) for number, line in enumerate(lines, start=1)]
+def spoken(*lines: tuple[str, str, str]) -> list[ConversationLine]:
+    return [ConversationLine(*line, line=number) for number, line in enumerate(lines, start=1)]
 
 
 def test_a_pair_goes_on_where_its_turn_is_the_reply_before() -> None:

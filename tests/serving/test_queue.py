@@ -10,7 +10,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.engine.leaving import leaving_here
 from allyouneed.serving.crew import Crew
 from allyouneed.serving.order import Order
-from allyouneed.serving.queue import Batch, Queue
+from allyouneed.serving.queue import LaneBatch, Queue
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.translator import Translator
 
@@ -24,11 +24,11 @@ def order(
     return Order(translator, texts, asked, client, lambda _: ended.set()), ended
 
 
-def clients(batch: Batch) -> list[str]:
+def clients(batch: LaneBatch) -> list[str]:
     return [one.client for one, _ in batch.sentences]
 
 
-def texts(batch: Batch) -> list[str]:
+def texts(batch: LaneBatch) -> list[str]:
     return [one.job.segments[number].text for one, number in batch.sentences]
 
 
@@ -108,7 +108,7 @@ def test_the_express_worker_serves_light_clients_while_all_others_are_busy(
     queue = Queue(batch_sentences=2)
     queue.workers = 1
     queue.put(order(copier, "heavy", ["Hello, hello, hello."] * 500)[0])
-    found: list[Batch | None] = []
+    found: list[LaneBatch | None] = []
     express = threading.Thread(target=lambda: found.append(queue.take(express=True)))
     express.start()
     assert queue.take() is not None

@@ -93,10 +93,10 @@ def test_every_option_of_the_command_line_is_a_keyword_or_answered() -> None:
         field.name
         for group in (
             groups.TranslationLanguages,
-            groups.Sampling,
-            groups.Search,
-            groups.Results,
-            groups.Protection,
+            groups.TranslationSampling,
+            groups.TranslationSearch,
+            groups.TranslationResults,
+            groups.TranslationProtection,
             Running,
         )
         for field in fields(group)

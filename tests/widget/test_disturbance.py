@@ -5,13 +5,13 @@ import pytest
 from allyouneed.errors import UsageError
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.widget.disturbance import Source, source_of
-from allyouneed.widget.questions import State
+from allyouneed.widget.questions import ViewState
 
 TEXT = "A man rides a bike."
 
 
 def replaced(tokenizer: Tokenizer, text: str, tokens: dict[int, str]) -> Source:
-    return source_of(State(text=text, replaced=tokens), tokenizer)
+    return source_of(ViewState(text=text, replaced=tokens), tokenizer)
 
 
 def number(tokenizer: Tokenizer, text: str, word: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allyouneed.widget.packing import Answer, compact, half, pack
+from allyouneed.widget.packing import ViewAnswer, compact, half, pack
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"])),
@@ -31,7 +31,7 @@ def unpack(packed: bytes) -> tuple[Any, dict[str, np.ndarray]]:
 
 @given(JSON)
 def test_json_comes_back(value: Any) -> None:
-    assert unpack(pack(Answer(value))) == (value, {})
+    assert unpack(pack(ViewAnswer(value))) == (value, {})
 
 
 def test_arrays_come_back_one_behind_the_other() -> None:
@@ -40,14 +40,14 @@ def test_arrays_come_back_one_behind_the_other() -> None:
         "nothing": np.zeros((0, 5), np.float32),
         "turned": np.arange(6, dtype=np.float64).reshape(2, 3).T,
     }
-    _, found = unpack(pack(Answer({}, arrays)))
+    _, found = unpack(pack(ViewAnswer({}, arrays)))
     assert list(found) == list(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(found[name], array)
 
 
 def test_a_number_takes_two_bytes() -> None:
-    answer = Answer({}, {"weights": np.zeros((8, 256, 256), np.float32)})
+    answer = ViewAnswer({}, {"weights": np.zeros((8, 256, 256), np.float32)})
     assert len(pack(answer)) - 8 * 256 * 256 * 2 < 200
 
 

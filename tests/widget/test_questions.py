@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from allyouneed.errors import UsageError
-from allyouneed.widget.questions import QUESTIONS, State, Translate, checked, read
+from allyouneed.widget.questions import QUESTIONS, Translate, ViewState, checked, read
 
 WHOLE = {
     "text": "A man.",
@@ -31,22 +31,22 @@ def test_a_state_is_read_and_written_as_the_view_has_it() -> None:
 
 
 def test_an_undisturbed_state_is_the_text_alone() -> None:
-    state = checked(State, WHOLE, "state")
+    state = checked(ViewState, WHOLE, "state")
     assert state.disturbed
     assert not state.undisturbed().disturbed
-    assert state.undisturbed() == State(text="A man.", beam=2)
+    assert state.undisturbed() == ViewState(text="A man.", beam=2)
     for key in ("switchedOff", "edits", "replaced", "prefix"):
-        assert checked(State, {"text": "A", key: WHOLE[key]}, "state").disturbed, key
+        assert checked(ViewState, {"text": "A", key: WHOLE[key]}, "state").disturbed, key
 
 
 def test_a_head_more_goes_off_in_order() -> None:
-    state = State(text="A", switched_off=("b[1]",)).without("a[0]")
+    state = ViewState(text="A", switched_off=("b[1]",)).without("a[0]")
     assert state.switched_off == ("a[0]", "b[1]")
     assert state.without("a[0]") == state
 
 
 def test_lone_surrogates_are_replaced() -> None:
-    assert checked(State, {"text": "a\ud800b"}, "state").text == "a\ufffdb"
+    assert checked(ViewState, {"text": "a\ud800b"}, "state").text == "a\ufffdb"
 
 
 @pytest.mark.parametrize(

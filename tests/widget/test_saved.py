@@ -13,7 +13,7 @@ from allyouneed.errors import AllYouNeedError, DataError
 from allyouneed.insight.names import heads
 from allyouneed.translation.translator import Translator
 from allyouneed.widget import saved
-from allyouneed.widget.packing import Answer, compact, half
+from allyouneed.widget.packing import ViewAnswer, compact, half
 from allyouneed.widget.page import Start
 from allyouneed.widget.saved import Collected, save
 from allyouneed.widget.session import Session
@@ -130,7 +130,7 @@ def test_no_array_takes_another_ones_name() -> None:
     """A question that is asked again has one answer, and what comes after it keeps its own."""
     collected = Collected()
     for number, question in enumerate(["a", "a", "b"]):
-        collected.add("maps", {"id": question}, Answer({}, {"maps": np.full(2, number)}))
+        collected.add("maps", {"id": question}, ViewAnswer({}, {"maps": np.full(2, number)}))
     answers, arrays = collected._found, collected._arrays
     kept = [arrays[answer["arrays"]["maps"][0]] for answer in answers.values()]
     assert [int(array[0]) for array in kept] == [1, 2]

@@ -16,7 +16,7 @@ import pytest
 
 from allyouneed.errors import UsageError
 from allyouneed.widget import server as server_module
-from allyouneed.widget.packing import Answer
+from allyouneed.widget.packing import ViewAnswer
 from allyouneed.widget.page import Start
 from allyouneed.widget.server import LARGEST_BODY, PageServer
 
@@ -54,9 +54,9 @@ def heard() -> list[tuple[str, Any, int]]:
 
 @pytest.fixture
 def page(heard: list[tuple[str, Any, int]]) -> Iterator[Page]:
-    def ask(kind: str, payload: Any, number: int) -> Answer:
+    def ask(kind: str, payload: Any, number: int) -> ViewAnswer:
         heard.append((kind, payload, number))
-        return Answer({"hello": "</script>"}, {"weights": np.eye(2)})
+        return ViewAnswer({"hello": "</script>"}, {"weights": np.eye(2)})
 
     with PageServer(ask, Start.of(["A man."], 4, 1)) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

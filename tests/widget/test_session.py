@@ -15,7 +15,7 @@ from allyouneed.insight.names import attentions
 from allyouneed.insight.trace import trace
 from allyouneed.translation.translator import Translator
 from allyouneed.widget.maps import small
-from allyouneed.widget.packing import Answer
+from allyouneed.widget.packing import ViewAnswer
 from allyouneed.widget.session import KEPT, Session, told_apart
 
 TEXT = "Two women are talking."
@@ -38,7 +38,7 @@ def all_layers(session: Session, id: str, kind: str, lens: str) -> list[torch.Te
     ]
 
 
-def refused(answer: Answer) -> str:
+def refused(answer: ViewAnswer) -> str:
     assert answer.json.keys() == {"error"}
     return str(answer.json["error"])
 
@@ -360,7 +360,7 @@ def test_the_newest_request_stops_what_runs(session: Session, translator: Transl
             assert asked.wait(20)
 
     hook = translator.model.decoder.embeddings.register_forward_pre_hook(at_step)
-    older: list[Answer] = []
+    older: list[ViewAnswer] = []
 
     def ask_older() -> None:
         state = {"text": TEXT, "beam": 3}

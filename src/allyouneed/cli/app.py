@@ -12,7 +12,7 @@ from importlib import import_module
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from allyouneed.cli.settings import Settings
+from allyouneed.cli.settings import CallSettings
 from allyouneed.errors import DISK_FULL, AllYouNeedError, UsageError, needs_torch
 from allyouneed.pipeline import at_work
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     closed = [name for name in ("stdout", "stderr") if getattr(sys, name) is None]
     for name in closed:
         setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-    settings = Settings()
+    settings = CallSettings()
     try:
         if "stdout" in closed:
             raise UsageError("standard output is closed; leave it open, or redirect it into a file")
@@ -94,7 +94,7 @@ def leave(code: int) -> NoReturn:
     sys.exit(code)
 
 
-def run(arguments: list[str], settings: Settings) -> int:
+def run(arguments: list[str], settings: CallSettings) -> int:
     """Runs one call of the command line and returns its exit code. Raises the errors of the
     verb."""
     if arguments[:1] == ["translate"] and not any(text.startswith("-") for text in arguments):

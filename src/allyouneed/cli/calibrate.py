@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from allyouneed.cli.bar import bar
-from allyouneed.cli.options import DEFAULT_MODEL, Json, Languages, Model, Running
+from allyouneed.cli.options import DEFAULT_MODEL, Json, LanguageOptions, Model, Running
 from allyouneed.cli.output import as_json, note, result
 from allyouneed.cli.pairs import file_pairs
 from allyouneed.cli.select_vocabulary import check_not_bundled
@@ -37,7 +37,7 @@ Into = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class UsedPairs:
     """The pairs of each file that are used."""
 
     first: Annotated[
@@ -61,7 +61,7 @@ def calibrate(
     pairs: HeldOut,
     model: Model = DEFAULT_MODEL,
     into: Into = None,
-    part: Part,
+    part: UsedPairs,
     threshold: Annotated[
         float,
         typer.Option(min=1, max=99, help="The lowest chrF of an acceptable translation."),
@@ -70,7 +70,7 @@ def calibrate(
         bool,
         typer.Option("--evaluate", help="Measure the folder's calibration; write nothing."),
     ] = False,
-    languages: Languages,
+    languages: LanguageOptions,
     json: Json = False,
     running: Running,
 ) -> None:

@@ -18,7 +18,7 @@ EVALUATION = "Evaluation"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling:
+class ReplySampling:
     """How replies are drawn."""
 
     temperature: Annotated[
@@ -48,7 +48,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class ReplySearch:
     """How replies are searched for, and their limits."""
 
     beam: Annotated[
@@ -114,8 +114,8 @@ def chat(
     model: Annotated[
         str, typer.Option(help="A model folder, of a model that replies.", metavar="FOLDER")
     ],
-    sampling: Sampling,
-    search: Search,
+    sampling: ReplySampling,
+    search: ReplySearch,
     evaluation: VarietyFile,
     json: Json = False,
     running: Running,

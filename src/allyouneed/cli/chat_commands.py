@@ -19,14 +19,14 @@ class Leave(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandAnswer:
     """The answer of a command, as text for people and as values for programs."""
 
     text: str
     data: Any
 
 
-def answer(chat: "Chat", line: str) -> Answer:
+def answer(chat: "Chat", line: str) -> CommandAnswer:
     """Runs the command on a line that begins with "/".
 
     Raises:
@@ -47,13 +47,13 @@ def answer(chat: "Chat", line: str) -> Answer:
     return command(chat, words[0] if words else "")
 
 
-def _reset(chat: "Chat", _: str) -> Answer:
+def _reset(chat: "Chat", _: str) -> CommandAnswer:
     count = len(chat.turns)
     chat.reset()
-    return Answer(f"{count} turns forgotten", {"forgotten": count})
+    return CommandAnswer(f"{count} turns forgotten", {"forgotten": count})
 
 
-def _temperature(chat: "Chat", value: str) -> Answer:
+def _temperature(chat: "Chat", value: str) -> CommandAnswer:
     if value:
         from allyouneed.chat import DRAWN
 
@@ -63,34 +63,34 @@ def _temperature(chat: "Chat", value: str) -> Answer:
     return _search(chat)
 
 
-def _beam(chat: "Chat", value: str) -> Answer:
+def _beam(chat: "Chat", value: str) -> CommandAnswer:
     if value:
         width = _number(int, "beam", value, "4")
         chat.options = BeamOptions(beam=width, **_lengths(chat.options))
     return _search(chat)
 
 
-def _search(chat: "Chat") -> Answer:
+def _search(chat: "Chat") -> CommandAnswer:
     """The present settings of the search."""
     options = chat.options
     if isinstance(options, BeamOptions):
         text = f"beam search, {options.beam} wide" if options.beam > 1 else "greedy search"
-        return Answer(f"replies are found by {text}", asdict(options))
+        return CommandAnswer(f"replies are found by {text}", asdict(options))
     text = f"temperature {options.temperature:g}, top p {options.top_p:g}, top k {options.top_k}"
-    return Answer(f"replies are sampled: {text}", asdict(options))
+    return CommandAnswer(f"replies are sampled: {text}", asdict(options))
 
 
-def _history(chat: "Chat", _: str) -> Answer:
+def _history(chat: "Chat", _: str) -> CommandAnswer:
     turns = [{"who": "model" if turn.own else "you", "text": turn.text} for turn in chat.turns]
     out_of_sight = max(0, len(turns) + 1 - chat.history.turns)
     lines = [
         f"{turn['who']:>5}: {turn['text']}{'' if number >= out_of_sight else '  (out of sight)'}"
         for number, turn in enumerate(turns)
     ]
-    return Answer("\n".join(lines) or "there are no turns yet", turns)
+    return CommandAnswer("\n".join(lines) or "there are no turns yet", turns)
 
 
-def _why(chat: "Chat", _: str) -> Answer:
+def _why(chat: "Chat", _: str) -> CommandAnswer:
     found = chat.why()
     rows = [("said", "probability", "other ways", "looked at"), *map(_row, found)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
@@ -100,7 +100,7 @@ def _why(chat: "Chat", _: str) -> Answer:
         ).rstrip()
         for row in rows
     )
-    return Answer("\n".join(lines), [reason.to_dict() for reason in found])
+    return CommandAnswer("\n".join(lines), [reason.to_dict() for reason in found])
 
 
 def _row(reason: "Reason") -> tuple[str, str, str, str]:
@@ -118,16 +118,16 @@ def _row(reason: "Reason") -> tuple[str, str, str, str]:
     )
 
 
-def _help(_: "Chat", __: str) -> Answer:
+def _help(_: "Chat", __: str) -> CommandAnswer:
     lines = [f"/{name:<12} {says}" for name, (_, says) in COMMANDS.items()]
-    return Answer("\n".join(lines), {name: says for name, (_, says) in COMMANDS.items()})
+    return CommandAnswer("\n".join(lines), {name: says for name, (_, says) in COMMANDS.items()})
 
 
-def _quit(_: "Chat", __: str) -> Answer:
+def _quit(_: "Chat", __: str) -> CommandAnswer:
     raise Leave
 
 
-COMMANDS: dict[str, tuple[Callable[["Chat", str], Answer], str]] = {
+COMMANDS: dict[str, tuple[Callable[["Chat", str], CommandAnswer], str]] = {
     "why": (_why, "the last reply's tokens: probability, alternatives, words attended to"),
     "history": (_history, "show the turns so far"),
     "reset": (_reset, "forget the turns so far"),

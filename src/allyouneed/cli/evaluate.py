@@ -11,7 +11,7 @@ from allyouneed.cli.options import (
     DEFAULT_MODEL,
     Beam,
     Json,
-    Languages,
+    LanguageOptions,
     LengthPenalty,
     Running,
     VocabularySelection,
@@ -110,7 +110,7 @@ def evaluate(
     *,
     files: ReferenceFiles,
     systems: Systems,
-    languages: Languages,
+    languages: LanguageOptions,
     output: Annotated[
         Path | None, typer.Option(help="A file to write the translations to.")
     ] = None,

@@ -8,7 +8,7 @@ import typer
 
 from allyouneed.cli.loading import DEFAULT_MODEL, VIA, opened, opened_encoder
 from allyouneed.cli.pairs import file_pairs
-from allyouneed.cli.settings import Settings
+from allyouneed.cli.settings import CallSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_MODEL"]  # the default of `Model`
 
 def _remember_debug(context: typer.Context, value: bool) -> bool:
     if value:
-        context.find_object(Settings).debug = True  # type: ignore[union-attr]
+        context.find_object(CallSettings).debug = True  # type: ignore[union-attr]
     return value
 
 
@@ -159,7 +159,7 @@ class RunningOnCore(Running):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Languages:
+class LanguageOptions:
     """The languages of a call."""
 
     from_: From = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allyouneed.cli.options import DEFAULT_MODEL, Json, Languages, Model, PairFiles, Running
+from allyouneed.cli.options import DEFAULT_MODEL, Json, LanguageOptions, Model, PairFiles, Running
 from allyouneed.cli.output import as_json, result
 from allyouneed.errors import DataError, UsageError
 from allyouneed.text.shown import shown
@@ -24,7 +24,7 @@ def score(
     *,
     files: PairFiles,
     model: Model = DEFAULT_MODEL,
-    languages: Languages,
+    languages: LanguageOptions,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Also print each token with its log-probability.")
     ] = False,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Settings:
+class CallSettings:
     """Settings of a call. With `debug`, errors are shown with a traceback."""
 
     debug: bool = False

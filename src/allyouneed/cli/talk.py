@@ -4,7 +4,7 @@ import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from allyouneed.cli.chat_commands import Answer, Leave, answer
+from allyouneed.cli.chat_commands import CommandAnswer, Leave, answer
 from allyouneed.cli.lines import arriving_lines, standard_input
 from allyouneed.cli.loading import tell
 from allyouneed.cli.output import as_json, note, result
@@ -83,7 +83,7 @@ def _refuse(line: str, why: str, json: bool) -> None:
         result("")
 
 
-def _command(answered: Answer, line: str, json: bool) -> None:
+def _command(answered: CommandAnswer, line: str, json: bool) -> None:
     if json:
         result(as_json({"command": line, "answer": answered.data}))
     else:

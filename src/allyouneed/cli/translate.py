@@ -15,11 +15,11 @@ from allyouneed.cli.output import note
 from allyouneed.cli.streaming import show_growing
 from allyouneed.cli.translate_options import (
     Documents,
-    Protection,
-    Results,
-    Sampling,
-    Search,
     TranslationLanguages,
+    TranslationProtection,
+    TranslationResults,
+    TranslationSampling,
+    TranslationSearch,
 )
 from allyouneed.cli.translating import translate_all
 from allyouneed.cli.translation_lines import Form
@@ -41,11 +41,11 @@ def translate(
     ] = None,
     model: Model = DEFAULT_MODEL,
     languages: TranslationLanguages,
-    search: Search,
-    sampling: Sampling,
+    search: TranslationSearch,
+    sampling: TranslationSampling,
     documents: Documents,
-    results: Results,
-    protection: Protection,
+    results: TranslationResults,
+    protection: TranslationProtection,
     running: Running,
 ) -> None:
     """Translate text given as arguments, or lines on standard input.
@@ -108,7 +108,7 @@ def _translate_documents(
     opening: "Callable[[], Translator | Relay]",
     how: "Mapping[str, Any]",
     documents: Documents,
-    protection: Protection,
+    protection: TranslationProtection,
 ) -> None:
     """Translates files into the file or folder `place`, which --to may have named."""
     from allyouneed.cli.documents import translate_documents

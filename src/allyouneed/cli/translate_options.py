@@ -42,7 +42,7 @@ class TranslationLanguages:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling:
+class TranslationSampling:
     """How translations are drawn at random."""
 
     sample: Annotated[
@@ -78,7 +78,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class TranslationSearch:
     """How translations are searched for, and their limits."""
 
     beam: Beam = None
@@ -113,7 +113,7 @@ class Search:
     ] = None
     vocabulary_selection: VocabularySelection = False
 
-    def options(self, sampling: Sampling, stream: bool) -> "Options":
+    def options(self, sampling: TranslationSampling, stream: bool) -> "Options":
         """The options of the search for `decoding`. A streamed search is greedy.
 
         Raises:
@@ -134,7 +134,7 @@ class Search:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results:
+class TranslationResults:
     """The parts of a translation that are shown, and the file that they are written to."""
 
     stream: Annotated[
@@ -172,7 +172,7 @@ class Results:
             "json": self.json,
         }
 
-    def check_stream(self, search: Search) -> None:
+    def check_stream(self, search: TranslationSearch) -> None:
         """Raises UsageError for options that do not go with --stream, if it was typed."""
         if not self.stream:
             return
@@ -263,7 +263,7 @@ class Documents:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Protection:
+class TranslationProtection:
     """Which parts of a text are copied unchanged."""
 
     protect: Annotated[

@@ -11,7 +11,7 @@ from allyouneed.text.conversation import History, Turn, one_line
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenLine:
+class ConversationLine:
     """One line of a file of conversations."""
 
     dialogue: str
@@ -64,7 +64,7 @@ def replies_in_pairs(
 
 
 def replies_in_turns(
-    lines: Iterable[SpokenLine], history: History, tidy: Callable[[str], str] = one_line
+    lines: Iterable[ConversationLine], history: History, tidy: Callable[[str], str] = one_line
 ) -> Iterator[Pair]:
     """(history, reply) for every turn except the first of a conversation.
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from allyouneed.data.conversations import SpokenLine, replies_in_pairs, replies_in_turns
+from allyouneed.data.conversations import ConversationLine, replies_in_pairs, replies_in_turns
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.lines import missing, read_lines
 from allyouneed.data.report import DataReport
@@ -89,7 +89,7 @@ def read_replies(reading: Reading, history: History) -> Iterator[Pair]:
     yield from replies_in_pairs(_as_they_are(reading), history, corpus.one_conversation, tidy)
 
 
-def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[SpokenLine]:
+def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[ConversationLine]:
     """The lines of a file with one turn per line. `fields` are the columns of dialogue, speaker and
     text.
 
@@ -99,14 +99,14 @@ def read_turns(reading: Reading, fields: tuple[str, str, str]) -> Iterator[Spoke
     if reading.corpus.resolved_format == "csv":
         for number, record in _csv_records(reading, fields):
             dialogue, speaker, text = (record[field] for field in fields)
-            yield SpokenLine(dialogue, speaker, text, number)
+            yield ConversationLine(dialogue, speaker, text, number)
         return
     columns = [int(field) - 1 for field in fields]
     for number, line in enumerate(reading.lines(reading.corpus.files[0]), start=1):
         row = line.split("\t")
         if len(row) > max(columns):
             dialogue, speaker, text = (row[column] for column in columns)
-            yield SpokenLine(dialogue, speaker, text, number)
+            yield ConversationLine(dialogue, speaker, text, number)
         else:
             reading.malformed(number, f"has {len(row)} columns, not {max(columns) + 1} or more")
 

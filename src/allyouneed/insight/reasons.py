@@ -12,7 +12,7 @@ import torch
 
 from allyouneed.decoding.scoring import teacher_input
 from allyouneed.insight.capture import capture
-from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of
+from allyouneed.insight.tokens import LikelyToken, Token, best_tokens, tokens_of
 from allyouneed.translation.translator import Translator
 
 
@@ -31,7 +31,7 @@ class Reason:
 
     token: Token
     log_probability: float
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[LikelyToken, ...]
     looks: tuple[Look, ...]
 
     @property

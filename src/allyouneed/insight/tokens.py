@@ -29,7 +29,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class LikelyToken:
     """A token that could stand at a position, and its log-probability."""
 
     id: int
@@ -79,10 +79,10 @@ def _tokens(
 
 def best_tokens(
     tokenizer: AnyTokenizer, log_p_TV: Tensor, count: int
-) -> list[tuple[Alternative, ...]]:
+) -> list[tuple[LikelyToken, ...]]:
     """The `count` most probable tokens of each position, the most probable first."""
     log_p_TX, ids_TX = log_p_TV.topk(min(count, log_p_TV.size(-1)))
     return [
-        tuple(Alternative(id, tokenizer.piece(id), log_p) for id, log_p in zip(*pair, strict=True))
+        tuple(LikelyToken(id, tokenizer.piece(id), log_p) for id, log_p in zip(*pair, strict=True))
         for pair in zip(ids_TX.tolist(), log_p_TX.tolist(), strict=True)
     ]

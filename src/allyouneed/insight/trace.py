@@ -21,7 +21,7 @@ from allyouneed.errors import UsageError
 from allyouneed.insight.beam_tree import BeamTree, TreeWatch
 from allyouneed.insight.capture import Tape, capture
 from allyouneed.insight.lens import logit_lens
-from allyouneed.insight.tokens import Alternative, Token, best_tokens, tokens_of, tokens_of_text
+from allyouneed.insight.tokens import LikelyToken, Token, best_tokens, tokens_of, tokens_of_text
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import CUT_OFF, Found
@@ -44,7 +44,7 @@ class Step:
     """One target token's log-probability, and the most probable tokens there."""
 
     log_probability: float
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[LikelyToken, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class LensCell:
     log-probability of the token that it finally wrote, and cross-attention's share of that token's
     logit (see `lens.Place`)."""
 
-    top: tuple[Alternative, ...]
+    top: tuple[LikelyToken, ...]
     log_probability: float
     cross_share: float
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AttentionView:
+class LabelledAttention:
     """Attention weights of any model: the tokens of the queries, the tokens of the keys, and
     weights HTS for each layer. Layers may differ in their number of heads."""
 
@@ -51,7 +51,7 @@ class AttentionView:
 
 def attention_view(
     tokens_x: Sequence[str], tokens_y: Sequence[str], weights: Sequence[Any] | Tensor
-) -> AttentionView:
+) -> LabelledAttention:
     """A view of any model's attention: `tokens_x` are the queries, `tokens_y` the keys.
 
         outputs = model(**inputs, output_attentions=True)     # a model of Hugging Face's
@@ -82,7 +82,7 @@ def attention_view(
     sizes = (len(tokens_x), len(tokens_y))
     layers = tuple(_layer(number, one, sizes) for number, one in enumerate(weights))
     shown_x, shown_y = (tuple(clean(one)[0] for one in side) for side in (tokens_x, tokens_y))
-    return AttentionView(shown_x, shown_y, layers)
+    return LabelledAttention(shown_x, shown_y, layers)
 
 
 def _layer(number: int, weights: Any, sizes: tuple[int, int]) -> Tensor:

@@ -20,7 +20,7 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ModelFormat:
     """A format. `what` describes it; `holds` tells whether a path has this format; `read` imports
     it. `read` takes the source, the folder to write, `note`, and, as keywords, the options of the
     verb that `options` names."""
@@ -69,39 +69,39 @@ def _read_bert(source: Path, into: Path, *, note: Note) -> ModelFolder:
     return import_bert(source, into, note=note)
 
 
-FORMATS: dict[str, Format] = {
-    "marian": Format(
+FORMATS: dict[str, ModelFormat] = {
+    "marian": ModelFormat(
         "a folder of Hugging Face's MarianMTModel, as OPUS-MT has them",
         lambda path: model_type(path) == "marian",
         _read_marian,
     ),
-    "argos": Format(
+    "argos": ModelFormat(
         "a package of Argos Translate (.argosmodel)",
         is_argos,
         _read_ctranslate2,
     ),
-    "ctranslate2": Format(
+    "ctranslate2": ModelFormat(
         "a folder of CTranslate2: model.bin, its vocabularies and the tokenizer",
         is_ctranslate2,
         _read_ctranslate2,
     ),
-    "marian-files": Format(
+    "marian-files": ModelFormat(
         "Marian's own files as Firefox and OPUS-MT's zips have them: .npz or .bin, .spm",
         is_marian,
         _read_marian_files,
     ),
-    "m2m": Format(
+    "m2m": ModelFormat(
         "a folder of Hugging Face's M2M-100, SMaLL-100 or NLLB-200",
         lambda path: model_type(path) == "m2m_100",
         _read_m2m,
     ),
-    "fairseq": Format(
+    "fairseq": ModelFormat(
         "a checkpoint of fairseq or of NVIDIA's Transformer, such as model.pt",
         lambda path: path.is_file() and _begins_as_pickle(path),
         _read_fairseq,
         options=("dictionaries", "codes"),
     ),
-    "bert": Format(
+    "bert": ModelFormat(
         "a folder of Hugging Face's BertModel, or of one of its classes with heads",
         lambda path: model_type(path) == "bert",
         _read_bert,

@@ -15,7 +15,7 @@ LEAST_PROBABLE = 0.002  # the probability below which a piece is not offered
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class NextWord:
     """A word that may follow, how probable its first piece is, and the whole translation."""
 
     word: str
@@ -25,7 +25,7 @@ class Way:
 
 async def ways_to_go_on(
     desk: Desk, text: str, source: str, target: str, prefix: str, most: int, visit: Visit
-) -> list[Way]:
+) -> list[NextWord]:
     """Words that may follow `prefix` in the translation of a text of one line, the most probable
     first, each with the best translation that begins so.
 
@@ -55,10 +55,10 @@ async def ways_to_go_on(
             for beginning in chosen
         )
     )
-    ways: dict[str, Way] = {}
+    ways: dict[str, NextWord] = {}
     for beginning, [whole] in zip(chosen, wholes, strict=True):
         rest = whole.translation.text[len(prefix) :]
         if (not prefix or rest[:1].isspace()) and rest.strip():
             word = rest.split()[0]
-            ways.setdefault(word, Way(word, beginnings[beginning], whole.translation))
+            ways.setdefault(word, NextWord(word, beginnings[beginning], whole.translation))
     return list(ways.values())

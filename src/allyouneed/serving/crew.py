@@ -10,14 +10,14 @@ from threading import Event
 
 from allyouneed.engine.leaving import ended_by
 from allyouneed.serving.order import Order
-from allyouneed.serving.queue import Batch, Queue
+from allyouneed.serving.queue import LaneBatch, Queue
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 
 STOP_SECONDS = 30.0  # given to what runs when a service ends
 NICE = 3  # added to the niceness of a worker's thread; threads with a lower one go first
 
-OnBatch = Callable[[Batch, float], None]
+OnBatch = Callable[[LaneBatch, float], None]
 
 
 class Crew:

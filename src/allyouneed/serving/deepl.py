@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
-from allyouneed.serving.desk import Found
+from allyouneed.serving.desk import TranslatedText
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
@@ -169,7 +169,7 @@ def _names(tags: list[str] | str) -> list[str]:
     return [tag.strip() for tag in listed if tag.strip()]
 
 
-def _one(found: Found, body: TranslateBody) -> OneTranslation:
+def _one(found: TranslatedText, body: TranslateBody) -> OneTranslation:
     return OneTranslation(
         detected_source_language=found.source.upper(),
         text=found.translation.text,

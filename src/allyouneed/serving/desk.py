@@ -33,7 +33,7 @@ READERS = 32  # requests with tags, or with text to protect, that are put togeth
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TranslatedText:
     """A text's translation, and its language where that was detected."""
 
     translation: Translation
@@ -175,7 +175,7 @@ class Desk:
         target: str,
         asked: TranslationRequest,
         visit: Visit,
-    ) -> list[Found]:
+    ) -> list[TranslatedText]:
         """The texts' translations, in order; with AUTO each text has a language of its own.
 
         Raises:
@@ -215,7 +215,7 @@ class Desk:
         finally:
             self.intake.withdraw([ticket for _, _, ticket in waiting], sys.exception())
         return [
-            Found(made[number], language, detected[number])
+            TranslatedText(made[number], language, detected[number])
             for number, language in enumerate(languages)
         ]
 

@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.serving.desk import AUTO, Desk, Found, copied
+from allyouneed.serving.desk import AUTO, Desk, TranslatedText, copied
 from allyouneed.serving.visit import Visit
 from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.plain_text import Sifted
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 
-Growing = AsyncIterator[str | Found]
+Growing = AsyncIterator[str | TranslatedText]
 
 
 async def grow(
@@ -31,7 +31,7 @@ async def grow(
     language = detected.language if detected else source
     if language == target:
         yield text
-        yield Found(copied(text), language, detected)
+        yield TranslatedText(copied(text), language, detected)
         return
     if (language, target) in desk.shelf.pivoted:
         [found] = await desk.translate([text], language, target, asked, visit)
@@ -53,7 +53,7 @@ async def grow(
             await ticket.wait(grown)
         if piece := ticket.order.grown():
             yield piece
-        yield Found(ticket.order.translations[0], language, detected)
+        yield TranslatedText(ticket.order.translations[0], language, detected)
     finally:
         desk.intake.withdraw([ticket], sys.exception())
 
@@ -82,4 +82,4 @@ async def _lines(desk: Desk, sifted: Sifted, source: str, target: str, visit: Vi
         for task in tasks:
             task.cancel()
     ends = [end for _, end in lines]
-    yield Found(joined(text, made, ends, sifted.notes[0]), source, None)
+    yield TranslatedText(joined(text, made, ends, sifted.notes[0]), source, None)

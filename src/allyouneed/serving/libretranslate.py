@@ -9,7 +9,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.desk import AUTO, Desk, TranslatedText
 from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
@@ -286,7 +286,9 @@ def _detection(guess: Any) -> Detection:
     return Detection(confidence=round(100 * guess.confidence, 1), language=guess.language)
 
 
-def _answer(found: list[Found], single: bool, detected: bool, alternatives: int) -> TranslateAnswer:
+def _answer(
+    found: list[TranslatedText], single: bool, detected: bool, alternatives: int
+) -> TranslateAnswer:
     texts = [one.translation.text for one in found]
     guesses = [_detection(one.detected) for one in found] if detected else None
     others = (

@@ -86,7 +86,7 @@ class LookAnswer(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewedText:
     """The text that one view shows, and the languages of its translation."""
 
     text: str
@@ -104,7 +104,7 @@ class LiveViews:
     def __init__(self, desk: Desk, guard: Guard, viewer: Viewer | None) -> None:
         self.desk, self.guard = desk, guard
         self.viewer = viewer if desk.settings.offers_look else None
-        self._views: OrderedDict[str, View] = OrderedDict()
+        self._views: OrderedDict[str, ViewedText] = OrderedDict()
         self._askers: dict[tuple[str, str], Ask] = {}
         self._opening = threading.Lock()
         self._asked = 0
@@ -170,7 +170,7 @@ class LiveViews:
             raise Refused(400, str(error)) from error
         self.guard.charge(visit)
         token = secrets.token_urlsafe(24)
-        self._views[token] = View(body.text, source, target)
+        self._views[token] = ViewedText(body.text, source, target)
         while len(self._views) > MOST_VIEWS:
             self._views.popitem(last=False)
         return json_answer(LookAnswer(path=f"look/{token}/"))
@@ -211,7 +211,7 @@ class LiveViews:
             self._asked -= 1
         return _page_answer(found, "application/octet-stream")
 
-    def _answer(self, view: View, kind: str, payload: Any, page: int) -> bytes:
+    def _answer(self, view: ViewedText, kind: str, payload: Any, page: int) -> bytes:
         pair = view.source, view.target
         with self._opening:
             askers = self._askers
@@ -226,7 +226,7 @@ class LiveViews:
             raise Refused(501, f"the live view is not installed here: {self.viewer.missing}")
         return self.viewer
 
-    def _view(self, request: Request) -> View:
+    def _view(self, request: Request) -> ViewedText:
         view = self._views.get(request.path_params["token"])
         if view is None:
             raise Refused(404, NO_VIEW)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from allyouneed.errors import UsageError
-from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.desk import AUTO, Desk, TranslatedText
 from allyouneed.serving.detection import Guess
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.visit import Visit
@@ -31,7 +31,7 @@ class MarkedTexts:
         asked: TranslationRequest,
         visit: Visit,
         ignore_tags: Collection[str] = (),
-    ) -> list[Found]:
+    ) -> list[TranslatedText]:
         """The translations, in order; with AUTO each text has a language of its own, which is
         detected from what is not a tag.
 
@@ -45,7 +45,7 @@ class MarkedTexts:
             ranked = await asyncio.gather(*(self.desk.detect(text, visit) for text in seen))
             detected = [guesses[0] for guesses in ranked]
         languages = [guess.language if guess else source for guess in detected]
-        found: list[Found | None] = [None] * len(texts)
+        found: list[TranslatedText | None] = [None] * len(texts)
         for language in dict.fromkeys(languages):
             numbers = [n for n, one in enumerate(languages) if one == language]
             mine = [texts[number] for number in numbers]
@@ -54,7 +54,7 @@ class MarkedTexts:
                 self.desk.readers, _translated, translate, mine, markup, ignore_tags
             )
             for number, translation in zip(numbers, made, strict=True):
-                found[number] = Found(translation, language, detected[number])
+                found[number] = TranslatedText(translation, language, detected[number])
         return [one for one in found if one is not None]
 
 

@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from allyouneed.serving.queue import Batch, Queue
+from allyouneed.serving.queue import LaneBatch, Queue
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 DECODING = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)
@@ -66,7 +66,7 @@ class Metrics:
             "allyouneed_model_loaded", "1 for each model", ("model",), registry=self.registry
         )
 
-    def on_batch(self, batch: Batch, seconds: float) -> None:
+    def on_batch(self, batch: LaneBatch, seconds: float) -> None:
         """Counts a batch that was translated."""
         self.batch_texts.observe(len(batch.sentences))
         self.batch_tokens.observe(batch.tokens)

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from allyouneed.serving.alternatives import ways_to_go_on
-from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.desk import AUTO, Desk, TranslatedText
 from allyouneed.serving.glossaries import terms_of
 from allyouneed.serving.growing import grow
 from allyouneed.serving.guard import Guard
@@ -233,7 +233,10 @@ class Own:
 
 
 async def _events(
-    first: str | Found, rest: AsyncIterator[str | Found], body: TranslateBody, end: Any
+    first: str | TranslatedText,
+    rest: AsyncIterator[str | TranslatedText],
+    body: TranslateBody,
+    end: Any,
 ) -> AsyncIterator[bytes]:
     try:
         yield _event(first, body)
@@ -247,13 +250,13 @@ async def _events(
         end()
 
 
-def _event(piece: str | Found, body: TranslateBody) -> bytes:
+def _event(piece: str | TranslatedText, body: TranslateBody) -> bytes:
     if isinstance(piece, str):
         return b"event: piece\ndata: " + to_json({"text": piece}) + b"\n\n"
     return b"event: done\ndata: " + to_json(_one(piece, body), exclude_none=True) + b"\n\n"
 
 
-def _one(found: Found, body: TranslateBody) -> OneTranslation:
+def _one(found: TranslatedText, body: TranslateBody) -> OneTranslation:
     translation = found.translation
     return OneTranslation(
         **_alternative(translation, body).model_dump(),

@@ -12,7 +12,7 @@ HEAVY = BATCH_TOKENS  # waiting tokens; a client with more of them counts as hea
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class LaneBatch:
     """Sentences of one lane (model and asked) that are translated together: (order, number).
 
     `left` is set when nobody needs any of them any more.
@@ -48,7 +48,7 @@ class Queue:
         self.closed = False
         self.rate = Rate()
         self._clients: OrderedDict[str, deque[Order]] = OrderedDict()
-        self._running: set[Batch] = set()  # that were taken and are not done
+        self._running: set[LaneBatch] = set()  # that were taken and are not done
         lock = threading.RLock()
         self._free = threading.Condition(lock)  # workers wait for sentences
         self._light = threading.Condition(lock)  # the worker for light clients waits for its turn
@@ -90,7 +90,7 @@ class Queue:
             self.sentences -= order.waiting
             return order.waiting
 
-    def take(self, express: bool = False) -> Batch | None:
+    def take(self, express: bool = False) -> LaneBatch | None:
         """Waits for the next batch and returns it; None when the queue is closed and empty."""
         with self._free:
             while True:
@@ -104,7 +104,7 @@ class Queue:
                     return None
                 (self._light if express else self._free).wait()
 
-    def done(self, batch: Batch, seconds: float) -> None:
+    def done(self, batch: LaneBatch, seconds: float) -> None:
         """Takes note that a batch was translated, and of the seconds that this took."""
         with self._free:
             self._running.remove(batch)
@@ -142,11 +142,11 @@ class Queue:
         """Whether all workers are busy with heavy clients."""
         return sum(batch.heavy for batch in self._running) >= self.workers
 
-    def _next_batch(self) -> Batch | None:
+    def _next_batch(self) -> LaneBatch | None:
         client = next(iter(self._clients), None)
         return None if client is None else self._batch(client)
 
-    def _light_batch(self) -> Batch | None:
+    def _light_batch(self) -> LaneBatch | None:
         if not self._all_are_heavy():
             return None
         client = next((client for client in self._clients if not self._is_heavy(client)), None)
@@ -160,7 +160,7 @@ class Queue:
                 return True
         return False
 
-    def _batch(self, first: str) -> Batch:
+    def _batch(self, first: str) -> LaneBatch:
         """A batch that this client begins."""
         heavy = self._is_heavy(first)
         order = self._clients[first][0]
@@ -191,7 +191,7 @@ class Queue:
         for client in served:
             if client in self._clients:
                 self._clients.move_to_end(client)
-        return Batch(sentences, tokens, heavy)
+        return LaneBatch(sentences, tokens, heavy)
 
     def _like(self, client: str, lane: object, length: int, most: int) -> tuple[Order, int] | None:
         """A waiting sentence of the client for a batch of this lane, near to this length."""

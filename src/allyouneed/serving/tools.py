@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from allyouneed.pipeline import processors
 from allyouneed.serving.crew import STOP_SECONDS, Crew
-from allyouneed.serving.desk import AUTO, Desk, Found
+from allyouneed.serving.desk import AUTO, Desk, TranslatedText
 from allyouneed.serving.detection import Detector
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.metrics import Metrics
@@ -162,7 +162,7 @@ def _visit() -> Iterator[Visit]:
         visit.end()
 
 
-def _translated(found: Found) -> Translated:
+def _translated(found: TranslatedText) -> Translated:
     return Translated(
         translation=found.translation.text,
         source=found.source,

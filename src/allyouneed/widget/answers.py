@@ -16,7 +16,7 @@ from allyouneed.insight.tokens import Token
 from allyouneed.insight.trace import Kind, Trace
 from allyouneed.widget.disturbance import Source
 from allyouneed.widget.maps import small
-from allyouneed.widget.packing import Answer
+from allyouneed.widget.packing import ViewAnswer
 
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
@@ -128,17 +128,17 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def attention(weights_HTS: Tensor) -> Answer:
+def attention(weights_HTS: Tensor) -> ViewAnswer:
     """The attention weights of one layer."""
-    return Answer({}, {"weights": weights_HTS.detach().float().cpu().numpy()})
+    return ViewAnswer({}, {"weights": weights_HTS.detach().float().cpu().numpy()})
 
 
-def maps(weights: Sequence[Tensor]) -> Answer:
+def maps(weights: Sequence[Tensor]) -> ViewAnswer:
     """The attention weights HTS of all layers, as small maps."""
     if not weights:
-        return Answer({}, {"maps": torch.zeros(0, 0, 0, 0).numpy()})
+        return ViewAnswer({}, {"maps": torch.zeros(0, 0, 0, 0).numpy()})
     maps_LHTS = small(torch.stack([weights_HTS.detach().float() for weights_HTS in weights]))
-    return Answer({}, {"maps": maps_LHTS.cpu().numpy()})
+    return ViewAnswer({}, {"maps": maps_LHTS.cpu().numpy()})
 
 
 def metrics(trace: Trace, config: TransformerConfig) -> dict[str, Any]:

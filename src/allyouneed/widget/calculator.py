@@ -18,7 +18,7 @@ from allyouneed.decoding.scoring import teacher_input
 from allyouneed.errors import UsageError
 from allyouneed.insight.capture import capture
 from allyouneed.insight.names import attentions, check_name
-from allyouneed.widget.packing import Answer
+from allyouneed.widget.packing import ViewAnswer
 
 STEPS = {
     "q": ("Query", "q = x W_Q", "the position's state, projected for this head"),
@@ -53,7 +53,7 @@ def calculate(
     module: str,
     head: int,
     query: int,
-) -> Answer:
+) -> ViewAnswer:
     """The steps of equation 1 for one query, by teacher forcing.
 
     The arrays are q [K], keys [S, K], products, scaled, mask (1 = may look) and weights [S],
@@ -97,7 +97,7 @@ def calculate(
     post = isinstance(residual, PostNorm)
     assert isinstance(residual.norm, nn.Module)
     arrays["norm"] = residual.norm(arrays["residual"] if post else x_D)
-    return Answer(
+    return ViewAnswer(
         _in_words(attention, arrays, post),
         {name: arrays[name].float().cpu().numpy() for name in STEPS},
     )

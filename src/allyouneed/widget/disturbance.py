@@ -13,11 +13,11 @@ from allyouneed.insight.tokens import Span
 from allyouneed.text.normaliser import AS_TYPED, Normaliser
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.widget.questions import Edit as AskedEdit
-from allyouneed.widget.questions import State
+from allyouneed.widget.questions import ViewState
 
 
 @contextmanager
-def disturbed(model: Transformer, state: State) -> Iterator[None]:
+def disturbed(model: Transformer, state: ViewState) -> Iterator[None]:
     """Changes the model inside the `with` block as the state says: first the edits of weights,
     then the heads that are switched off.
 
@@ -71,7 +71,9 @@ class Source:
         return min(bisect_right(ends, place), len(ends) - 1)
 
 
-def source_of(state: State, tokenizer: AnyTokenizer, normaliser: Normaliser = AS_TYPED) -> Source:
+def source_of(
+    state: ViewState, tokenizer: AnyTokenizer, normaliser: Normaliser = AS_TYPED
+) -> Source:
     """The state's text with the tokens in `state.replaced` replaced.
 
     A token that begins with a space keeps the space, unless the new text begins with white space.

@@ -13,10 +13,10 @@ from allyouneed.engine.torch_engine import core_engine
 from allyouneed.insight.trace import Trace
 from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.translator import Translator
-from allyouneed.widget.questions import State
+from allyouneed.widget.questions import ViewState
 
 
-def effect(translator: Translator, before: Trace, state: State) -> tuple[float, str]:
+def effect(translator: Translator, before: Trace, state: ViewState) -> tuple[float, str]:
     """The effect of the model's present changes: by how many nats the log-probability of the target
     found before has changed, and the text that the model finds now."""
     model, tokenizer = translator.model, translator.tokenizer

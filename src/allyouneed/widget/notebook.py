@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from allyouneed.checks import expect
 from allyouneed.errors import AllYouNeedError
-from allyouneed.widget.packing import Answer, half
+from allyouneed.widget.packing import ViewAnswer, half
 from allyouneed.widget.page import Start, static
 from allyouneed.widget.pictures import pictures
 from allyouneed.widget.session import Session
@@ -94,7 +94,7 @@ def _as_bundle(pictures: list[tuple[str, str]]) -> dict[str, str]:
     return {**html, "image/png": first} if first else html
 
 
-def _as_message(number: int, answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
+def _as_message(number: int, answer: ViewAnswer) -> tuple[dict[str, Any], list[bytes]]:
     """The answer to question `number`, and the buffers with its arrays."""
     arrays = [{"name": name, "shape": list(array.shape)} for name, array in answer.arrays.items()]
     message = {"id": number, "json": answer.json, "arrays": arrays}

@@ -19,14 +19,14 @@ LENGTH = struct.Struct("<I")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ViewAnswer:
     """An answer to the view: a JSON value, and arrays by name, which are sent as float16."""
 
     json: Any
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def pack(answer: Answer) -> bytes:
+def pack(answer: ViewAnswer) -> bytes:
     """The answer as bytes. Numbers too large for float16 become infinity."""
     listed: list[dict[str, Any]] = []
     parts: list[bytes] = []

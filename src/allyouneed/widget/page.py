@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 from allyouneed.errors import UsageError
-from allyouneed.widget.questions import State, checked
+from allyouneed.widget.questions import ViewState, checked
 
 KINDS = {"view.js": "text/javascript", "view.css": "text/css"}
 
@@ -36,7 +36,7 @@ BODY = """</head>
 class Start:
     """The view's first content: up to two sentences side by side."""
 
-    states: Sequence[State]
+    states: Sequence[ViewState]
 
     @classmethod
     def of(cls, texts: Sequence[str], beam: int, models: int) -> "Start":
@@ -51,7 +51,7 @@ class Start:
                 "sentences side by side, or one sentence by two models; leave some out"
             )
         given = [{"text": text, "model": number} for text in texts for number in range(models)]
-        return cls([checked(State, {**one, "beam": beam}, "look") for one in given])
+        return cls([checked(ViewState, {**one, "beam": beam}, "look") for one in given])
 
     def options(self) -> dict[str, Any]:
         """The options for the module's `mount`."""

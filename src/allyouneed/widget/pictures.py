@@ -8,7 +8,7 @@ from allyouneed.insight.figures import heatmap
 from allyouneed.insight.plotting import png
 from allyouneed.insight.trace import Trace
 from allyouneed.widget.answers import aligning_head
-from allyouneed.widget.questions import State
+from allyouneed.widget.questions import ViewState
 from allyouneed.widget.session import Session
 
 
@@ -21,7 +21,7 @@ class Picture:
     png: bytes
 
 
-def pictures(session: Session, states: Sequence[State]) -> list[Picture]:
+def pictures(session: Session, states: Sequence[ViewState]) -> list[Picture]:
     """A picture for each state that can be translated."""
     found: list[Picture] = []
     for state in states:

@@ -15,16 +15,16 @@ from allyouneed import __version__
 from allyouneed.insight import view
 from allyouneed.insight.trace import Kind
 from allyouneed.widget import answers
-from allyouneed.widget.packing import Answer
+from allyouneed.widget.packing import ViewAnswer
 from allyouneed.widget.page import saved_page
-from allyouneed.widget.questions import State
+from allyouneed.widget.questions import ViewState
 from allyouneed.widget.saved import Collected, write
 
 ID = "plain"
 HEIGHT = 900  # pixels in a notebook
 
 
-class AttentionView(view.AttentionView):
+class AttentionView(view.LabelledAttention):
     """Attention weights with their tokens. A notebook shows them as the last value of a cell;
     `html` writes them to a file. The view has every head as a small map, lines between tokens, and
     a matrix of numbers."""
@@ -49,7 +49,7 @@ class AttentionView(view.AttentionView):
         )
 
     def _page(self, link: bool) -> str:
-        state = State(text="").to_json()
+        state = ViewState(text="").to_json()
         return saved_page({"states": [state], "link": link}, self._answers(state).packed())
 
     def _answers(self, state: dict[str, Any]) -> Collected:
@@ -58,7 +58,7 @@ class AttentionView(view.AttentionView):
         heads = max(len(layer_HTS) for layer_HTS in self.layers)
         filled = [pad(layer, (0, 0, 0, 0, 0, heads - len(layer))) for layer in self.layers]
         collected = Collected()
-        collected.add("about", {}, Answer(self._about(kind, heads)))
+        collected.add("about", {}, ViewAnswer(self._about(kind, heads)))
         translation = {"id": ID, "source": _tokens(self.tokens_y), "target": _tokens(self.tokens_x)}
         nothing: dict[str, Any] = {
             "steps": [],
@@ -68,7 +68,9 @@ class AttentionView(view.AttentionView):
             "text": "",
         }
         numbers = {"score": 0, "log_probability": 0, "seconds": 0}
-        collected.add("translate", {"state": state}, Answer({**translation, **nothing, **numbers}))
+        collected.add(
+            "translate", {"state": state}, ViewAnswer({**translation, **nothing, **numbers})
+        )
         collected.add("maps", asked, answers.maps(filled))
         for number, layer_HTS in enumerate(filled):
             collected.add("attention", {**asked, "layer": number}, answers.attention(layer_HTS))

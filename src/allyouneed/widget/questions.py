@@ -40,7 +40,7 @@ class Edit(Payload):
         return self
 
 
-class State(Payload):
+class ViewState(Payload):
     """A text with all changes to it and to the model.
 
     A long text is translated in parts; `part` is the number of the part that the view shows.
@@ -62,18 +62,18 @@ class State(Payload):
         """Whether anything is changed in the text or in the model."""
         return self != self.undisturbed()
 
-    def undisturbed(self) -> "State":
+    def undisturbed(self) -> "ViewState":
         """The same part of the same text, without any change."""
-        return State(text=self.text, beam=self.beam, model=self.model, part=self.part)
+        return ViewState(text=self.text, beam=self.beam, model=self.model, part=self.part)
 
-    def of_part(self, part: int) -> "State":
+    def of_part(self, part: int) -> "ViewState":
         """The same heads in another part. Changes that belong to positions of this part are
         left out: replaced tokens, the prefix, and edits of cells."""
         edits = tuple(edit for edit in self.edits if edit.cells is None)
         left_out = {"edits": edits, "replaced": {}, "prefix": ""} if part != self.part else {}
         return self.model_copy(update={**left_out, "part": part})
 
-    def without(self, head: str) -> "State":
+    def without(self, head: str) -> "ViewState":
         """The same state with this head or module off as well."""
         return self.model_copy(update={"switched_off": (*sorted({*self.switched_off, head}),)})
 
@@ -92,7 +92,7 @@ class Translate(Payload):
     """Asks for a translation. A newer `request` for the same `pane` of a page makes older requests
     obsolete."""
 
-    state: State
+    state: ViewState
     request: Count = 0
     pane: Count = 0
 

@@ -15,9 +15,9 @@ from allyouneed.files import write_whole
 from allyouneed.insight.names import heads, split_head
 from allyouneed.insight.trace import Kind
 from allyouneed.widget.answers import KINDS, layers_of
-from allyouneed.widget.packing import Answer, compact, pack
+from allyouneed.widget.packing import ViewAnswer, compact, pack
 from allyouneed.widget.page import Start, saved_page
-from allyouneed.widget.questions import State
+from allyouneed.widget.questions import ViewState
 from allyouneed.widget.session import Session
 
 LENSES = ("raw", "value-weighted", "rollout", "gradient")
@@ -36,7 +36,7 @@ class Collected:
         self._found: dict[str, Any] = {}
         self._arrays: dict[str, NDArray[Any]] = {}
 
-    def add(self, kind: str, payload: dict[str, Any], answer: Answer) -> None:
+    def add(self, kind: str, payload: dict[str, Any], answer: ViewAnswer) -> None:
         """Keeps an answer.
 
         Raises:
@@ -48,7 +48,7 @@ class Collected:
         self._arrays |= {places[name]: array for name, array in answer.arrays.items()}
         self._keep(kind, payload, answer.json, {name: [places[name], None] for name in places})
 
-    def add_layers(self, payload: dict[str, Any], maps: Answer) -> None:
+    def add_layers(self, payload: dict[str, Any], maps: ViewAnswer) -> None:
         """Keeps small maps, and answers for each layer's attention with one of them, because maps
         of a short sentence are the attention itself."""
         place = self._place("maps")
@@ -62,7 +62,7 @@ class Collected:
 
     def packed(self) -> bytes:
         """All questions and answers as bytes."""
-        return pack(Answer(self._found, self._arrays))
+        return pack(ViewAnswer(self._found, self._arrays))
 
     def _keep(
         self, kind: str, payload: dict[str, Any], answer: Any, places: dict[str, list[Any]]
@@ -76,7 +76,7 @@ class Saving:
     """Asks a session every question that the saved view may ask about a few states, and collects
     the answers."""
 
-    def __init__(self, session: Session, states: Sequence[State], progress: Progress) -> None:
+    def __init__(self, session: Session, states: Sequence[ViewState], progress: Progress) -> None:
         self.session, self._progress = session, progress
         parts = [
             state if number == state.part else state.of_part(number)
@@ -115,10 +115,10 @@ class Saving:
                 self._tick()
         asks = sorted({"about", *self.collected.kinds})
         about = {**self.session.ask("about", {}).json, "live": False, "asks": asks}
-        self.collected.add("about", {}, Answer(about))
+        self.collected.add("about", {}, ViewAnswer(about))
         return self.collected.packed()
 
-    def _kinds_with_room(self, state: State, id: str) -> list[Kind]:
+    def _kinds_with_room(self, state: ViewState, id: str) -> list[Kind]:
         """The kinds of attention that the budget has room for, for all translations with one head
         switched off."""
         kinds: list[Kind] = []
@@ -132,7 +132,7 @@ class Saving:
                 kinds.append(kind)
         return kinds
 
-    def _head_off(self, state: State, id: str, head: str, kinds: Sequence[Kind]) -> None:
+    def _head_off(self, state: ViewState, id: str, head: str, kinds: Sequence[Kind]) -> None:
         """Keeps one head's effect, and the translation without this head."""
         self._translated(state)  # keeps it among the session's last few translations
         self._ask("effects", {"id": id, "heads": [head]})
@@ -142,10 +142,10 @@ class Saving:
         for kind in kinds:
             self._add_attention(other, kind, "raw", *self._seen(state, other, kind, "raw"))
 
-    def _translated(self, state: State) -> str:
+    def _translated(self, state: ViewState) -> str:
         return str(self._ask("translate", {"state": state.to_json()}).json["id"])
 
-    def _attention(self, state: State, id: str, lens: str) -> None:
+    def _attention(self, state: ViewState, id: str, lens: str) -> None:
         """Keeps all layers of all kinds through one lens. Lenses other than the raw one are kept as
         far as the budget has room."""
         for kind in KINDS:
@@ -158,7 +158,7 @@ class Saving:
             self._add_attention(id, kind, lens, maps, layers)
 
     def _add_attention(
-        self, id: str, kind: Kind, lens: str, maps: Answer, layers: Sequence[Answer]
+        self, id: str, kind: Kind, lens: str, maps: ViewAnswer, layers: Sequence[ViewAnswer]
     ) -> None:
         asked = {"id": id, "kind": kind, "lens": lens}
         shape = maps.arrays["maps"].shape[1:]
@@ -169,12 +169,14 @@ class Saving:
         for number, layer in enumerate(layers):
             self.collected.add("attention", {**asked, "layer": number}, layer)
 
-    def _seen(self, state: State, id: str, kind: Kind, lens: str) -> tuple[Answer, list[Answer]]:
+    def _seen(
+        self, state: ViewState, id: str, kind: Kind, lens: str
+    ) -> tuple[ViewAnswer, list[ViewAnswer]]:
         """The small maps of all layers, and the attention of each layer."""
         maps = self.session.ask("maps", {"id": id, "kind": kind, "lens": lens})
         return maps, self._layers(state, id, kind, lens)
 
-    def _layers(self, state: State, id: str, kind: Kind, lens: str) -> list[Answer]:
+    def _layers(self, state: ViewState, id: str, kind: Kind, lens: str) -> list[ViewAnswer]:
         config = self.session.translators[state.model].config
         asked = {"id": id, "kind": kind, "lens": lens}
         return [
@@ -182,15 +184,15 @@ class Saving:
             for number in range(layers_of(config, kind))
         ]
 
-    def _ask(self, kind: str, payload: dict[str, Any]) -> Answer:
+    def _ask(self, kind: str, payload: dict[str, Any]) -> ViewAnswer:
         answer = self.session.ask(kind, payload)
         self.collected.add(kind, payload, answer)
         return answer
 
-    def _other_parts(self, state: State) -> list[int]:
+    def _other_parts(self, state: ViewState) -> list[int]:
         return [n for n in range(len(self.session.parts(state))) if n != state.part]
 
-    def _heads(self, state: State) -> list[str]:
+    def _heads(self, state: ViewState) -> list[str]:
         return heads(self.session.translators[state.model].model)
 
     def _tick(self) -> None:

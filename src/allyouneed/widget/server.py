@@ -20,14 +20,14 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from allyouneed.errors import UsageError
-from allyouneed.widget.packing import Answer, pack
+from allyouneed.widget.packing import ViewAnswer, pack
 from allyouneed.widget.page import Start, live_page, start_script, static
 
 LOCALHOST = "127.0.0.1"
 LARGEST_BODY = 1 << 20  # bytes: enough for a state with every cell of a 256 × 256 matrix
 SECONDS_FOR_A_REQUEST = 5  # the time to receive a whole request; slower connections are closed
 
-Ask = Callable[[str, Any, int], Answer]
+Ask = Callable[[str, Any, int], ViewAnswer]
 """ask(kind, payload, page) → answer. A wrong question gives an answer with an error."""
 
 POLICY = (

@@ -22,7 +22,7 @@ from allyouneed.widget.calculator import calculate
 from allyouneed.widget.disturbance import Source, disturbed, source_of
 from allyouneed.widget.effects import effect
 from allyouneed.widget.lenses import Layers, layers_seen
-from allyouneed.widget.packing import Answer, compact
+from allyouneed.widget.packing import ViewAnswer, compact
 from allyouneed.widget.positions import positions
 from allyouneed.widget.questions import (
     QUESTIONS,
@@ -33,8 +33,8 @@ from allyouneed.widget.questions import (
     OfTranslation,
     PartText,
     Payload,
-    State,
     Translate,
+    ViewState,
     read,
 )
 
@@ -47,7 +47,7 @@ class Obsolete(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptTranslation:
     """A translation that the view may ask about.
 
     `state` has the part of the text that was translated as its `text`, `parts` are all parts,
@@ -56,7 +56,7 @@ class Kept:
     """
 
     id: str
-    state: State
+    state: ViewState
     parts: tuple[str, ...]
     source: Source
     trace: Trace
@@ -94,9 +94,9 @@ class Session:
         self.translators, self.names = translators, told_apart(names)
         self._busy = Lock()
         self._newest: dict[int, dict[int, int]] = {}  # request of each pane of each page
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
-        self._answers: dict[str, Callable[[Any, int], Answer]] = {
-            "about": lambda _, __: Answer(self._about()),
+        self._kept: OrderedDict[str, KeptTranslation] = OrderedDict()
+        self._answers: dict[str, Callable[[Any, int], ViewAnswer]] = {
+            "about": lambda _, __: ViewAnswer(self._about()),
             "translate": self._translate,
             "part": self._part_text,
             "attention": lambda asked, _: self._attention(asked),
@@ -105,38 +105,38 @@ class Session:
             "effects": self._effects,
             "lens": lambda asked, _: self._lens(asked),
             "calculator": lambda asked, _: self._calculator(asked),
-            "positions": lambda _, __: Answer(positions(self.translators[0].model)),
+            "positions": lambda _, __: ViewAnswer(positions(self.translators[0].model)),
         }
 
-    def ask(self, kind: str, payload: Any, page: int = 0) -> Answer:
+    def ask(self, kind: str, payload: Any, page: int = 0) -> ViewAnswer:
         """The answer to a question. The answer is {"error": why} for a question that is wrong, and
         {"obsolete": true} where a newer request has replaced it."""
         return self.hear(kind, payload, page)()
 
-    def hear(self, kind: str, payload: Any, page: int = 0) -> Callable[[], Answer]:
+    def hear(self, kind: str, payload: Any, page: int = 0) -> Callable[[], ViewAnswer]:
         """Registers a question, which may make older questions obsolete. The function returned
         answers it as `ask` does."""
         try:
             asked = read(kind, payload)
         except UsageError as error:
-            refusal = Answer({"error": str(error)})
+            refusal = ViewAnswer({"error": str(error)})
             return lambda: refusal
         if isinstance(asked, Translate):
             panes = self._newest.setdefault(page, {})
             panes[asked.pane] = max(asked.request, panes.get(asked.pane, 0))
         return lambda: self._answer(kind, asked, page)
 
-    def _answer(self, kind: str, asked: Payload, page: int) -> Answer:
+    def _answer(self, kind: str, asked: Payload, page: int) -> ViewAnswer:
         try:
             with self._busy:
                 return self._answers[kind](asked, page)
         except Obsolete:
-            return Answer({"obsolete": True})
+            return ViewAnswer({"obsolete": True})
         except AllYouNeedError as error:
-            return Answer({"error": str(error)})
+            return ViewAnswer({"error": str(error)})
         except Exception as error:
             self.on_failure(error)
-            return Answer({"error": f"{type(error).__name__}: {error}"})
+            return ViewAnswer({"error": f"{type(error).__name__}: {error}"})
 
     def _about(self) -> dict[str, Any]:
         models = [
@@ -145,7 +145,7 @@ class Session:
         ]
         return {"models": models, "version": __version__, "live": True, "asks": [*QUESTIONS]}
 
-    def _translate(self, asked: Translate, page: int) -> Answer:
+    def _translate(self, asked: Translate, page: int) -> ViewAnswer:
         wanted = self._wanted(asked.request, page)
         if not wanted():
             raise Obsolete
@@ -154,9 +154,9 @@ class Session:
         if asked.state.disturbed:
             baseline = self.kept(asked.state.undisturbed(), wanted).trace
         told = answers.translation(found.id, found.trace, found.source, baseline, found.parts)
-        return Answer(told)
+        return ViewAnswer(told)
 
-    def _part_text(self, asked: PartText, page: int) -> Answer:
+    def _part_text(self, asked: PartText, page: int) -> ViewAnswer:
         """The translation of another part, with the same heads switched off."""
         kept = self._asked_about(asked)
         if asked.part >= len(kept.parts):
@@ -165,9 +165,9 @@ class Session:
         translator = self._translator(state)
         wanted = self._wanted(asked.request, page)
         with _while_wanted(translator.model, wanted), disturbed(translator.model, state):
-            return Answer({"text": translator(kept.parts[asked.part], beam=state.beam).text})
+            return ViewAnswer({"text": translator(kept.parts[asked.part], beam=state.beam).text})
 
-    def kept(self, state: State, wanted: Callable[[], bool] = lambda: True) -> Kept:
+    def kept(self, state: ViewState, wanted: Callable[[], bool] = lambda: True) -> KeptTranslation:
         """The translation of a state. It is made now unless the session still has it.
 
         Raises:
@@ -183,13 +183,13 @@ class Session:
             source = source_of(shown, translator.tokenizer, translator.segmenter.normaliser)
             with _while_wanted(translator.model, wanted), disturbed(translator.model, shown):
                 found = self._traced(shown, source)
-            self._kept[id] = Kept(id, shown, parts, source, found)
+            self._kept[id] = KeptTranslation(id, shown, parts, source, found)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(id)
         return self._kept[id]
 
-    def parts(self, state: State) -> tuple[str, ...]:
+    def parts(self, state: ViewState) -> tuple[str, ...]:
         """The parts that the translator cuts the state's text into, without blank ones. A text
         that is not cut is one part, as it is.
 
@@ -205,7 +205,7 @@ class Session:
         """Returns whether a request is still the newest one of any pane of the page."""
         return lambda: not request or request in self._newest.get(page, {}).values()
 
-    def _traced(self, state: State, source: Source, lens: bool = False) -> Trace:
+    def _traced(self, state: ViewState, source: Source, lens: bool = False) -> Trace:
         return trace(
             self._translator(state),
             source.text,
@@ -215,7 +215,7 @@ class Session:
             lens=lens,
         )
 
-    def _translator(self, state: State) -> Translator:
+    def _translator(self, state: ViewState) -> Translator:
         if state.model >= len(self.translators):
             raise UsageError(
                 f"state.model={state.model}: the models have the numbers 0 … "
@@ -225,7 +225,7 @@ class Session:
             raise UsageError("state.text is blank; type a sentence")
         return self.translators[state.model]
 
-    def _asked_about(self, asked: OfTranslation) -> Kept:
+    def _asked_about(self, asked: OfTranslation) -> KeptTranslation:
         if asked.id not in self._kept:
             raise UsageError(
                 f"translation {asked.id!r} is no longer stored, because only the last {KEPT} are; "
@@ -235,13 +235,13 @@ class Session:
         return self._kept[asked.id]
 
     @contextmanager
-    def _as_translated(self, kept: Kept) -> Iterator[Transformer]:
+    def _as_translated(self, kept: KeptTranslation) -> Iterator[Transformer]:
         """The model with the changes that it had when the translation was made."""
         model = self._translator(kept.state).model
         with disturbed(model, kept.state):
             yield model
 
-    def _attention(self, asked: AttentionOf) -> Answer:
+    def _attention(self, asked: AttentionOf) -> ViewAnswer:
         layers = self._layers(self._asked_about(asked), asked.lens, asked.kind)
         if asked.layer >= len(layers):
             raise UsageError(
@@ -249,21 +249,21 @@ class Session:
             )
         return answers.attention(layers[asked.layer])
 
-    def _maps(self, asked: Maps) -> Answer:
+    def _maps(self, asked: Maps) -> ViewAnswer:
         return answers.maps(self._layers(self._asked_about(asked), asked.lens, asked.kind))
 
-    def _layers(self, kept: Kept, lens: str, kind: Kind) -> Sequence[Tensor]:
+    def _layers(self, kept: KeptTranslation, lens: str, kind: Kind) -> Sequence[Tensor]:
         """The weights HTS of every layer of this kind."""
         if lens not in kept.lenses:
             with self._as_translated(kept) as model:
                 kept.lenses[lens] = layers_seen(model, kept.trace, lens)
         return kept.lenses[lens][kind]
 
-    def _metrics(self, asked: OfTranslation) -> Answer:
+    def _metrics(self, asked: OfTranslation) -> ViewAnswer:
         kept = self._asked_about(asked)
-        return Answer(answers.metrics(kept.trace, self._translator(kept.state).config))
+        return ViewAnswer(answers.metrics(kept.trace, self._translator(kept.state).config))
 
-    def _effects(self, asked: Effects, page: int) -> Answer:
+    def _effects(self, asked: Effects, page: int) -> ViewAnswer:
         """The effect of each head alone, in addition to the heads that the state switches off."""
         kept = self._asked_about(asked)
         translator = self._translator(kept.state)
@@ -277,14 +277,14 @@ class Session:
             ):
                 change, text = effect(translator, kept.trace, kept.state)
             effects.append({"name": head, "change": change, "text": text})
-        return Answer({"effects": effects})
+        return ViewAnswer({"effects": effects})
 
-    def _lens(self, asked: OfTranslation) -> Answer:
+    def _lens(self, asked: OfTranslation) -> ViewAnswer:
         kept = self._asked_about(asked)
         with self._as_translated(kept):
-            return Answer(answers.lens(self._traced(kept.state, kept.source, lens=True)))
+            return ViewAnswer(answers.lens(self._traced(kept.state, kept.source, lens=True)))
 
-    def _calculator(self, asked: Calculator) -> Answer:
+    def _calculator(self, asked: Calculator) -> ViewAnswer:
         kept = self._asked_about(asked)
         source, target = (
             [one.id for one in side] for side in (kept.trace.source, kept.trace.target)
@@ -297,7 +297,7 @@ def _no_part(part: int, parts: int) -> UsageError:
     return UsageError(f"part {part}: the text has the parts 0 … {parts - 1}; choose one of these")
 
 
-def _id_of(state: State) -> str:
+def _id_of(state: ViewState) -> str:
     """An id that is the same for equal states, so that a link, a step back and a saved page find
     the translation again."""
     return hashlib.sha256(compact(state.to_json()).encode()).hexdigest()[:16]
