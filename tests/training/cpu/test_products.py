@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from allyouneed.core.feed_forward import FeedForward
 from allyouneed.errors import ShapeError
 from allyouneed.training.cpu.blocks import BlockWeight, Unit, best_unit
 from allyouneed.training.cpu.products import (
     LEAST,
-    FastProjections,
+    Projector,
     TorchWeight,
     filled,
     prepared,
@@ -44,8 +45,8 @@ class Processor:
     def weight(self, weight_OD: Tensor) -> BlockWeight:
         return BlockWeight(self.kernels, weight_OD, self.unit)
 
-    def projections(self) -> FastProjections:
-        return FastProjections(self.kernels, self.unit)
+    def projector(self) -> Projector:
+        return Projector(self.kernels, self.unit)
 
 
 @pytest.fixture(params=[Unit.VECTORS, Unit.TILES], ids=["vectors", "tiles"])
@@ -179,14 +180,12 @@ def test_gradients_are_torchs(processor: Processor, narrow: int, wide: int, bias
     x_PD = torch.randn(96, narrow).bfloat16().requires_grad_()
     grad_PO = torch.randn(96, wide).bfloat16()
 
-    def outcome() -> list[Tensor]:
+    def outcome(computed: nn.Module) -> list[Tensor]:
         with torch.autocast("cpu", torch.bfloat16):
-            y_PO = layer(x_PD)
+            y_PO = computed(x_PD)
         return [y_PO, *torch.autograd.grad(y_PO, [x_PD, *layer.parameters()], grad_PO)]
 
-    theirs = outcome()
-    with processor.projections():
-        ours = outcome()
+    theirs, ours = outcome(layer), outcome(processor.projector().stand_in(layer))
     assert ours[0].grad_fn.name() == "_ProjectionBackward"  # type: ignore[union-attr]
     assert_close(ours, theirs, rtol=0.01, atol=1e-3)
 
@@ -195,24 +194,52 @@ def test_what_is_frozen_has_no_gradient(processor: Processor) -> None:
     layer = nn.Linear(4, 5).bfloat16()
     layer.weight.requires_grad_(False)
     x_PD = torch.randn(3, 4).bfloat16()
-    with processor.projections():
-        layer(x_PD).sum().backward()
-        assert layer.weight.grad is None
-        assert layer.bias.grad.tolist() == [3.0] * 5
-        layer.bias.requires_grad_(False)
-        layer(x_PD.requires_grad_()).sum().backward()
+    stand_in = processor.projector().stand_in(layer)
+    stand_in(x_PD).sum().backward()
+    assert layer.weight.grad is None
+    assert layer.bias.grad.tolist() == [3.0] * 5
+    layer.bias.requires_grad_(False)
+    stand_in(x_PD.requires_grad_()).sum().backward()
     assert_close(x_PD.grad, layer.weight.sum(dim=0).expand(3, 4))
 
 
 def test_the_rest_is_left_to_torch(processor: Processor) -> None:
-    layer = nn.Linear(4, 5)
-    with processor.projections():
-        wide_PO = layer(torch.ones(3, 4))
-        batch_BPO = layer.bfloat16()(torch.ones(2, 3, 4).bfloat16())
-        named_PO = nn.functional.linear(torch.ones(3, 4).bfloat16(), weight=layer.weight)
-    assert wide_PO.grad_fn.name() == "AddmmBackward0"
-    assert "_Projection" not in batch_BPO.grad_fn.name()
-    assert named_PO.grad_fn.name() == "_ProjectionBackward"
+    layer, project = nn.Linear(4, 5), processor.projector()
+    assert project(torch.ones(3, 4), layer).grad_fn.name() == "AddmmBackward0"  # type: ignore[union-attr]
+    without_unit = Projector(processor.kernels, Unit.NONE)
+    with torch.autocast("cpu", torch.bfloat16):
+        narrow_PO = without_unit(torch.ones(3, 4).bfloat16(), layer)
+    assert "_Projection" not in narrow_PO.grad_fn.name()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_layers_side_by_side_are_the_layers(processor: Processor, bias: bool) -> None:
+    project, x_PD = processor.projector(), torch.randn(64, 24).bfloat16()
+    layers = [nn.Linear(24, width, bias=bias) for width in (32, 40)]
+    apart = torch.cat([project(x_PD, layer) for layer in layers], dim=1)
+    assert torch.equal(project(x_PD, *layers), apart)
+
+
+def test_a_stand_in_leaves_the_module_as_it_was(processor: Processor) -> None:
+    """The weights are the module's, and so are the layers that are not linear: their mode too."""
+    dropout = nn.Dropout(0.5)
+    module = FeedForward(24, 40, nn.Sequential(nn.ReLU(), dropout))
+    names, layers = list(module.state_dict()), dict(module.named_modules())
+    stand_in = processor.projector().stand_in(module)
+    assert list(module.state_dict()) == names
+    assert dict(module.named_modules()) == layers
+    assert {id(weight) for weight in stand_in.parameters()} == {
+        id(weight) for weight in module.parameters()
+    }
+    assert dropout in stand_in.modules()
+    x_PD = torch.randn(64, 24).bfloat16()
+    module.eval()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert_close(stand_in(x_PD), module(x_PD), rtol=0.01, atol=0.01)
+        with torch.no_grad():
+            module.W_2.weight.zero_()
+        assert torch.equal(stand_in(x_PD), module.W_2.bias.bfloat16().expand(64, 24))
+    assert processor.projector().stand_in(dropout) is dropout
 
 
 @given(st.integers(0, 1 << 20))

@@ -6,7 +6,6 @@ B batch · S source length · T target length · P packed positions · D d_model
 
 import ctypes
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -15,11 +14,11 @@ from torch import Tensor, nn
 from allyouneed.core.attention import MultiHeadAttention
 from allyouneed.core.embeddings import Embeddings
 from allyouneed.core.residual import PostNorm, PreNorm
-from allyouneed.core.simple_recurrent_unit import SimpleRecurrentUnit, scan
+from allyouneed.core.simple_recurrent_unit import scan
 from allyouneed.core.transformer import Transformer
 from allyouneed.training.cpu.blocks import best_unit
 from allyouneed.training.cpu.fused import AttentionShape, Packing, add_norm, attend
-from allyouneed.training.cpu.products import FastProjections, filled
+from allyouneed.training.cpu.products import Projector, filled
 from allyouneed.training.guided_alignment import GuidedHead
 
 Sublayer = tuple[PostNorm | PreNorm, Callable[[Tensor], Tensor]]
@@ -44,23 +43,25 @@ class PackedTransformer:
     """The model's encoder and decoder over the tokens of all sentences, concatenated.
 
     The weights are the model's own tensors. Products run in the dtype of autocast, or in float32.
+    Linear layers are computed by a projector. The sub-layers that call linear layers themselves get
+    stand-ins, which use it.
     """
 
     def __init__(self, model: Transformer, kernels: ctypes.CDLL) -> None:
         self._model = model
         self.kernels = kernels
         self.guided: GuidedHead | None = None  # sees its queries and keys
+        self._project = Projector(kernels, best_unit(kernels))
+        layers: Any = (*model.encoder.layers, *model.decoder.layers)
+        self._feed_forwards = {one: self._project.stand_in(one.feed_forward) for one in layers}
+        recurrent: Any = model.decoder.layers if model.config.decoder == "ssru" else ()
+        self._recurrences = {one: self._project.stand_in(one.recurrence) for one in recurrent}
 
     def states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
         """States PD of the target positions with tokens, in order.
 
         `kept_BT` is True where a target has a token; padding may only follow the tokens.
         """
-        unit = best_unit(self.kernels)
-        with FastProjections(self.kernels, unit) if unit else nullcontext():
-            return self._states(source_BS, target_in_BT, kept_BT)
-
-    def _states(self, source_BS: Tensor, target_in_BT: Tensor, kept_BT: Tensor) -> Tensor:
         encoder, decoder = self._model.encoder, self._model.decoder
         source, x_PD = _packed(encoder.embeddings, source_BS, source_BS != encoder.embeddings.pad)
         memory_PD = self._through(self._encoder_sublayers(source), x_PD, encoder.norm)
@@ -89,7 +90,7 @@ class PackedTransformer:
             for layer in layers
             for wired in (
                 self._self_attention(layer, source, causal=False),
-                (layer.feed_forward_residual, layer.feed_forward),
+                (layer.feed_forward_residual, self._feed_forwards[layer]),
             )
         ]
 
@@ -103,7 +104,7 @@ class PackedTransformer:
             for wired in (
                 self._past(layer, target),
                 self._cross_attention(layer, kv_PD, source, target),
-                (layer.feed_forward_residual, layer.feed_forward),
+                (layer.feed_forward_residual, self._feed_forwards[layer]),
             )
         ]
 
@@ -113,15 +114,16 @@ class PackedTransformer:
         layers: Any = self._model.decoder.layers
         attentions = [layer.cross_attention for layer in layers]
         parts = [part for one in attentions for part in (one.W_K, one.W_V)]
-        return _side_by_side(parts, memory_PD).chunk(len(attentions), dim=-1) if parts else ()
+        return self._project(memory_PD, *parts).chunk(len(attentions), dim=-1) if parts else ()
 
     def _self_attention(self, layer: Any, packing: Packing, causal: bool) -> Sublayer:
         attention: MultiHeadAttention = layer.self_attention
         shape = self._shape(attention, causal)
 
         def sublayer(n_PD: Tensor) -> Tensor:
-            qkv_PD = _side_by_side([attention.W_Q, attention.W_K, attention.W_V], n_PD)
-            return attention.W_O(attend(self.kernels, qkv_PD, None, packing, packing, shape))  # type: ignore[no-any-return]
+            qkv_PD = self._project(n_PD, attention.W_Q, attention.W_K, attention.W_V)
+            heads_PD = attend(self.kernels, qkv_PD, None, packing, packing, shape)
+            return self._project(heads_PD, attention.W_O)
 
         return layer.self_attention_residual, sublayer
 
@@ -129,7 +131,7 @@ class PackedTransformer:
         """The first sub-layer of a decoder layer: masked self-attention or a recurrence."""
         if self._model.config.decoder == "self-attention":
             return self._self_attention(layer, packing, causal=True)
-        unit: SimpleRecurrentUnit = layer.recurrence
+        unit: Any = self._recurrences[layer]
         starts = packing.starts.long()
         longest = int(starts.diff().max())
 
@@ -149,10 +151,11 @@ class PackedTransformer:
         shape = self._shape(attention, causal=False)
 
         def sublayer(n_PD: Tensor) -> Tensor:
-            q_PD = attention.W_Q(n_PD)
+            q_PD = self._project(n_PD, attention.W_Q)
             if self.guided is not None and self.guided.attention is attention:
                 self.guided.see_packed(q_PD, kv_PD, target.starts, source.starts)
-            return attention.W_O(attend(self.kernels, q_PD, kv_PD, target, source, shape))  # type: ignore[no-any-return]
+            heads_PD = attend(self.kernels, q_PD, kv_PD, target, source, shape)
+            return self._project(heads_PD, attention.W_O)
 
         return layer.cross_attention_residual, sublayer
 
@@ -169,13 +172,6 @@ def _packed(embeddings: Embeddings, ids_BT: Tensor, kept_BT: Tensor) -> tuple[Pa
     fill = filled(max(1, len(kept_P))) - len(kept_P)
     kept_P = nn.functional.pad(kept_P, (0, fill))  # any index: padding rows get no gradient
     return Packing(starts), embeddings(ids_BT).flatten(0, 1).index_select(0, kept_P)
-
-
-def _side_by_side(projections: Sequence[nn.Linear], x_PD: Tensor) -> Tensor:
-    """The results of several projections of x side by side, by one product."""
-    weight = torch.cat(tuple(projection.weight for projection in projections))
-    biases = tuple(projection.bias for projection in projections if projection.bias is not None)
-    return nn.functional.linear(x_PD, weight, torch.cat(biases) if biases else None)
 
 
 def _as_inputs(x_PD: Tensor) -> Tensor:

@@ -4,13 +4,13 @@ P positions · D input width · O output width
 """
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-from torch.overrides import TorchFunctionMode
 
 from allyouneed.training.cpu.blocks import BlockWeight, Unit, best_unit
 
@@ -58,36 +58,53 @@ def prepared(
     return TorchWeight(weight_OD.to(dtype))
 
 
-class FastProjections(TorchFunctionMode):
-    """A context in which linear layers compute bfloat16 inputs PD on the unit.
+class Projector:
+    """Computes linear layers on a unit. Inputs PD in bfloat16 go to the unit, all others to torch.
 
-    The product is exchanged by a mode, and not handed in as a part, for this reason: the packed
-    road calls the modules of `core` as they are, and these hold plain `nn.Linear` layers. A product
-    as a part would need a parameter for training on CPUs in every constructor of `core`; exchanged
-    layers would change the model while it is trained. The context covers one forward pass of one
-    model, and touches no other function and no other input.
+    The layers are a model's own: the projector reads their weights and biases at each call.
     """
 
     def __init__(self, kernels: ctypes.CDLL, unit: Unit) -> None:
-        super().__init__()
         self._kernels, self._unit = kernels, unit
 
-    def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        """Calls the function, or for linear layers its replacement."""
-        if function is nn.functional.linear:
-            function = self._linear
-        return function(*args, **(kwargs or {}))
+    def __call__(self, x_PD: Tensor, *layers: nn.Linear) -> Tensor:
+        """The results of the layers side by side, by one product."""
+        weights = [layer.weight for layer in layers]
+        biases = [layer.bias for layer in layers if layer.bias is not None]
+        weight_OD, bias_O = _joined(weights), _joined(biases) if biases else None
+        if self._unit and x_PD.dtype == torch.bfloat16:
+            return _Projection.apply(self._kernels, self._unit, x_PD, weight_OD, bias_O)  # type: ignore[no-any-return,no-untyped-call]
+        return nn.functional.linear(x_PD, weight_OD, bias_O)
 
-    def _linear(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        if input.dtype != torch.bfloat16 or input.dim() != 2:
-            return nn.functional.linear(input, weight, bias)
-        return _Projection.apply(self._kernels, self._unit, input, weight, bias)  # type: ignore[no-any-return,no-untyped-call]
+    def stand_in(self, module: nn.Module) -> nn.Module:
+        """A module that computes what `module` computes, with its linear layers on the unit.
+
+        All weights, and all other layers inside, are the module's own. The module is not changed.
+        """
+        if isinstance(module, nn.Linear):
+            return _ProjectedLayer(self, module)
+        inside = {name: self.stand_in(child) for name, child in module.named_children()}
+        if all(inside[name] is child for name, child in module.named_children()):
+            return module
+        other = copy(module)
+        other._modules = dict(inside)
+        return other
+
+
+class _ProjectedLayer(nn.Module):
+    """A linear layer, computed by a projector."""
+
+    def __init__(self, projector: Projector, layer: nn.Linear) -> None:
+        super().__init__()
+        self._projector = projector
+        self._layer = layer
+
+    def forward(self, x_PD: Tensor) -> Tensor:
+        return self._projector(x_PD, self._layer)
+
+
+def _joined(tensors: Sequence[Tensor]) -> Tensor:
+    return tensors[0] if len(tensors) == 1 else torch.cat(tuple(tensors))
 
 
 class _Projection(torch.autograd.Function):
