@@ -322,7 +322,7 @@ lesson.expect(f"'eat' at the end, layer {layer}, head {head}", ends_LH[layer, he
 
 # %%
 def stretch(weights_TS):
-    """Rows from 0 to 1; rows of equal weights are zeros."""
+    """Every row scaled to the range from 0 to 1. A row of equal weights becomes zeros."""
     ...
 
 

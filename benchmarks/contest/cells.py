@@ -38,7 +38,8 @@ class Cell:
         return len(self.sources) // self.batch
 
     def part(self, sentences: int) -> "Cell":
-        """The same cell with fewer sentences: the first ones, or the same share of each length."""
+        """The cell with about this many of its sentences: the first ones of a forced cell, and
+        evenly spaced ones of a natural cell."""
         if self.batch:
             chosen = self.sources[:sentences]
         else:
@@ -63,14 +64,14 @@ def forced_cells(
 
 
 def count_of_batches(rows: int) -> int:
-    """The number of batches of so many hypotheses that a forced cell has: at least four, two for
-    each of two workers, and more if batches are small."""
+    """The number of batches in a forced cell whose batches have `rows` hypotheses. At least four,
+    so that each of two workers gets two; more if batches are small."""
     return 16 if rows <= 4 else 8 if rows <= 32 else 4
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """Lines to translate, cut into the parts that the model translates, and their references."""
+    """Lines with their references. The lines are cut into the parts that the model translates."""
 
     name: str
     lines: list[tuple[Segment, ...]]

@@ -72,7 +72,8 @@ class Formats:
 
 
 class Models:
-    """The models of the cells, each written when it is first asked for, into one folder."""
+    """The models of the cells, by name. A model is written into the folder `place` when it is first
+    needed."""
 
     def __init__(self, place: Path, quick: bool) -> None:
         self.place, self.quick = place, quick
@@ -87,8 +88,8 @@ class Models:
         return Formats(place / "own", place, self.peers(name))
 
     def peers(self, name: str) -> tuple[str, ...]:
-        """The engines that the model of this name is compared with: Bergamot runs SSRU decoders,
-        and the others do not."""
+        """The engines that the model of this name is compared with. Only Bergamot runs SSRU
+        decoders, which the models of Firefox have."""
         return ("bergamot",) if name in firefox.SHAPES else PEERS
 
     def shape(self, name: str) -> TransformerConfig:
@@ -100,7 +101,7 @@ class Models:
 
 @contextmanager
 def all_models(quick: bool) -> Iterator[Models]:
-    """The models, in a temporary folder. Their packed weights are not kept."""
+    """The models, in a temporary folder. The engine's cache of packed weights is switched off."""
     os.environ["ALLYOUNEED_PACKED_GB"] = "0"
     with tempfile.TemporaryDirectory(prefix="allyouneed-decode-") as name:
         yield Models(Path(name), quick)

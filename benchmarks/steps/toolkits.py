@@ -1,7 +1,8 @@
 """Peers that are whole toolkits: fairseq, joeynmt, eole.
 
-Each is in a file of its own, with its modules and its loss, the common first weights, and dropout
-where the paper has it. None of them is required; `installed` lists those that are installed.
+Each toolkit has a file of its own here. It runs its own modules and its own loss, with the same
+first weights as the others, and with dropout where the paper has it. No toolkit is required;
+`installed` lists those that are installed.
 """
 
 from collections.abc import Mapping
@@ -27,8 +28,9 @@ def fill(
     encoder: Mapping[str, str],
     decoder: Mapping[str, str] | None = None,
 ) -> None:
-    """Copies our weights to a peer. In our names each key of `encoder` is replaced by its value, in
-    this order. Outside of the encoder `decoder` is used instead, if it is given."""
+    """Copies our weights to a peer. `encoder` and `decoder` map parts of our names to parts of the
+    peer's names, and are applied in their order. `decoder` is for all weights outside the encoder;
+    None means that `encoder` is for all weights."""
     weights = {}
     for name, weight in ours.state_dict().items():
         words = encoder if decoder is None or name.startswith("encoder.") else decoder

@@ -1,4 +1,4 @@
-"""Reads running text, such as books: joins its lines to paragraphs and splits these into
+"""Reads running text, such as books: joins lines into paragraphs, and splits the paragraphs into
 sentences."""
 
 from collections.abc import Iterator

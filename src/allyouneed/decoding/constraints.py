@@ -21,7 +21,8 @@ NEVER = float("-inf")
 
 
 class Constraint(Protocol):
-    """One constraint. `sentences_B` gives the sentence of the whole batch for each row."""
+    """One constraint. `sentences_B` has, for each row, the number of its sentence in the batch with
+    which the search began."""
 
     def __call__(self, log_p_BNV: Tensor, tokens_BNT: Tensor, sentences_B: Tensor, /) -> None:
         """Sets log-probabilities of banned tokens to minus infinity, in place."""
@@ -63,7 +64,7 @@ class NeverProduced:
 
 
 class MinLength:
-    """No end before `length` tokens, unless the other constraints leave no other token."""
+    """Bans the end token before `length` tokens, unless all other tokens are banned too."""
 
     def __init__(self, length: int, end: int) -> None:
         self.length, self.end = length, end
@@ -107,11 +108,12 @@ class LoopGuard:
 
     def __init__(self, source_BS: Tensor, pad: int) -> None:
         self.pad = pad
-        # Row i of `shifted_BNMW` in `__call__` is shifted by PERIODS - i tokens.
+        # In the same order as the M axis of `shifted_BNMW` in `__call__`, the longest period first.
         periods_M = torch.arange(self.PERIODS, 0, -1, device=source_BS.device)
         in_source_B1 = self.repetitions(source_BS, pad)[:, None]
         allowed_B1 = (2 * in_source_B1).clamp(min=self.TIMES)
-        # A loop of n tokens r times: each of the last n·(r - 1) tokens equals the n-th before it.
+        # If n tokens stand r times in a row, each of the last n·(r - 1) tokens equals the token n
+        # places before it.
         self.matches_BM = periods_M * (allowed_B1 - 1)
         self.longest = int(self.matches_BM.max()) if len(source_BS) else 0
 

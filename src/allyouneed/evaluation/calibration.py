@@ -1,4 +1,5 @@
-"""Probabilities from signals: logistic regression, and how good its probabilities are.
+"""Logistic regression, which turns signals into probabilities, and measures of how good these
+probabilities are.
 
 N examples · F signals · K = F + 1, the bias first
 """
@@ -12,20 +13,20 @@ from allyouneed.errors import DataError
 
 FOLDS = 5
 BINS = 10
-STEPS = 50  # of Newton's method, which ends long before
-RIDGE = 1.0  # what a squared weight of a standardised signal costs, in examples' nats times 2
+STEPS = 50  # at most; Newton's method converges in far fewer
+RIDGE = 1.0  # the penalty on the weights w of standardised signals is RIDGE / 2 · w², in nats
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How good some numbers are at telling acceptable translations from others.
+    """How well a number for each translation tells acceptable translations from others.
 
-    `ece` is the expected calibration error, over ten equal intervals (Naeini et al. 2015); None for
-    numbers that are no probabilities. `auroc` is the probability that an acceptable translation has
-    the higher number of two; None where all are of one kind. `spearman` is the rank correlation
-    with the metric itself.
+    `auroc` is the probability that an acceptable translation has a higher number than another one;
+    None if all translations are acceptable, or none is. `spearman` is the rank correlation of the
+    numbers with the metric that decided what is acceptable. `ece` is the expected calibration error
+    over ten equal intervals (Naeini et al. 2015); None for numbers that are not probabilities.
     """
 
     auroc: float | None
@@ -38,11 +39,11 @@ class Quality:
 
 
 def fitted(signals_NF: ArrayLike, accepted_N: ArrayLike) -> tuple[float, ...]:
-    """The weights K of a logistic regression, by Newton's method, the weights kept small by a ridge
-    on the standardised signals (Hastie et al. 2009, section 4.4).
+    """The weights K of a logistic regression, found by Newton's method. A ridge penalty on the
+    standardised signals keeps the weights small (Hastie et al. 2009, section 4.4).
 
     Raises:
-        DataError: examples that are all accepted, or none: nothing can be learnt of them.
+        DataError: all examples are accepted, or none is, so that there is nothing to tell apart.
     """
     x_NF = np.asarray(signals_NF, np.float64)
     y_N = np.asarray(accepted_N, np.float64)
@@ -70,7 +71,7 @@ def fitted(signals_NF: ArrayLike, accepted_N: ArrayLike) -> tuple[float, ...]:
 
 
 def held_out(signals_NF: ArrayLike, accepted_N: ArrayLike) -> Floats:
-    """The probability N of each example by a regression that was fitted to the other folds."""
+    """The probability N of each example, from a regression fitted without the example's fold."""
     x_NF, y_N = np.asarray(signals_NF, np.float64), np.asarray(accepted_N, np.float64)
     folds_N = np.random.default_rng(0).permutation(len(y_N)) % FOLDS
     p_N = np.empty(len(y_N))
@@ -83,7 +84,7 @@ def held_out(signals_NF: ArrayLike, accepted_N: ArrayLike) -> Floats:
 def quality(
     numbers_N: ArrayLike, accepted_N: ArrayLike, metric_N: ArrayLike, *, probable: bool = True
 ) -> Quality:
-    """How good the numbers are; `probable` says that they are meant as probabilities."""
+    """The quality of the numbers. `probable` says that they are probabilities."""
     numbers_N, accepted_N = np.asarray(numbers_N, np.float64), np.asarray(accepted_N, bool)
     ranks_N = _ranks(numbers_N)
     yes, no = int(accepted_N.sum()), int((~accepted_N).sum())
@@ -95,7 +96,8 @@ def quality(
 
 
 def expected_error(p_N: Floats, accepted_N: NDArray[np.bool_]) -> float:
-    """The mean distance between a probability and the share that it came true with, by interval."""
+    """The expected calibration error: the distance between the mean probability in an interval and
+    the share of accepted examples there, averaged over the examples."""
     bins_N = np.minimum((p_N * BINS).astype(int), BINS - 1)
     error = 0.0
     for number in range(BINS):
@@ -111,7 +113,7 @@ def sigmoid(odds_N: Floats) -> Floats:
 
 
 def _ranks(numbers_N: Floats) -> Floats:
-    """Ranks from 1; equal numbers share the mean of theirs."""
+    """Ranks from 1. Equal numbers all get the mean of their ranks."""
     _, inverse_N, count_U = np.unique(numbers_N, return_inverse=True, return_counts=True)
     last_U = np.cumsum(count_U)
     return np.asarray((last_U - (count_U - 1) / 2)[inverse_N], np.float64)

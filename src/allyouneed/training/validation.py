@@ -48,9 +48,11 @@ class Measuring(Protocol):
 class Validation(Measured):
     """The result for a model that translates. `loss` is in nats per target token (the end token is
     counted), without label smoothing. `bleu` is cased sacreBLEU with its `signature`; both are None
-    if nothing was translated. A sample is [source, reference, hypothesis]. Of a model of several
-    languages, `bleu` is the mean of `bleu_by_direction`, whose keys are such as "en-de"; `loss` is
-    that of all tokens together, `loss_by_direction` that of each direction."""
+    if nothing was translated. A sample is [source, reference, hypothesis].
+
+    For a model of several directions, `bleu_by_direction` and `loss_by_direction` have a value for
+    each direction, by keys such as "en-de". `bleu` is then the mean over the directions, and `loss`
+    the mean over all tokens."""
 
     bleu: float | None
     signature: str | None
@@ -89,7 +91,8 @@ class ByErrors(Measured):
 
     @property
     def cost(self) -> float:
-        """1 - measure, with a small share of the loss, which decides between equal measures."""
+        """1 - f1, or 1 - accuracy where the task has no f1. Between equal values the loss
+        decides."""
         measure = self.accuracy if self.f1 is None else self.f1
         return 1 - measure + 1e-9 * self.loss
 
@@ -98,9 +101,9 @@ class ByErrors(Measured):
 def validate(
     model: nn.Module, task: Measuring, device: torch.device, workers: Workers = ALONE
 ) -> Measured:
-    """Measures the model in eval mode and float32. Afterwards the model is in its former mode.
+    """Measures the model in eval mode and float32, and then restores the model's mode.
 
-    Each worker measures on its share of the pairs; all get the same result.
+    Each worker measures on its share of the pairs, and all workers get the same result.
     """
     was_training = model.training
     model.eval()

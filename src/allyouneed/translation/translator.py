@@ -200,8 +200,8 @@ class Translator(OpenedModel):
         return self._whole(sifted, job, self.search(job))
 
     def _whole(self, sifted: Sifted, job: Job, found: Sequence[Found]) -> list[Translation]:
-        """The translations of texts, once the search is through with those that hold nothing to
-        protect."""
+        """The translations of texts, from what the search `found` for the parts that hold nothing
+        to protect. The other parts are translated here."""
 
         def translate(texts: list[str], alignments: bool) -> list[Translation]:
             asked = replace(sifted.request, alignments=alignments, protection=None)
@@ -219,10 +219,10 @@ class Translator(OpenedModel):
         read_ahead: int = READ_AHEAD,
         **keywords: Unpack[LineKeywords],
     ) -> Iterator[Translation]:
-        """Translates lines as they come, in order, `read_ahead` of them together; no more than
-        five times as many are held.
+        """Translates lines as they arrive, and returns the translations in order. `read_ahead`
+        lines are translated together, and at most five times as many are in memory.
 
-        Lines are read and tokenised, decoded, and given out at the same time, in threads.
+        Threads read and tokenise some lines while others are decoded.
         `keywords` are those of a call, without those for markup.
 
         Raises:
@@ -242,8 +242,8 @@ class Translator(OpenedModel):
         options: Options | None = None,
         **keywords: Unpack[TextKeywords],
     ) -> Iterator[list[Translation]]:
-        """As `translate_lines`, for lines that come in chunks: each is translated together, and
-        given out as soon as it is done.
+        """As `translate_lines`, for lines that arrive in chunks. The lines of a chunk are
+        translated together and returned together.
 
         Raises:
             UsageError: as `translate_lines`.
@@ -254,8 +254,8 @@ class Translator(OpenedModel):
     def glossary(
         self, terms: Terms, source: str | None = None, target: str | None = None
     ) -> Glossary:
-        """Terms as calls take them, read once for many calls; `source` and `target` are the
-        languages, where a file has several.
+        """The glossary of `terms`, to be read once and given to many calls. `source` and `target`
+        choose the languages of a file that has several.
 
         Raises:
             UsageError, DataError: as a call.
@@ -296,13 +296,14 @@ class Translator(OpenedModel):
         protect: bool | Sequence[str] = True,
         **search: Unpack[SearchKeywords],
     ) -> Stream:
-        """Translates a text and gives it out as it grows, whole characters only.
+        """Translates a text and returns the translation piece by piece, as it grows. A piece never
+        ends within a character.
 
-        Joined, the pieces are `translator(text, options=options).text`. The iterator's `notes` are
-        complete at its end. The search is a beam of one, which is greedy (None), or one sample,
-        said in `options` or by the keywords of a call, such as `temperature=0.8`. A
-        line with something to protect (`protect`, as in a call), or with a number, comes in one
-        piece: whether all of it is there is known at its end.
+        The pieces together are `translator(text, options=options).text`. The iterator's `notes` are
+        complete when the iterator is. The search is greedy, or draws one sample; `options` or the
+        keywords of a call, such as `temperature=0.8`, choose between them. A line that holds a
+        number or something to protect (`protect`, as in a call) comes as one piece, because only
+        the whole translation shows whether something was lost.
 
         Raises:
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.

@@ -79,12 +79,13 @@ class Worker:
         heads: AlignmentHeads | None = None,
         terms: WantedTerms | None = None,
     ) -> list[list[Hypothesis]]:
-        """Searches one batch. Python's other threads run meanwhile.
+        """Searches one batch. Python's other threads can run meanwhile.
 
         `selection` holds the ids that each sentence's translation may contain. `numbers` are the
-        sentences' numbers, which decide their samples together with the seed (None: their index).
-        With `heads`, each hypothesis gets its cross-attention. `leaving` ends the search, or ends
-        it for a sentence, within 50 ms and a step; so does a signal handler that raises (Ctrl-C).
+        numbers of the sentences, None for 0, 1, 2 and so on; together with the seed they determine
+        samples. With `heads`, each hypothesis gets its cross-attention. `leaving` ends the whole
+        search or the search for a sentence, within 50 ms and a step. A signal handler that raises
+        (Ctrl-C) ends the search just as soon.
 
         Raises:
             Interrupted: `leaving.every` was set.
@@ -144,7 +145,8 @@ class Worker:
         """The ids of a greedy search or of one sample, each as soon as it is chosen."""
         rows = None if selection is None else [selection]
         asked = _Asked(self.model.config, [source], options, [prefix], rows, [number])
-        asked.request.options.samples = 1  # a beam of one: without chances, argmax at each step
+        # One sample without chances takes the most probable token at each step: greedy search.
+        asked.request.options.samples = 1
         self._call("aya_begin", byref(asked.request))
         newest = c_int32()
         while True:
@@ -325,7 +327,7 @@ def _penalties(penalty: LengthPenalty, count: int) -> NDArray[np.float64]:
 
 @lru_cache(256)
 def _known_penalties(penalty: Wu, count: int) -> NDArray[np.float64]:
-    """As `_penalties`. Most searches ask for the same ones."""
+    """As `_penalties`, with a cache, because most searches need the same penalties."""
     return _penalties(penalty, count)
 
 
@@ -347,6 +349,7 @@ def _hypothesis(
 
 
 def _address(array: "NDArray[Number]", kind: Any) -> Any:
-    """A pointer to the array's memory, which the array has to outlive. `array.ctypes.data_as` would
-    keep the array in a reference cycle, so that a batch's memory stays until cycles are sought."""
+    """A pointer to the array's memory; the array must live as long as the pointer is used.
+    `array.ctypes.data_as` would put the array into a reference cycle, and a batch's memory would
+    then stay until Python collects cycles."""
     return cast(array.ctypes.data, kind)

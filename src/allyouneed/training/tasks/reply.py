@@ -34,13 +34,14 @@ class RepliesValidation(Measured):
 
 
 class Reply(Translate):
-    """Pairs of the turns before, as `History.source` writes them, and the next turn. They are
-    learnt like translations."""
+    """Learns to write the next turn of a conversation. The source of a pair is the earlier turns,
+    as `History.source` writes them; the target is the next turn."""
 
     def measure(
         self, model: Transformer, device: torch.device, workers: Workers
     ) -> RepliesValidation:
-        """The loss over all held-out replies, and variety and samples from the first of them."""
+        """The loss over all held-out replies, and the variety of the replies that the model writes
+        to the first of them."""
         loss, _ = self._held_out_losses(model, device, workers)
         if not math.isfinite(loss):
             return RepliesValidation(loss, None, None, [])

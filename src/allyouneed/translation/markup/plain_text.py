@@ -374,7 +374,8 @@ def _with_missing_told(given: Translation, protection: Protection) -> Translatio
 
 
 def _ranked(ways: Sequence[Translation]) -> Translation:
-    """The first translation, with all of them as alternatives if there are several."""
+    """The first of several translations, with all of them as its alternatives; a single translation
+    as it is."""
     return replace(ways[0], alternatives=tuple(ways)) if len(ways) > 1 else ways[0]
 
 

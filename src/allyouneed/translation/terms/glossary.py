@@ -118,7 +118,8 @@ class Glossary:
 
 
 class _Index:
-    """Terms by the words of their sources, for texts of one normaliser."""
+    """Finds terms in texts of one normaliser. The terms are stored by the words of their
+    sources."""
 
     def __init__(self, terms: Iterable[Term], normaliser: Normaliser) -> None:
         self._terms: dict[_Key, list[tuple[str, Term]]] = {}
@@ -146,7 +147,8 @@ class _Index:
             number += length if found else 1
 
     def _term(self, text: str, here: Sequence[Atom]) -> Term | None:
-        """The term whose source is these words. A source in the same case comes before others."""
+        """The term that has these words as its source. If there are several, the one that is
+        written in the same case is preferred."""
         candidates = self._terms.get(_key(here))
         if candidates is None:
             return None
