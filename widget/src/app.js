@@ -34,14 +34,14 @@ import { ViewState } from "./view_state.js";
  * @property {About} about
  * @property {() => About["models"][number]} model
  * @property {() => import("./colour.js").Palette} palette
- * @property {(state: State) => boolean} can  whether a state can be translated; a saved page holds some
+ * @property {(state: State) => boolean} can  whether a state can be translated; a saved page holds the translations of some states
  * @property {() => boolean} switching  whether a click on a small map switches the head off
- * @property {() => void} measure  starts measuring what switching off does
+ * @property {() => void} measure  starts measuring the effect of switching each head off
  */
 /**
  * @typedef {object} Options
- * @property {Partial<State>[]} [states]  what to begin with: one sentence, or two beside each other
- * @property {boolean} [link]  whether the page's address follows the state; it does unless told not to, or there is none
+ * @property {Partial<State>[]} [states]  the states that are shown first: of one sentence, or of two beside each other
+ * @property {boolean} [link]  whether the page's address follows the state; true by default where the page has an address
  */
 
 const dark = () => window.matchMedia("(prefers-color-scheme: dark)");
@@ -155,7 +155,7 @@ class App {
     this.refresh();
   }
 
-  /** Redraws everything, once, however many things have changed. */
+  /** Redraws everything once, even after several changes. */
   refresh() {
     if (this.#waiting) return;
     this.#waiting = true;
@@ -211,7 +211,7 @@ class App {
   }
 }
 
-/** The sections that are opened on demand, as far as their questions are answered. @param {string[] | undefined} asks */
+/** The sections that open on demand. A section is left out where the page cannot answer its questions. @param {string[] | undefined} asks */
 function folded(asks) {
   const all = /** @type {const} */ ([
     ["translate", "Beam tree", beamTree],
@@ -222,7 +222,7 @@ function folded(asks) {
   return all.filter(([kind]) => !asks || asks.includes(kind)).map(([, title, part]) => new Section(title, part, { folded: true }));
 }
 
-/** Several parts as one. @param {string} style @param {import("./section.js").Part[]} parts @returns {import("./section.js").Part} */
+/** One part that holds several parts and updates them together. @param {string} style @param {import("./section.js").Part[]} parts @returns {import("./section.js").Part} */
 function joined(style, parts) {
   return { element: make("div", { class: style }, ...parts.map(({ element }) => element)), update: () => parts.forEach((part) => part.update()) };
 }

@@ -19,7 +19,7 @@ function inFocus({ rows }, focus, row, column) {
 }
 
 /**
- * The lines alone, between two columns of tokens `width` apart.
+ * The lines without the tokens. The two columns of tokens are `width` apart.
  * @param {Selection} selection @param {Focus} focus @param {number} width @param {import("./colour.js").Palette} palette
  * @returns {Scene}
  */

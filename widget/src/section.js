@@ -10,7 +10,7 @@ export class Section {
   /**
    * @param {string} title
    * @param {(context: Context) => Part} makePart
-   * @param {{controls?: HTMLElement | null, folded?: boolean}} [options]  folded: on demand
+   * @param {{controls?: HTMLElement | null, folded?: boolean}} [options]  folded: closed until the user opens it
    */
   constructor(title, makePart, { controls = null, folded = false } = {}) {
     this.makePart = makePart;
@@ -22,7 +22,7 @@ export class Section {
     if (folded) this.element.addEventListener("toggle", () => this.update());
   }
 
-  /** One part for each sentence. @param {Context[]} contexts */
+  /** Replaces the parts by new ones, one for each sentence. @param {Context[]} contexts */
   fill(contexts) {
     this.parts = contexts.map(this.makePart);
     put(this.panes, ...this.parts.map(({ element }) => make("div", { class: "pane" }, element)));

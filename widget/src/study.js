@@ -25,10 +25,10 @@ export class Study {
   busy = false;
   /** @type {Moment[]} */ history = [];
   now = 0;
-  /** What each head does when it alone is off, as far as asked. @type {Map<string, Effect>} */ effects = new Map();
+  /** For each head that was asked for: the effect of switching this head alone off. @type {Map<string, Effect>} */ effects = new Map();
   effectsAsked = 0;
   /** Why not every head could be measured. */ effectsProblem = "";
-  /** The translations of the other parts of a long text, as far as asked. @type {Map<number, string>} */ partTexts = new Map();
+  /** The translations, so far, of the other parts of a long text. @type {Map<number, string>} */ partTexts = new Map();
   #partsAsked = false;
   /** @type {Map<string, Promise<any>>} */ #answers = new Map();
   /** @type {Set<() => void>} */ #listeners = new Set();
@@ -52,7 +52,7 @@ export class Study {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Ends the study: answers that still arrive are ignored, listeners are not called, nothing more is asked. */
+  /** Ends the study: it asks nothing more, ignores answers that still arrive, and calls no listener. */
   close() {
     this.#request = nextRequest();
     this.#listeners.clear();
@@ -66,7 +66,8 @@ export class Study {
   }
 
   /**
-   * Moves to a new state. Joined changes (the letters of a sentence being typed) make one moment.
+   * Moves to a new state. Changes that are joined, such as the letters of a sentence being typed, are
+   * undone together, as one moment of the history.
    * @param {State} state @param {string} label @param {boolean} [joined]
    */
   change(state, label, joined = false) {
@@ -160,14 +161,15 @@ export class Study {
     }));
   }
 
-  /** Whether this question about the shown translation can be answered; a saved page may lack the answer. @param {string} kind @param {Record<string, unknown>} payload */
+  /** Whether this question about the shown translation can be answered. A saved page has only some of the answers. @param {string} kind @param {Record<string, unknown>} payload */
   holds(kind, payload) {
     return !this.ask.holds || this.ask.holds(kind, { id: this.translation?.id, ...payload });
   }
 
   /**
-   * Translates the other parts of a long text, one after the other, so that other questions get their
-   * turn; ends early when something newer is translated. A saved page may not hold them.
+   * Translates the other parts of a long text, one after the other, so that other questions are
+   * answered in between. Ends early when something newer is translated. Parts whose translations a
+   * saved page lacks are left out.
    */
   async translateParts() {
     const count = this.translation?.parts?.length ?? 0;
@@ -185,8 +187,8 @@ export class Study {
   }
 
   /**
-   * Measures every head's effect, one after the other, so that other questions get their turn, until
-   * done or until something newer is translated.
+   * Measures every head's effect, one head after the other, so that other questions are answered in
+   * between. Ends early when something newer is translated.
    * @param {import("./protocol.js").Config} config
    */
   async measureEffects(config) {

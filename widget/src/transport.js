@@ -48,9 +48,10 @@ export function httpTransport(address) {
 }
 
 /**
- * The answers that a saved page holds: base64 of a gzipped answer, whose JSON has under each
- * question (see canonical.js) the answer's JSON, and where each of its arrays is: [name here, null],
- * or [name here, number] for one element of its first axis.
+ * The answers that a saved page holds. They are stored as one large answer, gzipped and in base64.
+ * Its JSON has, for each question (see canonical.js), the JSON of the question's answer, and where
+ * each array of that answer is among the arrays of the large one: [name, null] for a whole array,
+ * [name, number] for one element along its first axis.
  * @param {string} base64
  * @returns {Promise<Answer>}
  */
@@ -72,7 +73,7 @@ function rowOf({ shape, data }, row) {
 
 /**
  * Asks a saved page. The effects of several heads are put together from the answers for each head.
- * `holds` knows the answers as soon as one question has been answered.
+ * `holds` can tell which answers the page has once one question has been answered.
  * @param {Promise<Answer>} saved
  * @returns {Ask}
  */

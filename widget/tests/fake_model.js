@@ -1,5 +1,5 @@
 // A made-up model that answers every question the same way twice, for tests and for development.
-// It knows nothing of language: words are looked up, letters turned round, attention is a pattern.
+// It knows no language: it looks words up in a short table, and its attention is a fixed pattern.
 import { decodeFloat16 } from "../src/float16.js";
 import { headName, KINDS, parseName } from "../src/names.js";
 
@@ -78,7 +78,7 @@ function sourceOf(state) {
   return tokenize(words.join(""));
 }
 
-/** Cross-attention off turns the order of words round. @param {State} state @returns {string} */
+/** The translation. Heads that are off and edits change the order of the words, or drop a word. @param {State} state @returns {string} */
 function say(state) {
   const source = sourceOf(state).map(({ text }) => text).join("").replace("</s>", "");
   let words = source.split(" ").map((word) => word.replace(/^([\p{L}]+)/u, (letters) => WORDS[letters.toLowerCase()] ?? letters));

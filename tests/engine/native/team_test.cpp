@@ -28,7 +28,7 @@ bool done_once(int size, int rounds) {
   return true;
 }
 
-// What a member throws comes out of `run` once all shares are done, and the team goes on.
+// `run` rethrows the exception of a member after all shares are done. The team can then run again.
 bool throws(int thrower) {
   Team team(3);
   for (int round = 0; round < 200; ++round) {
@@ -49,7 +49,7 @@ bool throws(int thrower) {
   return true;
 }
 
-// A thread that is held up before its share keeps nobody waiting.
+// If a thread is held up before it takes its share, the others do not wait for it.
 bool shares_are_taken_over() {
   Team team(2);
   std::thread::id other{};
@@ -59,7 +59,7 @@ bool shares_are_taken_over() {
       if (member == 1 && std::this_thread::get_id() != self) other = std::this_thread::get_id();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
-  // It sleeps by now, or is about to: rounds that are over at once do not need it.
+  // The member sleeps by now, or is about to. Rounds that end at once do not need it.
   int by_self = 0;
   for (int round = 0; round < 2000; ++round)
     team.run([&](int member, int) {
@@ -68,7 +68,7 @@ bool shares_are_taken_over() {
   return by_self > 0;
 }
 
-// Where the system gives no threads there is a team of one. To be tried before there were any.
+// If the system gives no threads, the team has one member. Must run before any thread was started.
 bool without_threads() {
   const rlimit little{1 << 20, 1 << 20};
   setrlimit(RLIMIT_AS, &little);  // no room for a stack

@@ -19,7 +19,8 @@ struct AddNorm {
     Rooms rooms(width);
 #pragma omp parallel if (rows * width >= kManyNumbers)
     {
-      const Dropout draw = dropout;  // a copy, which no store can change
+      // A local copy, so that the compiler knows that no store changes it.
+      const Dropout draw = dropout;
       float* n = rooms.own();
 #pragma omp for schedule(static)
       for (int64_t row = 0; row < rows; ++row) {

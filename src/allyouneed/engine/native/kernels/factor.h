@@ -36,7 +36,7 @@ template <class T>
 struct Factor {
   const T* matrix;
   int64_t rows, columns;  // of the matrix
-  bool right, turned;     // right: it is the right factor; turned: it is the matrix's transpose
+  bool right, turned;     // right: not the left factor; turned: the matrix's transpose
 
   // Whether the product adds up along the matrix's columns (otherwise along its rows).
   bool down() const { return turned != right; }
@@ -78,8 +78,8 @@ struct Factor {
     if (sums)
       for (int r = 0; r < kBlock; ++r)
         for (int c = 0; c < kBlock; ++c) sums[c] += to_float(cut[r][c]);
-    // Where the sums go down the matrix's columns, two rows are interleaved into one row of pairs
-    // before the transpose, because the products add up neighbouring pairs.
+    // If the product adds up along the matrix's columns, two rows are interleaved into one row of
+    // pairs before the transpose, because the products add up neighbouring pairs.
     const bfloat16* numbers = cut[0];
     if (down()) {
       bfloat16* out = turned ? pairs : to;

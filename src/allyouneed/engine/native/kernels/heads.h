@@ -160,7 +160,8 @@ struct Heads {
 
   void drop(const Scratch& s, int b, int head, float* weights) const {
     if (!drops) return;
-    const Dropout draw = dropout;  // a copy, which no store can change
+    // A local copy, so that the compiler knows that no store changes it.
+    const Dropout draw = dropout;
     for (int t = 0; t < s.queries; ++t, weights += s.key_row) {
       const uint32_t first = uint32_t((int64_t(query_starts[b] + t) * heads + head) * kLongest);
       for (int i = 0; i < s.keys; ++i) weights[i] *= draw(first + uint32_t(i));

@@ -11,7 +11,7 @@ template <class T>
 struct HeadMemory {
   T *keys, *values;
   int length;  // S before rounding up
-  int head;    // the head's width, in whole panels
+  int head;    // the width of a head, rounded up to whole panels
 
   int room() const { return (length + kPanel - 1) / kPanel * kPanel; }
 

@@ -166,7 +166,7 @@ struct Ints {
 struct Columns {
   int8x16_t lanes[4];
 };
-constexpr int kOffset = 0, kIntRows = 2;  // signed times signed: `columns` subtracts the 128
+constexpr int kOffset = 0, kIntRows = 2;  // `columns` subtracts the 128 itself
 
 inline Columns columns(const uint8_t* w) {
   Columns c;
