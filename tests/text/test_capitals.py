@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allyouneed.model_folder.folder import open_model_folder
-from allyouneed.text.capitals import in_capitals, in_small_letters, with_known_capitals
+from allyouneed.text.capitals import (
+    in_capitals,
+    in_small_letters,
+    is_known,
+    is_word_in_capitals,
+    with_known_capitals,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +24,22 @@ def test_lines_in_capitals(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "NATO", "I", "A B C", "He IS HERE", "123", "日本 語", "OK!"])
 def test_lines_that_are_none(text: str) -> None:
     assert not in_capitals(text)
+
+
+def test_a_word_in_capitals_may_be_a_name() -> None:
+    assert [*map(is_word_in_capitals, ("WARNING!", "NATO", "EU", "Stop", "NO WAY", "!"))] == [
+        *(True, True, False, False, False, False)
+    ]
+    tokenizer = open_model_folder("en-de").tokenizer
+    known = {
+        "Warning!": True,
+        "Important": True,
+        "Exit": True,
+        "Ikea": False,
+        "Unesco": False,
+        "Do it": True,
+    }
+    assert {one: is_known(one, tokenizer) for one in known} == known
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import re
 
 from allyouneed.text.protocol import AnyTokenizer
 
+PIECES = 2  # of a word that is no name
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # A full stop behind a single letter ends an abbreviation, not a sentence.
 _SENTENCE_BEGIN = re.compile(r"(^\W*|(?<=\w\w)[.!?]+\s+\W*)([^\W\d_])")
@@ -16,6 +17,22 @@ def in_capitals(text: str) -> bool:
     A single word in capitals, such as NATO, may be a name and does not count.
     """
     return text.isupper() and len(_WORD.findall(text)) > 1
+
+
+def is_word_in_capitals(text: str) -> bool:
+    """Whether a line is one word in capitals of four letters or more, such as "WARNING!"."""
+    words = _WORD.findall(text)
+    return text.isupper() and len(words) == 1 and len(words[0]) >= 4
+
+
+def is_known(small: str, tokenizer: AnyTokenizer) -> bool:
+    """Whether a line, now in small letters, has several words, or one word that the vocabulary has
+    in `PIECES` at most. Other words by themselves are names, such as IKEA."""
+    words = _WORD.findall(small)
+    if len(words) != 1:
+        return True
+    forms = tokenizer.encode_ids([words[0].lower(), words[0].capitalize()])
+    return min(map(len, forms)) - 1 <= PIECES  # the last token is the end
 
 
 def in_small_letters(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from allyouneed.errors import UsageError, nearest
-from allyouneed.text.capitals import in_capitals, in_small_letters
+from allyouneed.text.capitals import in_capitals, in_small_letters, is_word_in_capitals
 from allyouneed.text.dressing import Dresser
 from allyouneed.text.edges import Edges, edges_of
 from allyouneed.text.full_width import SUSPECT, in_usual_width
@@ -187,7 +187,8 @@ class PlainMarks:
         return edges_of(plain)
 
     def small(self, plain: str) -> str | None:
-        return in_small_letters(plain) if in_capitals(plain) else None
+        capitals = in_capitals(plain) or is_word_in_capitals(plain)
+        return in_small_letters(plain) if capitals else None
 
     def dresser(self, source: str, language: str, exact: str = "") -> Dresser:
         return Dresser(source, language, exact)

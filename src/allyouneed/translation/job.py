@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from allyouneed.text.capitals import with_known_capitals
+from allyouneed.text.capitals import is_known, with_known_capitals
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.assembly import Found, put_together
@@ -58,7 +58,7 @@ class Job:
 
     def with_small_letters(self, segmenter: Segmenter) -> "tuple[Job, list[int]]":
         """The job with a copy in small letters of each segment in capitals, appended at the end,
-        and the numbers of the segments that were copied.
+        and the numbers of the segments that were copied. A word that may be a name is not copied.
 
         A segment with a prefix is not copied: the prefix decides how the translation is written.
         """
@@ -69,11 +69,13 @@ class Job:
             for n, (segment, prefix) in enumerate(zip(self.segments, prefixes, strict=True))
             if segment.small is not None and len(prefix) <= mark
         ]
+        tokenizer = segmenter.tokenizer
+        numbers = [n for n in numbers if is_known(self.segments[n].small or "", tokenizer)]
         if not numbers:
             return self, []
         segments = [self.segments[n].in_small_letters() for n in numbers]
         small = [  # the places of terms count every letter
-            with_known_capitals(one.small or "", segmenter.tokenizer, eszett=not one.terms)
+            with_known_capitals(one.small or "", tokenizer, eszett=not one.terms)
             for one in segments
         ]
         codes = [one.code for one in segments]
