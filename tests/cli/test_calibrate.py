@@ -78,6 +78,19 @@ def test_into_another_folder_and_with_sides_swapped(call, model: Path) -> None:
     assert open_calibration(model) is None
 
 
+def test_a_file_names_its_direction(call, model: Path) -> None:
+    config = json.loads((model / "config.json").read_text())
+    config |= {"source_language": "English", "target_language": "French"}
+    (model / "config.json").write_text(json.dumps(config))
+    wrong = call("calibrate", "--model", model, "--pairs", "fr-en=pairs.tsv")
+    assert wrong.code == 2
+    assert "from source='fr'" in wrong.err
+    shutil.copy("pairs.tsv", "odd=name.tsv")
+    files = ("--pairs", "en-fr=pairs.tsv", "--pairs", "odd=name.tsv")
+    done = call("calibrate", "--model", model, *files, "--json")
+    assert json.loads(done.lines[0]).keys() == {"en-fr-pairs.tsv", "odd=name.tsv", "all"}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -1,5 +1,6 @@
 """`allyouneed calibrate`: fits the confidence of a model's translations."""
 
+import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,8 @@ HeldOut = Annotated[
     list[Path],
     typer.Option(
         metavar="FILE.tsv",
-        help="Held-out lines of source, tab, translation; .gz too; repeatable.",
+        help="Held-out lines of source, tab, translation; .gz too; repeatable. For a model of "
+        "several languages each file may name its direction: fr-en=FILE.tsv.",
     ),
 ]
 Into = Annotated[
@@ -81,6 +83,7 @@ def calibrate(
     - `allyouneed calibrate --model my-model --pairs valid.en-de.tsv --pairs news.en-de.tsv`
     - `allyouneed calibrate --model my-model --pairs test.en-de.tsv --evaluate`
     - `allyouneed calibrate --model de-en --swap --pairs valid.en-de.tsv --into copy-of-de-en`
+    - `allyouneed calibrate --model of-many --pairs en-fr=fr.tsv --pairs en-es=es.tsv`
 
     Use pairs that the model was not trained on: several kinds of text, difficult ones too, some
     hundred pairs of each. The command writes confidence.json and a section of README.md to the
@@ -104,8 +107,14 @@ def calibrate(
     known = translator.rules.calibration
     if evaluate and known is None:
         raise UsageError(f"{folder.path} has no calibration yet; leave --evaluate out to fit one")
-    direction = translator.speaks.direction(languages.from_, languages.to)
-    sets = {one.name: _examples(translator, one, part.of(one), direction) for one in pairs}
+    named = translator.speaks.direction
+    usual = (languages.from_, languages.to)
+    sets = {}
+    for given in pairs:
+        languages_of, file = _parted(given)
+        direction = named(*(languages_of or usual))
+        name = "-".join((*languages_of, file.name))
+        sets[name] = _examples(translator, file, part.of(file), direction)
     if evaluate and known is not None:
         report = measured(known, sets)
     else:
@@ -115,6 +124,15 @@ def calibrate(
         result(as_json({name: one.to_dict() for name, one in report.items()}))
         return
     print_result(_table(report, folder.path.name), ())
+
+
+def _parted(given: Path) -> tuple[tuple[str, ...], Path]:
+    """The languages that stand before a file, as in "fr-en=FILE.tsv", and the file."""
+    languages, equals, file = str(given).partition("=")
+    if given.exists() or not equals or not re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z]+)?-\w+", languages):
+        return (), given
+    source, _, target = languages.partition("-")
+    return (source, target), Path(file)
 
 
 def _save(place: Path, calibration: "Calibration", report: "dict[str, CalibrationReport]") -> None:
