@@ -120,7 +120,7 @@ TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
         ("android", ANDROID, ANDROID.replace("It\\'s <b>here", "IT\\'S <b>HERE").replace("Hello", "HELLO").replace("%d dog", "%d DOG")),
         ("resx", RESX, RESX.replace("one &lt;b&gt;two", "ONE &lt;b&gt;TWO")),
         ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>OPEN &lt;b&gt;IT&lt;/b&gt;</translation>").replace('<translation type="unfinished">\n', "<translation>\n").replace("<numerusform></numerusform>", "<numerusform>%n DOG HERE</numerusform>").replace("<numerusform/>", "<numerusform>%n DOGS HERE</numerusform>")),
-        ("xliff", XLIFF, XLIFF.replace('three</source>', 'three</source><target>ONE <g id="1">TWO</g> <x id="2"/>THREE</target>').replace(">four</target>", ">FOUR</target>")),
+        ("xliff", XLIFF, XLIFF.replace('three</source>', 'three</source><target>ONE <g id="1">TWO</g> <x id="2"/>THREE</target>').replace('new">four', 'needs-review-translation">FOUR')),
         ("tmx", TMX, TMX.replace("<seg/>", '<seg>ONE <hi>TWO</hi><ph x="1">&lt;br&gt;</ph></seg>').replace('<tuv xml:lang="de"/>', '<tuv xml:lang="de"><seg>FOUR</seg></tuv>')),
         ("xliff", XLIFF2, XLIFF2.replace("</source>", '</source><target>A <pc id="1">B</pc></target>')),
     ],
@@ -188,6 +188,14 @@ def test_the_mark_of_a_menus_key_is_left_out(aloud: Through) -> None:
     source = 'msgid "&Save &amp; close, R&D & more"\nmsgstr ""\n'
     found = aloud(BY_NAME["po"].read, source.encode()).decode()
     assert found.endswith('msgstr "SAVE &amp; CLOSE, R&D & MORE"\n')
+
+
+def test_a_translated_unit_of_xliff_is_not_new(aloud: Through) -> None:
+    unit = '<trans-unit id="1"><source>one</source><target state="{}">{}</target></trans-unit>'
+    file = '<xliff version="1.2">{}</xliff>'
+    new, done = unit.format("new", ""), unit.format("translated", "eins")
+    found = aloud(BY_NAME["xliff"].read, file.format(new + done).encode()).decode()
+    assert found == file.format(unit.format("needs-review-translation", "ONE") + done)
 
 
 def test_apples_strings_in_utf_16(aloud: Through) -> None:

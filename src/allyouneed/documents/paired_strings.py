@@ -1,5 +1,6 @@
 """Texts beside their translations in XML: XLIFF, and translation memories (tmx)."""
 
+import re
 from collections.abc import Iterator
 
 from allyouneed.documents.xml_text import XmlText
@@ -80,6 +81,10 @@ class PairText(XmlText):
         return nodes
 
 
+_UNTRANSLATED = ("new", "needs-translation", "initial")
+_STATE = re.compile(r"""(\sstate\s*=\s*["'])[^"']*(["'])""")
+
+
 def _strings(nodes: tuple[Node, ...]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, str):
@@ -97,10 +102,16 @@ class XliffText(PairText):
 
     def wants(self, unit: Element, target: Element | None) -> bool:
         """Whether a unit has no translation yet, or one that is marked as new."""
-        states = ("new", "needs-translation", "initial")
         state = self.tree.attribute(target, "state") if target else ""
         state = state or self.tree.attribute(unit, "state")
-        return super().wants(unit, target) or state in states
+        return super().wants(unit, target) or state in _UNTRANSLATED
+
+    def written(self, name: str, text: str, target: Element | None) -> str:
+        """The XML of the translation's element, which is no longer marked as untranslated."""
+        written = super().written(name, text, target)
+        if target is None or self.tree.attribute(target, "state") not in _UNTRANSLATED:
+            return written
+        return _STATE.sub(r"\1needs-review-translation\2", written, count=1)
 
 
 class TmxText(PairText):
