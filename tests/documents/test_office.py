@@ -322,6 +322,7 @@ def test_epub(aloud: Through) -> None:
             "OEBPS/one.xhtml": '<?xml version="1.0"?><html><body><p>one <br/>two <i>x</i></p></body></html>',
         }
     )
+    assert [one.where for one in read_epub(data).passages][-1] == "OEBPS/one.xhtml, line 1"
     found = aloud(read_epub, data)
     assert "<dc:title>A TITLE</dc:title><dc:identifier>id<" in entry(found, "OEBPS/content.opf")
     assert "<text>CHAPTER ONE</text>" in entry(found, "OEBPS/toc.ncx")

@@ -1,10 +1,14 @@
 """Documents through a translator: each sentence once, progress, and a report."""
 
+import io
+import zipfile
 from collections.abc import Iterator
 
 import pytest
 
 from allyouneed.documents import recent_sentences, translating
+from allyouneed.documents.epub import read_epub
+from allyouneed.documents.html import read_html
 from allyouneed.documents.recent_sentences import RecentSentences
 from allyouneed.documents.text import read_text
 from allyouneed.documents.translating import DocumentTranslator, translate_document
@@ -73,6 +77,38 @@ def test_only_the_latest_sentences_are_remembered(
     for text in ("one", "two", "one", "three", "one", "two"):
         assert [one.text for one in recent([text], False)] == [text.upper()]
     assert counting.asked == ["one", "two", "three", "two"]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("lang='de-AT' xml:lang=\"de\"", "lang='en' xml:lang=\"en\""),
+        ("class=a lang=DE", "class=a lang=en"),
+        ('lang="fr"', 'lang="fr"'),
+        ('data-lang="de"', 'data-lang="de"'),
+    ],
+)
+def test_a_page_names_the_language_of_its_translation(
+    said: str, expected: str, counting: Counting
+) -> None:
+    page = "<!DOCTYPE html>\n<html {}><body><p>{}</p><script>x = '<html lang=de>'</script></html>"
+    document = read_html(page.format(said, "a word").encode())
+    DocumentTranslator(counting, languages=("de", "en")).translate(document)
+    assert document.written().decode() == page.format(expected, "A WORD")
+
+
+def test_a_book_names_the_language_of_its_translation(counting: Counting) -> None:
+    contents = '<package xml:lang="{0}"><dc:language>{0}</dc:language><dc:title>{1}</dc:title>'
+    contents += "<dc:subject>de</dc:subject></package>"
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as book:
+        book.writestr("mimetype", "application/epub+zip")
+        book.writestr("a.opf", contents.format("de", "a word"))
+    document = read_epub(file.getvalue())
+    assert document.written() == file.getvalue()
+    DocumentTranslator(counting, languages=("de", "en")).translate(document)
+    with zipfile.ZipFile(io.BytesIO(document.written())) as book:
+        assert book.read("a.opf").decode() == contents.format("en", "A WORD")
 
 
 def test_links_are_asked_for_where_they_are_missing(counting: Counting) -> None:

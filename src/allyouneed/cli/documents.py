@@ -39,6 +39,7 @@ class _Run:
     options: Documents
     protect: Sequence[str]
     memory: TranslationMemory | None
+    languages: tuple[str, str]
     passages: list[Passage] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
@@ -115,7 +116,9 @@ def _one(run: _Run, source: Path, target: Path) -> None:
     parts = documents_of(source, format)
     first = list(islice(parts, 1))  # read before anything is written
     target.parent.mkdir(parents=True, exist_ok=True)
-    translator = DocumentTranslator(run.translate, protect=run.protect, recall=run.memory)
+    translator = DocumentTranslator(
+        run.translate, protect=run.protect, recall=run.memory, languages=run.languages
+    )
     with bar(source.name) as show, whole_file(target) as place, place.open("wb") as file:
         begin = 0.0
         for document, end in chain(first, parts):

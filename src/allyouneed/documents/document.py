@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part, joined
 from allyouneed.translation.markup.passage import Passage, passages
@@ -17,13 +18,15 @@ class Document:
     `passages` are the texts to translate, in reading order. After the translations are set,
     `written` returns the new file. If no translation is set, `written` returns the file as it was,
     byte for byte. `notes` tell the user which parts are not translated, and why. `protect` are
-    regular expressions of text that the format needs unchanged, such as placeholders.
+    regular expressions of text that the format needs unchanged, such as placeholders. `codes` are
+    the places at which the file names its language.
     """
 
     passages: list[Passage]
     written: Callable[[], bytes]
     notes: list[str] = field(default_factory=list)
     protect: Sequence[str] = ()
+    codes: list[DeclaredLanguage] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,11 @@ class Encoded:
         """The document of these parts of the text, which is written in the same encoding."""
         told = list(notes)
         return Document(
-            list(passages(parts)), lambda: self.encoded(joined(parts), told), told, protect
+            list(passages(parts)),
+            lambda: self.encoded(joined(parts), told),
+            told,
+            protect,
+            [part for part in parts if isinstance(part, DeclaredLanguage)],
         )
 
     def encoded(self, text: str, notes: list[str]) -> bytes:

@@ -3,6 +3,7 @@
 import re
 
 from allyouneed.documents.archive import Archive
+from allyouneed.documents.declared_language import DeclaredLanguage, with_codes
 from allyouneed.documents.document import Document, decoded
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, read_tree
@@ -33,7 +34,7 @@ class BookContents(XmlText):
 
 
 def read_epub(data: bytes) -> Document:
-    """The document of a book: its pages, table of contents, title and description.
+    """The document of a book: its pages, table of contents, title, description and language.
 
     Raises:
         DataError: the file is no epub, is damaged, or has encrypted pages.
@@ -51,10 +52,13 @@ def read_epub(data: bytes) -> Document:
     for name, content in archive.entries.items():
         if _PAGES.fullmatch(name):
             page = decoded(content)
-            entries[name] = read_markup(page.text, html_rules()), page.codec
+            parts = list(with_codes(read_markup(page.text, html_rules())))
+            for passage in passages(parts):
+                passage.where = f"{name}, {passage.where}"
+            entries[name] = parts, page.codec
         elif _CONTENTS.fullmatch(name):
             tree, codec = read_tree(content, name)
-            entries[name] = BookContents(tree, name).parts(), codec
+            entries[name] = list(with_codes(BookContents(tree, name).parts())), codec
 
     def written() -> bytes:
         changed = {
@@ -63,4 +67,6 @@ def read_epub(data: bytes) -> Document:
         }
         return archive.written(changed)
 
-    return Document([one for parts, _ in entries.values() for one in passages(parts)], written)
+    every = [part for parts, _ in entries.values() for part in parts]
+    codes = [part for part in every if isinstance(part, DeclaredLanguage)]
+    return Document(list(passages(every)), written, codes=codes)

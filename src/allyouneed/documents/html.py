@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from allyouneed.documents.declared_language import with_codes
 from allyouneed.documents.document import Document, decoded
 from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.reading import read_markup
@@ -16,4 +17,4 @@ def read_html(data: bytes) -> Document:
     declared = _CHARSET.search(data[:_LOOKED_AT])
     encoded = decoded(data, declared[1].decode() if declared else None)
     encoded = replace(encoded, has_references=True)
-    return encoded.document(read_markup(encoded.text, html_rules()))
+    return encoded.document(list(with_codes(read_markup(encoded.text, html_rules()))))

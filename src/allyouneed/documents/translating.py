@@ -41,10 +41,16 @@ class DocumentTranslator:
     """
 
     def __init__(
-        self, translate: TranslateMany, *, protect: Sequence[str] = (), recall: Recall | None = None
+        self,
+        translate: TranslateMany,
+        *,
+        protect: Sequence[str] = (),
+        recall: Recall | None = None,
+        languages: tuple[str, str] | None = None,
     ) -> None:
         """`protect` are regular expressions of text that is carried over as it is; `recall` gives
-        translations that are known already.
+        translations that are known already. `languages` are the codes of source and target, which
+        a document may name.
 
         Raises:
             UsageError: an expression that is none.
@@ -53,6 +59,7 @@ class DocumentTranslator:
         self._recent = RecentSentences(translate)
         self._protect = protect
         self._recall = recall
+        self._languages = languages
 
     def translate(self, document: Document, progress: Progress = lambda done, total: None) -> None:
         """Translates the passages of a document, which is then ready to be written.
@@ -73,6 +80,9 @@ class DocumentTranslator:
                 self.report.add(_placed(passage, note) for note in one.notes)
             done += len(window)
             progress(done, total)
+        if self._languages is not None:
+            for code in document.codes:
+                code.translated(*self._languages)
         self.report.passages += total
         self.report.add(document.notes)
 
