@@ -74,9 +74,9 @@ def translate_documents(
         memory = TranslationMemory({}) if is_new else read_tmx(options.memory, *codes)
 
     def translate(texts: list[str], alignments: bool) -> "Iterator[Translation]":
-        return translator.translate_lines(texts, alignments=alignments, protect=False, **how)
+        return translator.translate_lines(texts, alignments=alignments, **how)
 
-    run = _Run(translate, options, protect, memory)
+    run = _Run(translate, options, protect, memory, codes)
     for source, place in jobs:
         if options.resume and _is_done(source, place):
             note(f"{place} exists and is newer than {source}")

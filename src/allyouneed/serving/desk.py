@@ -283,7 +283,7 @@ class Desk:
         loop = asyncio.get_running_loop()
 
         def translate(sentences: list[str], alignments: bool) -> list[Translation]:
-            wanted = replace(asked, alignments=alignments, protection=None)
+            wanted = replace(asked, alignments=alignments, protection=ALWAYS)
             work = self.translate(sentences, source, target, wanted, visit)
             found = asyncio.run_coroutine_threadsafe(work, loop).result()
             return [one.translation for one in found]

@@ -178,9 +178,7 @@ class Translator(OpenedModel):
         from allyouneed.translation.markup.marked_text import translate_marked
 
         return translate_marked(
-            lambda sentences, alignments: self(
-                sentences, alignments=alignments, protect=False, **how
-            ),
+            lambda sentences, alignments: self(sentences, alignments=alignments, **how),
             texts,
             markup,
             ignore_tags=ignore_tags,

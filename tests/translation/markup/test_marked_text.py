@@ -298,6 +298,15 @@ def test_the_translator_takes_markup() -> None:
     assert translator("Hello {name}!\n\nGood morning, {n}.", markup="text").text.count("{n") == 2
     assert "Big Red" in translator("He lives in Big Red.", protect=["Big Red"]).text
     assert "<x>the</x>" in translator("in <x>the</x> house", markup="xml", ignore_tags=["x"]).text
+def test_letters_and_speech_are_those_of_plain_text() -> None:
+    translator = allyouneed.load("en-de", threads=1)
+    lines = ["Dear Sir or Madam,", '"I am tired," he said.', "The shop opens at 9:30 a.m."]
+    plain = [one.text for one in translator(lines)]
+    assert plain[0] == "Sehr geehrte Damen und Herren,"
+    found = translator([f"<p>{line}</p>" for line in lines], markup="html")
+    assert [one.text for one in found] == [f"<p>{text}</p>" for text in plain]
+
+
     with pytest.raises(UsageError, match="plain text"):
         translator("<b>x</b>", markup="html", n_best=2)
     with pytest.raises(UsageError, match="sgml"):
