@@ -86,6 +86,13 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
         ('<meta name="description" content="a b">', '<meta name="description" content="B A">'),
         ('<meta name="viewport" content="a b">', '<meta name="viewport" content="a b">'),
         ("12 <b>34</b>", "12 <b>34</b>"),
+        ("<a>2</a> They go on", "ON GO THEY <a>2</a>"),
+        ("<b>T</b>hey go <i>on</i>", "<b>O</b><i>N</i> GO THEY"),
+        ("<b>T</b> go on", "ON GO <b>T</b>"),
+        (
+            "<ruby>a sign<rp>(</rp><rt>kanji</rt><rp>)</rp></ruby> is",
+            "IS <ruby>SIGN A<rp>(</rp><rt>kanji</rt><rp>)</rp></ruby>",
+        ),
         ("First one. <b>Second one.</b>", "ONE. FIRST <b>ONE. SECOND</b>"),
     ],
 )
@@ -291,13 +298,6 @@ def test_the_bundled_model_keeps_tags_around_their_words() -> None:
     assert "<i>{name}</i>" in found.text
 
 
-def test_the_translator_takes_markup() -> None:
-    translator = allyouneed.load("en-de", threads=1)
-    found = translator(["A man <b>rides</b> a bike.", "<i>The dog</i> sleeps."], markup="html")
-    assert [sorted(TAG.findall(one.text)) for one in found] == [["</b>", "<b>"], ["</i>", "<i>"]]
-    assert translator("Hello {name}!\n\nGood morning, {n}.", markup="text").text.count("{n") == 2
-    assert "Big Red" in translator("He lives in Big Red.", protect=["Big Red"]).text
-    assert "<x>the</x>" in translator("in <x>the</x> house", markup="xml", ignore_tags=["x"]).text
 def test_letters_and_speech_are_those_of_plain_text() -> None:
     translator = allyouneed.load("en-de", threads=1)
     lines = ["Dear Sir or Madam,", '"I am tired," he said.', "The shop opens at 9:30 a.m."]
@@ -307,6 +307,13 @@ def test_letters_and_speech_are_those_of_plain_text() -> None:
     assert [one.text for one in found] == [f"<p>{text}</p>" for text in plain]
 
 
+def test_the_translator_takes_markup() -> None:
+    translator = allyouneed.load("en-de", threads=1)
+    found = translator(["A man <b>rides</b> a bike.", "<i>The dog</i> sleeps."], markup="html")
+    assert [sorted(TAG.findall(one.text)) for one in found] == [["</b>", "<b>"], ["</i>", "<i>"]]
+    assert translator("Hello {name}!\n\nGood morning, {n}.", markup="text").text.count("{n") == 2
+    assert "Big Red" in translator("He lives in Big Red.", protect=["Big Red"]).text
+    assert "<x>the</x>" in translator("in <x>the</x> house", markup="xml", ignore_tags=["x"]).text
     with pytest.raises(UsageError, match="plain text"):
         translator("<b>x</b>", markup="html", n_best=2)
     with pytest.raises(UsageError, match="sgml"):

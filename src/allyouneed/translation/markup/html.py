@@ -22,6 +22,7 @@ VOID = _named(
 )
 RAW = _named("script style xmp iframe noembed plaintext")
 SKIPPED = _named("code kbd samp var tt math svg")
+UNSEEN = _named("rp rt")  # how signs are pronounced
 TEXT_ATTRIBUTES = _named("alt title placeholder aria-label aria-description label")
 TEXT_META = _named(
     "description og:title og:description og:image:alt twitter:title twitter:description"
@@ -34,6 +35,7 @@ def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
     return Rules(
         block=BLOCK,
         skipped=SKIPPED | {name.lower() for name in ignore_tags},
+        unseen=UNSEEN,
         void=VOID,
         raw=RAW,
         lower_case=True,

@@ -95,7 +95,9 @@ class _Placement:
         self.plain = plain(source)
         self.literals = dict(transfer.literals or {})
         self.s_atoms = atoms(self.plain, (begin for _, begin, _ in leaves(source)))
-        self.t_atoms = atoms(self.text, (n for span in self.literals.values() for n in span))
+        cuts = [n for span in self.literals.values() for n in span]
+        self.initial = _initial(source, self.plain, self.text)
+        self.t_atoms = atoms(self.text, [*cuts, 1] if self.initial else cuts)
         self.origin = origins(self.s_atoms, self.t_atoms, transfer.links)
         self.numbers = [match.span() for match in _NUMBER.finditer(self.text)]
         self.dropped: list[Range] = []
@@ -239,16 +241,20 @@ class _Placement:
         self.dropped.append((begin, end))
         return False
 
-    def _evidence(self, item: _Item) -> tuple[int, int]:
-        """Sorts items by the number of atoms that come from them; earlier items win ties."""
+    def _evidence(self, item: _Item) -> tuple[bool, int, int]:
+        """Sorts items by the number of atoms that come from them, behind the large letter at the
+        begin; earlier items win ties."""
         low, high = item.atoms
-        return sum(low <= s < high for s in self.origin), -item.order
+        found = sum(low <= s < high for s in self.origin)
+        return item.node is self.initial, found, -item.order
 
     def _range(
         self, item: _Item, s_area: Range, area: _Area, taken: Iterable[Range]
     ) -> Range | None:
         """The atoms of the translation that a tag holds; None if there is no room for it."""
         low, high = area.atoms
+        if item.node is self.initial:
+            return low, low + 1
         free = [True] * (high - low)
         for begin, end in taken:
             free[begin - low : end - low] = [False] * (end - begin)
@@ -267,7 +273,7 @@ class _Placement:
         own = self.s_atoms[slice(*item.atoms)]
         wanted = [atom.text for atom in own]
         words = [atom.text for atom in own if atom.is_word]
-        if words and max(map(len, words)) < 2:
+        if words and max(map(len, words)) < 2 and not all(map(str.isdigit, words)):
             return None
         low, high = area.atoms
         found = [
@@ -469,6 +475,15 @@ class _Placement:
                 text += self.text[cursor : max(low, cursor)]
                 cursor = max(cursor, high)
         return text + self.text[cursor:end] if cursor < end else text
+
+
+def _initial(source: Nodes, text: str, target: str) -> Around | None:
+    """The tag of the large letter with which a chapter begins, if the translation begins with a
+    letter, too."""
+    first = next((node for node in source if node != ""), "")
+    if not isinstance(first, Around) or not plain([first]).isalpha() or not target[:1].isalpha():
+        return None
+    return first if len(plain([first])) == 1 and text[1:2].isalpha() else None
 
 
 def _outside(item: _Item, point: int, placed: Iterable[_Item]) -> int:

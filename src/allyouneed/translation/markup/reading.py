@@ -50,13 +50,15 @@ class Rules:
     Tags named in `block` end sentences, and so do tags around them; all other tags stand within
     sentences. Empty elements named in `breaks` part words as a space does. The content of `skipped`
     elements stays as it is, and so does the content of elements for which
-    `untouched(name, attributes)` is true. `void` elements have no end tag. `raw` elements hold no
+    `untouched(name, attributes)` is true. `unseen` elements stay, too, and are no part of the
+    sentence. `void` elements have no end tag. `raw` elements hold no
     markup. `attributes(name, attributes)` names the attributes whose values are translated.
     """
 
     block: Collection[str] = ()
     breaks: Collection[str] = ()
     skipped: Collection[str] = ()
+    unseen: Collection[str] = ()
     void: Collection[str] = ()
     raw: Collection[str] = ()
     lower_case: bool = False
@@ -224,7 +226,8 @@ class _Reader:
             self._flush()
             self.parts.append(raw)
             return
-        seen = html.unescape("".join(cut.raw for cut in cuts if cut.kind == "text"))
+        texts = (cut.raw for cut in cuts if cut.kind == "text")
+        seen = "" if cuts[0].name in self.rules.unseen else html.unescape("".join(texts))
         self._tags += 1
         self._push(Void((raw,), " ".join(seen.split())), (raw,), cuts[0].line)
 
@@ -234,7 +237,8 @@ class _Reader:
         self._run.append((token, raw))
 
     def _is_untouched(self, cut: _Cut) -> bool:
-        return cut.name in self.rules.skipped or self.rules.untouched(cut.name, cut.attributes)
+        left = cut.name in self.rules.skipped or cut.name in self.rules.unseen
+        return left or self.rules.untouched(cut.name, cut.attributes)
 
     def _end_of(self, opening: _Cut, number: int) -> int | None:
         """The number of the piece after an element; None for an element within a sentence that is
