@@ -277,6 +277,29 @@ def test_names_in_charts(read: Read, whole: bytes, name: str, aloud: Through) ->
     assert len(told) == bool(external)
 
 
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("&amp;CPrice list", "&amp;Clist Price"),
+        ("&amp;L&amp;&quot;Arial&quot;&amp;14one two&amp;Rx y", None),
+        (
+            '&amp;L&amp;"Arial,Bold"&amp;14one two&amp;Rx y',
+            '&amp;L&amp;"Arial,Bold"&amp;14two one&amp;Ry x',
+        ),
+        ("&amp;Rpage &amp;P of &amp;N", "&amp;R&amp;N of &amp;P page"),
+        ("&amp;LR &amp;&amp; D here", "&amp;Lhere D &amp;&amp; R"),
+        ("&amp;P/&amp;N", None),
+    ],
+)
+def test_headers_of_sheets(header: str, expected: str | None, turned: Through) -> None:
+    sheet = f"<worksheet {S}><headerFooter><oddFooter>{{}}</oddFooter></headerFooter></worksheet>"
+    data = packed(
+        {"xl/workbook.xml": "<workbook/>", "xl/worksheets/sheet1.xml": sheet.format(header)}
+    )
+    found = entry(turned(read_xlsx, data), "xl/worksheets/sheet1.xml")
+    assert found == sheet.format(expected or header)
+
+
 ODT = """<?xml version="1.0"?>
 <office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:svg="s">
 <text:h>one <text:span text:style-name="T1">bold</text:span> head</text:h>

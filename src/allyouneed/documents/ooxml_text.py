@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from allyouneed.documents.sheet_headers import HEADERS, header_parts
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
 from allyouneed.translation.markup.nodes import (
@@ -103,6 +104,17 @@ class OoxmlText(XmlText):
                 "the workbook behind this chart stays as it is; the chart's old texts come back "
                 "when its data are edited"
             )
+
+    def _of(self, element: Element) -> Iterator[Part]:
+        if element.local not in HEADERS or not self._is_of(element, SHEET):
+            yield from super()._of(element)
+            return
+        yield from self._tag(element)
+        text = self.tree.content(element)
+        parts = [*header_parts(text, self.counted())]
+        is_same = joined(parts) == self.tree.text[element.inner : element.inner_end]
+        yield from parts if is_same else self.within(element)
+        yield self.tree.text[element.inner_end : element.end]
 
     def _is_of(self, element: Element, *namespaces: str) -> bool:
         return any(element.prefix in self._prefixes.get(name, ()) for name in namespaces)
