@@ -7,20 +7,19 @@ whose characters are not where they are expected stays as it is, with a note.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.markdown_inline import InlineText, Unexpected, escaping
 from allyouneed.documents.wrapping import BREAK, wrapped
 from allyouneed.errors import UsageError
 from allyouneed.translation.markup.html import html_rules
-from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import (
     Around,
     Bound,
     Kept,
-    Node,
     Nodes,
     Part,
     Void,
@@ -28,7 +27,6 @@ from allyouneed.translation.markup.nodes import (
 )
 from allyouneed.translation.markup.passage import Passage, has_words
 from allyouneed.translation.markup.reading import read_markup
-from allyouneed.translation.markup.scripts import script_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -44,22 +42,9 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?^\1[ \t]*(?:\r?\n|\Z)", re.MULTILINE
 )
 _MATH_BLOCK = re.compile(r"\s*(?:\$\$[\s\S]*\$\$|\\\[[\s\S]*\\\])\s*")
-_LINK_TAIL = re.compile(
-    r"""\]\( \s* (?: <[^<>\n]*> | (?: [^\s()\\] | \\. | \( [^\s()]* \) )* )
-        (?: \s+ (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | \((?:[^()\\]|\\.)*\) ) )? \s* \)
-      | \]\[[^\[\]]*\] | \]""",
-    re.VERBOSE,
-)
-_BREAK = re.compile(r"(?: {2,}|\\)\n[ \t]*")
-_NOTE = re.compile(r"(?<=\S)\[\^[^\]\s]+\]")
-_SPECIAL = "\\`*[]<"
 _BLOCK_START = re.compile(r"\s*(?:[-+*>#|=~]|\d+[.)])")
-_AUTOLINK = re.compile(r"<[^<>\s]*>|\S+")
+STAYS = "stays as it is, because its Markdown is not understood"
 LONGEST = 20_000  # characters of one block
-
-
-class _Unexpected(Exception):
-    """The characters of a block are not where they are expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +79,7 @@ def read_markdown(data: bytes) -> Document:
                 notes.append(f"line {first + 1}: HTML in a list or quote stays as it is")
             else:
                 places += _html_block(text, begin, end, first + 1)
-    for block in _blocks(tokens, begins, text):
+    for block in _blocks(tokens, begins, text, notes):
         begin, end = block.lines[0][0], block.lines[-1][1]
         if _MATH_BLOCK.fullmatch(text, begin, end):
             continue
@@ -102,16 +87,16 @@ def read_markdown(data: bytes) -> Document:
         if block.is_cell:
             content = content.replace("\\|", "|")  # as the parser does, before all else
         where = f"line {block.line}"
-        spelt: dict[str, str] = {}
+        inline = InlineText(content)
         try:
             if len(content) > LONGEST:
-                raise _Unexpected
-            nodes = _nodes(block, content, spelt)
-        except _Unexpected:
-            notes.append(f"{where}: stays as it is, because its Markdown is not understood")
+                raise Unexpected
+            nodes = inline.nodes(block.token.children or [])
+        except Unexpected:
+            notes.append(f"{where}: {STAYS}")
             continue
         if any(has_words(node) for node in _texts(nodes)):
-            escape = _escape("".join(_texts(nodes)), spelt)
+            escape = escaping("".join(_texts(nodes)), inline.spelt)
             write = _writer(text, block)
             passage = Passage(nodes, (text[begin:end],), escape, where, write)
             places.append((begin, end, passage))
@@ -152,9 +137,9 @@ def _parsed(
 
 
 def _blocks(
-    tokens: "Sequence[MarkdownToken]", begins: Sequence[int], text: str
+    tokens: "Sequence[MarkdownToken]", begins: Sequence[int], text: str, notes: list[str]
 ) -> Iterator[_Block]:
-    """The blocks that hold text, in order."""
+    """The blocks that hold text, in order. `notes` gets those that are not found in the file."""
     cursor = 0
     inside_cell = False
     for token in tokens:
@@ -176,6 +161,7 @@ def _blocks(
             limit = begins[number + 1] if number + 1 < len(begins) else len(text)
             place = _place(line, text, here, limit, inside_cell)
             if place is None:
+                notes.append(f"line {first + 1}: {STAYS}")
                 break
             lines.append(place)
             cursor = place[1]
@@ -194,139 +180,12 @@ def _place(line: str, text: str, begin: int, end: int, in_cell: bool) -> tuple[i
     return (place, place + len(line)) if place >= 0 else None
 
 
-def _nodes(block: _Block, content: str, spelt: dict[str, str]) -> tuple[Node, ...]:
-    """The text of a block as nodes. `spelt` gets the characters that are written as entities or
-    with a backslash, and how they are written."""
-    tokens: list[Token] = []
-    cursor = 0
-    in_address = False
-    for child in block.token.children or []:
-        if in_address:  # its text was taken with its opening
-            in_address = child.type != "link_close"
-            continue
-        match child.type:
-            case "text":
-                cursor = _expect(content, cursor, child.content)
-                tokens += _with_notes(child.content)
-            case "text_special":
-                cursor = _expect(content, cursor, child.markup)
-                tokens.append(child.content)
-                spelt[child.content] = child.markup
-            case "softbreak":
-                cursor = _expect(content, cursor, "\n")
-                tokens.append("\n")
-            case "hardbreak":
-                found = _BREAK.match(content, cursor)
-                if not found:
-                    raise _Unexpected
-                tokens.append(Void((found[0],), " "))
-                cursor = found.end()
-            case "code_inline":
-                end = cursor + len(child.markup)
-                close = re.compile(rf"(?<!`){child.markup}(?!`)").search(content, end)
-                if not close or content[cursor:end] != child.markup:
-                    raise _Unexpected
-                raw = content[cursor : close.end()]
-                tokens.append(Void((raw,), child.content.strip() or " "))
-                cursor = close.end()
-            case "html_inline":
-                cursor = _expect(content, cursor, child.content)
-                tokens.append(_html(child.content))
-            case "link_open" if child.markup in ("autolink", "linkify"):
-                found = _AUTOLINK.match(content, cursor)
-                if not found:
-                    raise _Unexpected
-                tokens.append(Void((found[0],), found[0].strip("<>")))
-                cursor, in_address = found.end(), True
-            case "link_open":
-                cursor = _expect(content, cursor, "[")
-                tokens.append(Opening("link", ("[",)))
-            case "link_close":
-                tail = _LINK_TAIL.match(content, cursor)
-                if not tail:
-                    raise _Unexpected
-                tokens.append(Closing("link", (tail[0],)))
-                cursor = tail.end()
-            case "image":
-                cursor = _image(content, cursor, child, tokens)
-            case kind if kind.endswith("_open"):
-                cursor = _expect(content, cursor, child.markup)
-                tokens.append(Opening(kind[:-5], (child.markup,)))
-            case kind if kind.endswith("_close"):
-                cursor = _expect(content, cursor, child.markup)
-                tokens.append(Closing(kind[:-6], (child.markup,)))
-            case _:
-                raise _Unexpected
-    if content[cursor:].strip():
-        raise _Unexpected
-    return nested(tokens)
-
-
-def _with_notes(text: str) -> Iterator[Token]:
-    """The nodes of a text, with each mark of a footnote as a node of its own, so that it stays at
-    its word."""
-    place = 0
-    for match in _NOTE.finditer(text):
-        yield text[place : match.start()]
-        yield Void((match[0],))
-        place = match.end()
-    yield text[place:]
-
-
-def _expect(content: str, cursor: int, wanted: str) -> int:
-    """The place after `wanted`, which has to stand at `cursor`. White space before a line end is
-    skipped, because the parser leaves it out."""
-    if content.startswith(wanted, cursor):
-        return cursor + len(wanted)
-    spaces = len(content) - len(content[cursor:].lstrip(" \t")) if wanted == "\n" else cursor
-    if spaces != cursor and content.startswith(wanted, spaces):
-        return spaces + len(wanted)
-    raise _Unexpected
-
-
-def _image(content: str, cursor: int, image: "MarkdownToken", tokens: list[Token]) -> int:
-    """Adds a picture to the tokens, and returns the place after it. Its description is a passage of
-    its own."""
-    begin = _expect(content, cursor, "![")
-    end = content.find("]", begin)
-    while end >= 0 and content[begin:end].count("[") > content[begin:end].count("]"):
-        end = content.find("]", end + 1)
-    tail = _LINK_TAIL.match(content, end) if end >= 0 else None
-    if not tail:
-        raise _Unexpected
-    alt = content[begin:end]
-    middle: Part = alt
-    if has_words(alt) and not re.search(r"[*_`\[\]<\\&]", alt):
-        middle = Passage((alt,), (alt,), _escape(alt, {}), "text of a picture")
-    tokens.append(Void(("![", middle, tail[0])))
-    return tail.end()
-
-
-def _html(raw: str) -> Token:
-    name = re.match(r"</?([\w-]+)", raw)
-    if raw.endswith("/>") or not name or name[1].lower() in ("br", "img", "hr", "wbr", "input"):
-        return Void((raw,), " " if raw.lower().startswith("<br") else "")
-    element = name[1].lower()
-    if raw.startswith("</"):
-        return Closing(f"<{element}", (raw,))
-    return Opening(f"<{element}", (raw,), script_of(element))
-
-
 def _texts(nodes: Nodes) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, str):
             yield node
         elif isinstance(node, Around):
             yield from _texts(node.inside)
-
-
-def _escape(source: str, spelt: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that writes text so that Markdown reads it as text. Special characters that the
-    source does not have are escaped; all others are written as the source writes them."""
-    special = {sign: f"\\{sign}" for sign in _SPECIAL if sign not in source}
-    special |= {sign: raw for sign, raw in spelt.items() if len(sign) == 1 and not sign.isspace()}
-    table = str.maketrans(special)
-    return lambda text: re.sub(r"\s+", " ", text).translate(table)
 
 
 def _writer(text: str, block: _Block) -> Callable[[Passage], str]:

@@ -1,0 +1,172 @@
+"""Inline Markdown: the text of a block as nodes.
+
+The parser's tokens say what the text is, and its characters say how the file writes it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
+from allyouneed.translation.markup.nodes import Node, Part, Void
+from allyouneed.translation.markup.passage import Passage, has_words
+from allyouneed.translation.markup.scripts import script_of
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token as MarkdownToken
+
+_LINK_TAIL = re.compile(
+    r"""\]\( \s* (?: <[^<>\n]*> | (?: [^\s()\\] | \\. | \( [^\s()]* \) )* )
+        (?: \s+ (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | \((?:[^()\\]|\\.)*\) ) )? \s* \)
+      | \]\[[^\[\]]*\] | \]""",
+    re.VERBOSE,
+)
+_BREAK = re.compile(r"(?: {2,}|\\)\n[ \t]*")
+_NOTE = re.compile(r"(?<=\S)\[\^[^\]\s]+\]")
+_AUTOLINK = re.compile(r"<[^<>\s]*>|\S+")
+_SPECIAL = "\\`*[]<"
+
+
+class Unexpected(Exception):
+    """The characters of a block are not where they are expected."""
+
+
+class InlineText:
+    """The text of one block. `spelt` has the characters that the block writes as entities or with a
+    backslash, and how it writes them."""
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+        self.spelt: dict[str, str] = {}
+        self._cursor = 0
+        self._tokens: list[Token] = []
+
+    def nodes(self, tokens: "Iterable[MarkdownToken]") -> tuple[Node, ...]:
+        """The nodes of the parser's tokens.
+
+        Raises:
+            Unexpected: the text has other characters than the tokens.
+        """
+        in_address = False
+        for token in tokens:
+            if in_address:  # its text was taken with its opening
+                in_address = token.type != "link_close"
+            elif token.type == "link_open" and token.markup in ("autolink", "linkify"):
+                address = self._matched(_AUTOLINK)
+                self._tokens.append(Void((address,), address.strip("<>")))
+                in_address = True
+            else:
+                self._read(token)
+        if self.content[self._cursor :].strip():
+            raise Unexpected
+        return nested(self._tokens)
+
+    def _read(self, token: "MarkdownToken") -> None:
+        match token.type:
+            case "text":
+                self._expect(token.content)
+                self._tokens += _with_notes(token.content)
+            case "text_special":
+                self._expect(token.markup)
+                self._tokens.append(token.content)
+                self.spelt[token.content] = token.markup
+            case "softbreak":
+                self._expect("\n")
+                self._tokens.append("\n")
+            case "hardbreak":
+                self._tokens.append(Void((self._matched(_BREAK),), " "))
+            case "code_inline":
+                self._read_code(token)
+            case "html_inline":
+                self._expect(token.content)
+                self._tokens.append(_html(token.content))
+            case "link_open":
+                self._expect("[")
+                self._tokens.append(Opening("link", ("[",)))
+            case "link_close":
+                self._tokens.append(Closing("link", (self._matched(_LINK_TAIL),)))
+            case "image":
+                self._read_image()
+            case kind if kind.endswith("_open"):
+                self._expect(token.markup)
+                self._tokens.append(Opening(kind[:-5], (token.markup,)))
+            case kind if kind.endswith("_close"):
+                self._expect(token.markup)
+                self._tokens.append(Closing(kind[:-6], (token.markup,)))
+            case _:
+                raise Unexpected
+
+    def _expect(self, wanted: str) -> None:
+        """Goes behind `wanted`, which has to stand here. White space before a line end is skipped,
+        because the parser leaves it out."""
+        if wanted == "\n":
+            rest = self.content[self._cursor :]
+            self._cursor += len(rest) - len(rest.lstrip(" \t"))
+        if not self.content.startswith(wanted, self._cursor):
+            raise Unexpected
+        self._cursor += len(wanted)
+
+    def _matched(self, pattern: re.Pattern[str]) -> str:
+        """The text that the pattern matches here; goes behind it."""
+        found = pattern.match(self.content, self._cursor)
+        if not found:
+            raise Unexpected
+        self._cursor = found.end()
+        return found[0]
+
+    def _read_code(self, token: "MarkdownToken") -> None:
+        begin = self._cursor
+        self._expect(token.markup)
+        close = re.compile(rf"(?<!`){token.markup}(?!`)").search(self.content, self._cursor)
+        if not close:
+            raise Unexpected
+        self._cursor = close.end()
+        raw = self.content[begin : self._cursor]
+        self._tokens.append(Void((raw,), token.content.strip() or " "))
+
+    def _read_image(self) -> None:
+        """A picture is a node without text. Its description is a passage of its own."""
+        self._expect("![")
+        begin, text = self._cursor, self.content
+        end = text.find("]", begin)
+        while end >= 0 and text.count("[", begin, end) > text.count("]", begin, end):
+            end = text.find("]", end + 1)
+        if end < 0:
+            raise Unexpected
+        self._cursor = end
+        tail = self._matched(_LINK_TAIL)
+        alt = text[begin:end]
+        middle: Part = alt
+        if has_words(alt) and not re.search(r"[*_`\[\]<\\&]", alt):
+            middle = Passage((alt,), (alt,), escaping(alt, {}), "text of a picture")
+        self._tokens.append(Void(("![", middle, tail)))
+
+
+def _with_notes(text: str) -> Iterator[Token]:
+    """The nodes of a text, with each mark of a footnote as a node of its own, so that it stays at
+    its word."""
+    place = 0
+    for match in _NOTE.finditer(text):
+        yield text[place : match.start()]
+        yield Void((match[0],))
+        place = match.end()
+    yield text[place:]
+
+
+def _html(raw: str) -> Token:
+    name = re.match(r"</?([\w-]+)", raw)
+    if raw.endswith("/>") or not name or name[1].lower() in ("br", "img", "hr", "wbr", "input"):
+        return Void((raw,), " " if raw.lower().startswith("<br") else "")
+    element = name[1].lower()
+    if raw.startswith("</"):
+        return Closing(f"<{element}", (raw,))
+    return Opening(f"<{element}", (raw,), script_of(element))
+
+
+def escaping(source: str, spelt: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that writes text so that Markdown reads it as text. Special characters that the
+    source does not have are escaped; all others are written as the source writes them."""
+    special = {sign: f"\\{sign}" for sign in _SPECIAL if sign not in source}
+    special |= {sign: raw for sign, raw in spelt.items() if len(sign) == 1 and not sign.isspace()}
+    table = str.maketrans(special)
+    return lambda text: re.sub(r"\s+", " ", text).translate(table)
