@@ -1,11 +1,13 @@
 """What is carried over literally, found in running text."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from allyouneed.errors import UsageError
-from allyouneed.translation.markup.protected import Protection
+from allyouneed.translation.markup.protected import Numbers, Protection
 from allyouneed.translation.markup.rewriting import Rewriting
 
 
@@ -47,6 +49,16 @@ def test_a_users_expressions_come_first() -> None:
     for wrong in ("(", "x*"):
         with pytest.raises(UsageError):
             Protection([wrong])
+
+
+@given(
+    st.text(alphabet="{}%$s#@/a1 .:[]`&;\n_©ymdYMDhwHT-\\€k,~", max_size=40),
+    st.sampled_from(["free", "amounts", "all"]),
+)
+def test_a_text_without_the_signs_of_literals_has_none(text: str, numbers: Numbers) -> None:
+    fast, thorough = Protection(numbers=numbers), Protection(numbers=numbers)
+    thorough._signs = re.compile("")
+    assert [*fast.spans(text)] == [*thorough.spans(text)]
 
 
 @given(st.text(alphabet="{}%$s#@/a1 .:[]`&;\n", max_size=60))

@@ -49,10 +49,12 @@ _NUMBERS = {"free": (), "amounts": (AMOUNT,), "all": (AMOUNT, TIME, NUMBER)}
 Numbers = Literal["free", "amounts", "all"]
 """Which numbers are carried over literally: none, those with a unit, or also times and all numbers
 of two digits."""
-_SIGNS = re.compile(
-    rf"[@#{{}}%$€£¥`\\/&\[_{re.escape(SYMBOLS)}]|www\.|\d\.\d+\.\d|(?:y|m|d|h|s){{2}}[-.:]",
-    re.IGNORECASE,
-)  # one is in all that is protected
+_SIGN = rf"[@#{{}}%$€£¥`\\/&\[_{re.escape(SYMBOLS)}]|www\.|(?:y|m|d|h|s){{2}}[-.:]"
+_SIGNS = {  # one is in all that is protected
+    "free": re.compile(rf"{_SIGN}|\d\.\d+\.\d", re.IGNORECASE),
+    "amounts": re.compile(rf"{_SIGN}|\d", re.IGNORECASE),
+    "all": re.compile(rf"{_SIGN}|\d", re.IGNORECASE),
+}
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
 _ICU_LIMIT = 4000  # characters of one message within braces
 
@@ -74,18 +76,19 @@ class Protection:
             if empty:
                 raise UsageError(f"{pattern!r} matches an empty text; it must match a letter")
         self.patterns = tuple(patterns)
-        self._has_signs = not patterns and numbers == "free"
+        self._signs = re.compile("") if patterns else _SIGNS[numbers]
         every = (*self.patterns, *_PATTERNS, *_NUMBERS[numbers])
         self._pattern = re.compile("|".join(f"(?:{one})" for one in every))
 
     def is_needed(self, text: str) -> bool:
-        """Whether the text has a literal. For most texts without one, this is known at once."""
-        if self._has_signs and _SIGNS.search(text) is None:
-            return False
+        """Whether the text has a literal."""
         return next(self.spans(text), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The places (begin, end) of the literals, in order. They do not overlap."""
+        """The places (begin, end) of the literals, in order. They do not overlap. That a text has
+        none is known at once for most texts."""
+        if self._signs.search(text) is None:
+            return
         place = 0
         braces = _in_braces(text)
         next_braces = next(braces, None)
