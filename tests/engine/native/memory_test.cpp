@@ -3,6 +3,7 @@
 #include "scarce_memory.h"
 
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "interface.h"
@@ -32,13 +33,12 @@ struct Searched {
 };
 
 bool searches(void* worker) {
-  for (const int beam : {1, 4})
-    for (const int layer : {-1, 1}) {
-      Searched searched(worker, beam, layer);
-      const auto run = [&] { return searched.run(); };
-      if (!with_scarce_memory(run, [&](int32_t status) { return expected(status) && searched.holds(); }))
-        return false;
-    }
+  for (const auto& [beam, layer] : {std::pair(1, -1), std::pair(4, 1)}) {
+    Searched searched(worker, beam, layer);
+    const auto run = [&] { return searched.run(); };
+    const auto holds = [&](int32_t status) { return expected(status) && searched.holds(); };
+    if (!with_scarce_memory(run, holds)) return false;
+  }
   return true;
 }
 

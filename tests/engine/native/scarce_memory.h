@@ -13,7 +13,7 @@ inline bool runs_short() { return allocations_left >= 0 && allocations_left.fetc
 // at growing distances. Ends when none has failed, or with false where holds(call()) is false.
 template <class Call, class Holds>
 bool with_scarce_memory(const Call& call, const Holds& holds) {
-  for (long n = 0;; n += 1 + n / 16) {
+  for (long n = 0;; n += 1 + n / 4) {
     allocations_left = n;
     const auto result = call();
     const bool failed = allocations_left < 0;

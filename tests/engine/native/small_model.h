@@ -56,6 +56,7 @@ inline aya_config config() {
 
 // Sources of many lengths, with all the memory that a request and its results need.
 struct Batch {
+  Batch(const Batch&) = delete;  // its request points to its memory
   explicit Batch(const std::vector<int>& lengths, int room = 12) : room(room) {
     for (const int length : lengths) {
       for (int i = 1; i < length; ++i) ids.push_back(3 + (i * 7 + length) % (kVocabulary - 3));
