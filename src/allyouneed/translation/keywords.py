@@ -46,7 +46,15 @@ class TextKeywords(TypedDict, total=False):
 
 
 class LineKeywords(SearchKeywords, TextKeywords):
-    """All keywords that a call with a list of texts and a call with lines share."""
+    """The keywords of `Translator.translate_lines`, apart from its own."""
+
+
+class Keywords(LineKeywords, total=False):
+    """The keywords of `Translator.__call__`."""
+
+    options: Options | None
+    markup: str | None
+    ignore_tags: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,7 +183,7 @@ class OpenedModel:
         notes = [list(self._about(engine)) for _ in both.segments]
         heads = self.alignment_heads if job.request.alignments else None
 
-        def search(some: Job, options: Options) -> list[list[Hypothesis]]:
+        def hypotheses_of(some: Job, options: Options) -> list[list[Hypothesis]]:
             return engine.search(
                 some.ids,
                 options,
@@ -194,7 +194,7 @@ class OpenedModel:
                 terms=self._wanted(some),
             )
 
-        hypotheses = search(both, job.request.searched)
+        hypotheses = hypotheses_of(both, job.request.searched)
         taken = list(range(len(job.segments)))
         for other, number in enumerate(small, len(taken)):
             if hypotheses[other][0].log_probability > hypotheses[number][0].log_probability:
@@ -205,7 +205,7 @@ class OpenedModel:
         if wider and any(lost):
             again = [n for n, faults in enumerate(lost) if faults]
             part = both.part([taken[n] for n in again])
-            for at, (n, others) in enumerate(zip(again, search(part, wider), strict=True)):
+            for at, (n, others) in enumerate(zip(again, hypotheses_of(part, wider), strict=True)):
                 whole = [one for one in others if not self._lost(part, at, one)]
                 if whole and _is_near(whole[0], found[n][0]):
                     found[n], lost[n] = whole[:1], ()

@@ -15,6 +15,7 @@ from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import (
     Call,
+    Keywords,
     LineKeywords,
     SearchKeywords,
     TextKeywords,
@@ -41,21 +42,7 @@ class Translator(OpenedModel):
 
     @overload
     def __call__(
-        self,
-        text: str,
-        beam: int = 4,
-        n_best: int = 1,
-        *,
-        options: Options | None = None,
-        prefix: str = "",
-        alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
-        markup: str | None = None,
-        ignore_tags: Sequence[str] = (),
-        protect: bool | Sequence[str] = True,
-        terms: Terms | None = None,
-        **search: Unpack[SearchKeywords],
+        self, text: str, beam: int = 4, n_best: int = 1, **keywords: Unpack[Keywords]
     ) -> Translation: ...
 
     @overload
@@ -64,17 +51,7 @@ class Translator(OpenedModel):
         text: list[str] | tuple[str, ...],
         beam: int = 4,
         n_best: int = 1,
-        *,
-        options: Options | None = None,
-        prefix: str = "",
-        alignments: bool = False,
-        source: str | None = None,
-        target: str | None = None,
-        markup: str | None = None,
-        ignore_tags: Sequence[str] = (),
-        protect: bool | Sequence[str] = True,
-        terms: Terms | None = None,
-        **search: Unpack[SearchKeywords],
+        **keywords: Unpack[Keywords],
     ) -> list[Translation]: ...
 
     def __call__(
