@@ -1,4 +1,5 @@
-"""Clients of a translation service: those that wait for an answer, and those that do not."""
+"""Clients of a translation service. Some wait for an answer before they ask again (a closed loop),
+others do not wait (an open loop)."""
 
 import asyncio
 import json
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 
 CLIENTS = 64
 MOST_UNDER_WAY = 2000  # requests of an open loop
-LOOK = 0.002  # seconds after which an open loop that is late takes in what has arrived
+LOOK = 0.002  # seconds after which a late open loop pauses to receive answers
 HEAD = (
     b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     b"%scontent-length: %d\r\n\r\n%s"
@@ -29,8 +30,8 @@ def request_of(
 
 
 class Connection(asyncio.Protocol):
-    """One keep-alive connection. It takes about a third of the time of asyncio's streams, because
-    the clients share the cores with the service."""
+    """One keep-alive connection. It is about three times as fast as asyncio's streams, which
+    matters because the clients share the cores with the service."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -72,7 +73,8 @@ class Connection(asyncio.Protocol):
 
 
 async def closed_loop(port: int, requests: Sequence[bytes], seconds: float) -> float:
-    """Requests a second of 64 clients that each ask as soon as they are answered."""
+    """The requests per second of 64 clients. Each client sends a request as soon as its last one is
+    answered."""
     until, done = time.perf_counter() + seconds, 0
 
     async def client(number: int) -> None:
@@ -93,7 +95,7 @@ async def closed_loop(port: int, requests: Sequence[bytes], seconds: float) -> f
 async def one_by_one(
     port: int, requests: Sequence[bytes], count: int, pause: float = 0.0
 ) -> list[float]:
-    """The seconds of so many requests of one client, sorted."""
+    """The seconds that each of `count` requests of one client took, sorted."""
     connection, took = Connection(port), []
     draw = random.Random(1)
     for _ in range(count):
@@ -108,7 +110,8 @@ async def one_by_one(
 async def beside(
     port: int, requests: Sequence[bytes], heavy: bytes, pause: float = 0.02
 ) -> list[float]:
-    """The seconds of one client's requests while another client waits for `heavy`, sorted."""
+    """The seconds that each request of one client took while another client waited for the answer
+    to `heavy`, sorted."""
     other = Connection(port)
     task = asyncio.create_task(other.ask(heavy))
     await asyncio.sleep(0.3)

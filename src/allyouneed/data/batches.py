@@ -19,7 +19,7 @@ Indices = NDArray[np.unsignedinteger[Any]]
 # a bucket costs about as much padding as the spread of sources in one of its batches.
 BATCHES_PER_BUCKET = 3
 CHUNK = 1 << 15  # pairs read together
-SORTED = 1 << 18  # pairs of a bucket that are sorted together: sorting takes 10 bytes for each
+SORTED = 1 << 18  # pairs of a bucket that are sorted together; sorting takes 10 bytes per pair
 
 
 class Lengths(Protocol):
@@ -67,9 +67,9 @@ class BatchSampler:
     A batch of B pairs has B × (its longest source) source positions and B × (its longest target)
     target positions, including padding and end tokens. Each product is at most `batch_tokens`.
 
-    `weights[c]` is the number of times that an epoch sees the pairs of corpus c: with 1 every pair
-    once, with 0.5 a random half of the pairs, with 2.5 every pair twice and a random half a third
-    time (in whole pairs, at least one). Pairs of equal lengths are shuffled in every epoch.
+    `weights[c]` says how often an epoch sees the pairs of corpus c: 1 means every pair once, 0.5 a
+    random half of the pairs, 2.5 every pair twice and a random half a third time. An epoch sees at
+    least one pair of each corpus. Pairs of equal lengths are shuffled in every epoch.
 
     Raises:
         DataError: a single pair exceeds the budget.
@@ -108,7 +108,8 @@ class BatchSampler:
         return Batches(order, bounds, rng.permutation(len(bounds) - 1))
 
     def _longest_pair(self) -> tuple[int, int]:
-        """(number, tokens of its longer side) of the longest pair; of several, the first."""
+        """The number of the longest pair, and the number of tokens on its longer side. If several
+        pairs are equally long, it is the first of them."""
         worst, most = 0, 0
         for first in range(0, len(self._source), CHUNK):
             chunk = slice(first, first + CHUNK)

@@ -71,8 +71,8 @@ class ContentHashes:
 
 
 def content_key(cache: Path, what: Callable[[ContentHashes], Any]) -> str:
-    """The sha256, in hex, of a description of something in the folder `cache`. `what` returns the
-    description as JSON values; the hashes of files in it are remembered in that folder.
+    """The sha256, in hex, of the description that `what` returns, in JSON values. `what` is given
+    a function that hashes files. The hashes of files are remembered in the folder `cache`.
 
     Raises:
         DataError: a file cannot be read.

@@ -12,7 +12,7 @@ from allyouneed.files import whole_folder
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """`files.whole_folder`, with errors for users who export and import models.
+    """As `files.whole_folder`, with error messages for the import and the export of models.
 
     Raises:
         UsageError: `path` is a file, or a folder that is not empty.

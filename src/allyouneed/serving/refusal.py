@@ -2,8 +2,8 @@
 
 
 class Refused(Exception):
-    """A request that is not served. `reason` is shown to the client, so it holds no path and no
-    text of anybody; `retry_after` are whole seconds after which another try may do."""
+    """A request that is not served. `reason` is shown to the client, so it must not contain paths
+    or the texts of users. `retry_after` says after how many seconds the client may try again."""
 
     def __init__(self, status: int, reason: str, retry_after: int | None = None) -> None:
         super().__init__(reason)
@@ -13,4 +13,4 @@ class Refused(Exception):
 
 
 class ClientGone(Exception):
-    """The client hung up; nobody reads an answer."""
+    """The client has closed the connection and will not read the answer."""

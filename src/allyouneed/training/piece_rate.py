@@ -1,4 +1,4 @@
-"""How finely a vocabulary cuts each language: tokens per character, beside English."""
+"""Tokens per character: how finely a vocabulary cuts each language, compared with English."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ ENGLISH = "en"
 def tokens_per_character(
     tokenizer: Tokenizer, texts: Iterable[tuple[str, str]]
 ) -> dict[str, float]:
-    """The mean number of tokens of a character, by language, of (language, text) pairs. The end of
-    a text counts as no token."""
+    """The mean number of tokens per character in each language, from pairs (language, text). End
+    tokens are not counted."""
     by_language: dict[str, list[str]] = {}
     for language, text in texts:
         if text.strip():

@@ -1,4 +1,4 @@
-"""A translation in pieces, which are given out while the model writes it."""
+"""A translation in pieces, each of which is returned as soon as the model has written it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,9 +12,9 @@ from allyouneed.translation.segments import Segmenter
 
 
 class Stream(Iterator[str]):
-    """The pieces of one translation, whole characters only.
+    """Iterates over the pieces of one translation. A piece never ends within a character.
 
-    `notes` are those of a `Translation`. They are complete after the last piece.
+    `notes` are the notes of a `Translation`. They are complete after the last piece.
     """
 
     def __init__(self, notes: Sequence[str] = ()) -> None:
@@ -86,7 +86,7 @@ class Stream(Iterator[str]):
         finished = True
         for segment in cut.segments:
             yield segment.before
-            if segment.small is not None:  # which way to read it is better is known at the end
+            if segment.small is not None:  # the better reading is known at the end only
                 ids, prefix, _ = next(sentences)
                 alone = replace(job, segments=[segment], ids=[ids], prefixes=[prefix])
                 [one] = search(alone)
