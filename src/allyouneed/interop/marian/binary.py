@@ -97,7 +97,9 @@ def array_of(item: Item) -> NDArray[np.float32]:
         return numbers.reshape(item.shape).astype(np.float32)
     factor = _factor(item)
     if not (math.isfinite(factor) and factor > 0):
-        raise ValueError(f"{item.name} is to be divided by {factor}")
+        raise ValueError(
+            f"the numbers of {item.name} are to be divided by {factor}, which is not above 0"
+        )
     found = numbers.astype(np.float32) / np.float32(factor)
     if len(item.shape) == 2 and "Wemb" not in item.name:
         return np.ascontiguousarray(found.reshape(item.shape[::-1]).T)

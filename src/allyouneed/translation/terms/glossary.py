@@ -35,11 +35,13 @@ class Term:
                 raise UsageError(f"{text!r} is no term; give a str")
         source = " ".join(source.split())
         if not any(map(str.isalnum, source)):
-            raise UsageError(f"the source {source!r} of a term has no letter; write the words here")
+            raise UsageError(
+                f"the source {source!r} of a term has no letter or digit; give a word or more"
+            )
         tidy = dict.fromkeys(" ".join(form.split()) for form in forms)
         kept = tuple(form for form in tidy if form)
         if empty := [form for form in kept if not any(map(str.isalnum, form))]:
-            raise UsageError(f"the form {empty[0]!r} of the term {source!r} has no letter")
+            raise UsageError(f"the form {empty[0]!r} of the term {source!r} has no letter or digit")
         return cls(source, () if kept == (source,) else kept)
 
 
