@@ -155,10 +155,11 @@ class Carrier:
         self.protection = protection or Protection()
         self.recall = recall
 
-    def carry(self, passages: Sequence[Nodes]) -> list[Carried]:
-        """The passages' translations, in order."""
+    def carry(self, passages: Sequence[Nodes], *, aligned: bool = False) -> list[Carried]:
+        """The passages' translations, in order. If `aligned`, they have links, even where nothing
+        has to be placed by them."""
         kept = [self.protection.keep(bound(apart(nodes))) for nodes in passages]
-        cut = [_sentences(nodes) for nodes in kept]
+        cut = [_sentences(nodes, linked=aligned or _needs_links(nodes)) for nodes in kept]
         sentences = [sentence for some in cut for sentence in some]
         for sentence in sentences:
             self._without_model(sentence)
@@ -247,11 +248,10 @@ def _rendering(
     return _Rendering(restored.text, links, places, translation)
 
 
-def _sentences(nodes: Nodes) -> list[_Sentence]:
+def _sentences(nodes: Nodes, *, linked: bool) -> list[_Sentence]:
     """The sentences of a passage."""
     text = plain(nodes)
     literals = list(_literals(nodes, text))
-    linked = _needs_links(nodes)
     found = []
     for begin, end in sentence_places(text, [span for _, span in literals]):
         inside = [

@@ -1,6 +1,7 @@
 """Translates texts without tags; addresses, placeholders and code in them stay as they are.
 
-A line with such a literal goes through `carrying.py`: the model sees another word in its place. A
+A line with such a literal goes through `carrying.py`: the model sees another word in its place. So
+does a line with emphasis ("*very* important"): the model sees it without the stars. A
 line with direct speech goes through `speech.py`: the model sees it in pieces. A line that opens or
 closes a letter comes from the table of `text/letters.py`. All other text goes
 to the model as it is. If the translation of a line or a piece lacks a number or a name, it is
@@ -21,9 +22,11 @@ from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
+from allyouneed.translation.markup.emphasis import has_emphasis, nodes_of
 from allyouneed.translation.markup.lost_names import NAMES, has_name, lost_names
 from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
 from allyouneed.translation.markup.nodes import leaves, plain
+from allyouneed.translation.markup.passage import escaped
 from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.request import TranslationRequest
@@ -58,7 +61,7 @@ def protection_of(protect: bool | str | Sequence[str]) -> Protection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A text to translate. A `literal` part contains literals."""
+    """A text to translate. A `literal` part contains literals or emphasis."""
 
     text: str
     literal: bool = False
@@ -107,6 +110,7 @@ class Sifted:
                 protection.is_needed(text)
                 or has_number(text)
                 or has_name(text, request.direction.source)
+                or has_emphasis(text)
                 or has_speech(text)
                 or any(_formulas(normaliser.lines(text), request, normaliser))
             ):
@@ -237,14 +241,16 @@ class Sifted:
         """The translations of lines, with their literals."""
         if not lines:
             return []
-        found = Carrier(translate, protection).carry([[line] for line in lines])
+        passages = [nodes_of(line) for line in lines]
+        aligned = self.request.alignments
+        found = Carrier(translate, protection).carry(passages, aligned=aligned)
         results = []
         for line, best in zip(lines, found, strict=True):
             first, *others = (
                 self._with_terms(_translation(line, one)) for one in (best, *best.alternatives)
             )
             if self.request.alignments:
-                first = replace(first, alignment=_alignment(line, best, first.text))
+                first = replace(first, alignment=_alignment(best, first.text))
             results.append(_ranked([first, *others]))
         return results
 
@@ -334,7 +340,7 @@ def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Tra
 
 
 def _part(text: str, protection: Protection) -> _Part:
-    return _Part(text, protection.is_needed(text))
+    return _Part(text, protection.is_needed(text) or has_emphasis(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +388,7 @@ def _ranked(ways: Sequence[Translation]) -> Translation:
 def _translation(source: str, carried: Carried) -> Translation:
     """The translation of a line that was carried as one passage."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
-    text = plain(placed(carried.nodes, carried.transfer))
+    text = escaped(placed(carried.nodes, carried.transfer), str)
     confidence = confidence_of(carried.sentences)
     words = (
         moved(
@@ -403,11 +409,11 @@ def _translation(source: str, carried: Carried) -> Translation:
     )
 
 
-def _alignment(source: str, carried: Carried, target: str) -> Alignment:
+def _alignment(carried: Carried, target: str) -> Alignment:
     """The word links of a line and its translation. A copied word is linked to itself, and the
     other words as in the model's own alignment."""
     transfer = carried.transfer
-    words = [match.span() for match in _WORD.finditer(source)]
+    words = [match.span() for match in _WORD.finditer(plain(carried.nodes))]
     said = [match.span() for match in _WORD.finditer(transfer.text)]
     comes_from: dict[int, int] = {}
     ties = [
