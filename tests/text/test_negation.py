@@ -44,6 +44,7 @@ def test_a_lost_negation_from_german(german: str, english: str) -> None:
         ("No matter what happens.", "Was auch passiert."),
         ("The Source No. field", "Das Feld Herkunftsnummer"),
         ("He sleeps.", "Er schläft."),
+        ("Neither Tom nor Mary came.", "Weder Tom noch Maria kam."),
         ("I have no bread and no milk.", "Ich habe weder Brot noch Milch, nichts."),
         ("Unless it rains, we will go.", "Wir gehen, es sei denn, es regnet; sonst nicht."),
         ("Unless it rains, we will go.", "Außer bei Regen gehen wir."),

@@ -16,6 +16,7 @@ EN_DE = ("en", "de")
         ("We were in Canada and Vienna.", "Wir waren in Kanada und Wien.", []),
         ("He left Germany on Tuesday.", "Er verließ Deutschland am Dienstag.", []),
         ("Tom sleeps.", "Er schläft.", []),  # every sentence begins with a capital
+        ("HTTP 404: Not Found", "HTTP 404: Nicht da", []),
         ("Storm Leaves Thousands Without Power", "Sturm: Tausende im Dunkeln", []),
     ],
 )

@@ -60,10 +60,10 @@ def test_which_sentences_are_told() -> None:
 
 def test_a_word_by_itself_has_to_be_surer_than_a_sentence() -> None:
     assert doubts([sure("Yes.", 0.7)]) == doubts([sure("I am here.", 0.5)]) == []
-    [note] = doubts([sure("wow", 0.5)])
-    assert note.startswith("little confidence: 0.50; ")
-    [note] = doubts([sure("wow", 0.5), sure("I am here.", 0.9)])
-    assert note == "little confidence in 1 of 2 sentences: 'wow' (0.50); check them"
+    [note] = doubts([sure("wow", 0.4)])
+    assert note.startswith("little confidence: 0.40; ")
+    [note] = doubts([sure("wow", 0.4), sure("I am here.", 0.9)])
+    assert note == "little confidence in 1 of 2 sentences: 'wow' (0.40); check them"
 
 
 def test_a_text_is_no_surer_than_its_only_word() -> None:

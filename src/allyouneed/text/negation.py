@@ -11,7 +11,7 @@ _NEGATED = {
 # Not a negation: the tag of a question ("isn't it?"), "no matter", "don't care".
 _IDLE = {
     "en": r",\s*\w+n't \w+\?|\bno matter\b|n't (?:care|mind|help)\b|\bnot only\b|\bno\. ?(?=[\w.])"
-    r"|\bnot? (?:later|less|fewer|longer) than\b|\bif not\b|\bor not\b|\bnor\b(?=.*\bneither\b)",
+    r"|\bnot? (?:later|less|fewer|longer) than\b|\bif not\b|\bor not\b|\bneither\b(?=.*\bnor\b)",
     "de": r"\bnicht (?:nur|wahr\?)|\boder nicht\b|\bwenn nicht\b|\bnichts?\s*(?:sagend|besonder)",
 }
 # Other words that say a negation: "impossible", "hardly", "arbeitslos".

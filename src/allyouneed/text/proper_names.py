@@ -23,7 +23,8 @@ def names_lost(source: str, target: str, languages: tuple[str, str]) -> list[str
     if languages != ("en", "de"):
         return []
     names = _NAME.findall(source)
-    if not names or 2 * len(names) > len(source.split()):
+    capitals = [word[0].isupper() for word in _WORD.findall(source)[1:]] if names else []
+    if not names or 2 * sum(capitals) > len(capitals):
         return []
     letters = {word[0].lower() for word in _WORD.findall(target)}
     return [
