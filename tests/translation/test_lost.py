@@ -9,6 +9,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.translation.lost import (
     CLAUSE,
+    ITEMS,
     MARKS,
     NAME,
     NEGATION,
@@ -42,6 +43,7 @@ EN_DE = ("en", "de")
         ("Come at half past seven.", "Komm um halb sieben.", (f"{TIME} 'half past seven'",)),
         ("He left Tokyo.", "Er ging.", (f"{NAME} 'Tokyo'",)),
         ("Me too.", "Ich auch auch.", (f"{REPEATS} 'auch'",)),
+        ("Milk, bread and salt", "Milch und Salz", (ITEMS,)),
         ("Me again, me again.", "Ich wieder, ich wieder.", ()),
         ('They use 5" screws.', "Sie nutzen 5-Zoll-Schrauben.", ()),
         ('They use 5" screws.', "Sie nutzen Schrauben.", (f"{NUMBER} 5",)),

@@ -7,6 +7,7 @@ from textwrap import shorten
 
 from allyouneed.text.atoms import is_unspaced
 from allyouneed.text.clock import times_lost
+from allyouneed.text.enumeration import items_lost
 from allyouneed.text.negation import negation_lost
 from allyouneed.text.numerals import numbers_lost
 from allyouneed.text.proper_names import names_lost
@@ -20,13 +21,14 @@ NAMED = 2  # sentences that a note names
 SHOWN = 50  # characters of such a sentence
 
 MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "is very short"
+ITEMS = "lacks a part of the enumeration"
 NUMBER, TIME, NAME, REPEATS = "lacks the number", "lacks the time", "lacks the name", "repeats"
 _SINGLE = re.compile(r"(?<!\w)'(?=\w)[^']*(?<=[\w.,!?])'(?!\w)")  # a quotation, no apostrophe
 
 
 def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
-    """The faults of a translation: `MARKS`, `NEGATION`, `CLAUSE`, one for each number, time or name
-    that is lost, and one for words that are repeated.
+    """The faults of a translation: `MARKS`, `NEGATION`, `ITEMS`, `CLAUSE`, one for each number,
+    time or name that is lost, and one for words that are repeated.
 
     Both texts are in plain marks. `languages` are the codes of source and target.
     """
@@ -39,6 +41,8 @@ def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...
         found.append(MARKS)
     if negation_lost(source, target, languages):
         found.append(NEGATION)
+    if items_lost(source, target, languages):
+        found.append(ITEMS)
     short = len(source) >= LONG_ENOUGH and len(target) < SHORT * len(source)
     if short and not any(map(is_unspaced, target)):
         found.append(CLAUSE)

@@ -1,0 +1,34 @@
+"""Enumerations that a translation shortens."""
+
+import pytest
+
+from allyouneed.text.enumeration import items_lost
+
+EN_DE, DE_EN = ("en", "de"), ("de", "en")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("Apples, pears, bananas, and cherries", "Äpfel, Bananen und Kirschen", EN_DE),
+        ("I was in Rome, Paris and Oslo.", "Ich war in Rom und Oslo.", EN_DE),
+        ("Äpfel, Birnen, Bananen und Kirschen", "Apples, bananas and cherries", DE_EN),
+        ("kein Brot, keine Milch, kein Salz und kein Öl", "no bread, no milk and no oil", DE_EN),
+    ],
+)
+def test_a_lost_item(source: str, target: str, languages: tuple[str, str]) -> None:
+    assert items_lost(source, target, languages)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("Apples, pears, and plums", "Äpfel, Birnen und Pflaumen", EN_DE),
+        ("We ate, drank and slept.", "Wir aßen und tranken, dann schliefen wir.", EN_DE),
+        ("Ich glaube, Tom und Mary sind verliebt.", "I think Tom and Mary are in love.", DE_EN),
+        ("Brot, Milch, Salz und Öl", "bread, milk, salt, and oil", DE_EN),
+        ("Brot, Milch, Salz und Öl", "pain, lait", ("de", "fr")),
+    ],
+)
+def test_whole_enumerations(source: str, target: str, languages: tuple[str, str]) -> None:
+    assert not items_lost(source, target, languages)
