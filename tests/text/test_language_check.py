@@ -67,6 +67,9 @@ def test_no_false_alarm_in_everyday_english() -> None:
         "GOOD MORNING, EVERYBODY!",
         "“Hello,” she said.",
         "Dear Sir or Madam,",
+        "Albert Einstein was born in Ulm.",
+        "Angela Merkel met Emmanuel Macron in Brussels.",
+        "Wolfgang Schmidt lives in Bad Homburg.",
         "Dear Mr. Nguyen and Mrs. Oliveira,",
     ):
         assert misfit(text, "en") is None

@@ -6,7 +6,8 @@ that a table lacks has the log-probability `FLOOR`. The text is in another langu
 sum is higher by `SURE` nats or more. On held-out lines of Tatoeba given as English, 96 % of those
 in German, French and Spanish are told. Of 2,779 English lines of Tatoeba, news and Wikipedia one is
 told. `tools/letters.py` makes the file and prints such figures. Names are no text in a language: a
-text of capitalised words alone is not judged, nor a short text with more of them than of others.
+text of capitalised words alone is not judged, nor a short text with more of them than of others,
+and a text is not told if its other words read like the language that it should be in.
 """
 
 import re
@@ -23,7 +24,7 @@ SURE = 8.0  # nats
 FLUENT = -7.4  # nats a trigram; a text above this is not compared with the other languages
 STRANGE = -9.4  # nats a trigram; below this, a text is in no language of the tables
 ENOUGH = 12  # different trigrams, or Latin letters, that a text needs to be called strange
-FEW = 5  # words; a text of more words has enough beside its names
+FEW = 7  # words; a text of more words has enough beside its names
 SPACE = "_"  # what stands for the space around words in the file
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -43,13 +44,20 @@ def misfit(text: str, language: str) -> str | None:
     reads = _log_probability(found, own)
     if reads >= FLUENT * len(found):
         return None
-    others = {other: _log_probability(found, _table(other)) for other in _lines() if other != code}
-    likeliest = max(others, key=lambda other: others[other])
-    if others[likeliest] - reads >= SURE and others[likeliest] > STRANGE * len(found):
-        return f"reads like {name_of(likeliest)}, not {name}"
+    likeliest, other = _likeliest(found, code)
+    if other - reads >= SURE and other > STRANGE * len(found):
+        small = trigrams(" ".join(word for word in _WORD.findall(text) if word[0].islower()))
+        names_decide = len(small) > 2 and _likeliest(small, code)[1] < _log_probability(small, own)
+        return None if names_decide else f"reads like {name_of(likeliest)}, not {name}"
     if len(found) >= ENOUGH and reads < STRANGE * len(found):
         return f"does not read like {name}"
     return None
+
+
+def _likeliest(found: set[str], code: str) -> tuple[str, float]:
+    """The language other than `code` in which trigrams are likeliest, and their log-probability."""
+    others = {other: _log_probability(found, _table(other)) for other in _lines() if other != code}
+    return max(others.items(), key=lambda item: item[1])
 
 
 def trigrams(text: str) -> set[str]:
