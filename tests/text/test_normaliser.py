@@ -24,6 +24,8 @@ plain = PlainMarks().plain
         ("It was late—very late.", "It was late - very late."),
         ("pages 10–20, −5 °C", "pages 10-20, -5 °C"),
         ("Wait…", "Wait..."),
+        ("I dont care.He does.Really", "I dont care. He does. Really"),
+        ("Hello!How are you?Fine.", "Hello! How are you? Fine."),
         ("And then…he left...today. 1...2", "And then... he left... today. 1...2"),
         ("A\u00a0man\trides a\u2009bike.", "A man rides a bike."),
         ("A  man   rides.", "A man rides."),
@@ -41,7 +43,17 @@ def test_one_form(typed: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "He can't swim.", "Straße: 5 €, 3 × 4", "日本語。", 'say "hi"', "x_y - {name} %s"]
+    "text",
+    [
+        "",
+        "See com.example.App, Node.js or z.B.Er.",
+        "foo.Bar() e.g.This",
+        "He can't swim.",
+        "Straße: 5 €, 3 × 4",
+        "日本語。",
+        'say "hi"',
+        "x_y - {name} %s",
+    ],
 )
 def test_what_needs_no_change_goes_through_untouched(text: str) -> None:
     found = plain(text)

@@ -136,7 +136,12 @@ _CHANGED = re.compile(
     rf"|(?P<unseen>[{UNSEEN}]+)"
     rf"|(?P<mark>[{''.join(_WRITTEN)}])"
 )
-_GLUED = re.compile(r"(?<=[^\W\d_]\.\.\.)(?=[^\W\d_])")  # after an ellipsis between two words
+_STOP_BEFORE_LETTER = re.compile(r"[.!?][^\W\d_]")
+_GLUED = re.compile(
+    r"(?<=[^\W\d_]\.\.\.)(?=[^\W\d_])"  # after an ellipsis between two words
+    # between two sentences: "I know.Do you?", but not in "example.App" or "Node.js"
+    r"|(?:^[A-ZÀ-Þ]|(?<![\w.]))[a-zß-ÿ]++[.!?](?=[A-ZÀ-Þ][a-zß-ÿ]*+(?![\w.(]))"
+)
 _SUSPECT = re.compile(f"[{''.join(_WRITTEN)}{UNSEEN}{SPACES.strip(' ')}{LINE_ENDS}{SUSPECT}]")
 _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
     "dash": lambda _: " - ",
@@ -155,8 +160,8 @@ class PlainMarks:
     of spaces of any kind becomes one space. Invisible characters are removed. Full-width letters
     and digits become plain ones; full-width signs do, too, in a text without Chinese, Japanese or
     Korean. Accents are combined with their letters (Unicode's form NFC). Line ends are those of
-    Unicode. A text without any of these is returned unchanged. A tab between the cells of a table
-    ends a line, too.
+    Unicode. A space is put between two sentences that lack it ("I know.Do you?"). A text without
+    any of these is returned unchanged. A tab between the cells of a table ends a line, too.
     """
 
     name: str | None = "plain-marks"
@@ -178,7 +183,7 @@ class PlainMarks:
         written, places = _rewritten(written, places, map(_change, _CHANGED.finditer(written)))
         # A removed invisible character may have stood between a letter and its accent.
         written, places = _composed(written, places)
-        glued = ((*match.span(), " ") for match in _GLUED.finditer(written))
+        glued = ((match.end(), match.end(), " ") for match in _GLUED.finditer(written))
         written, places = _rewritten(written, places, glued)
         begin, end = len(written) - len(written.lstrip()), len(written.rstrip())
         return Plain(written[begin:end], places[begin : end + 1] if begin <= end else places[-1:])
@@ -223,8 +228,8 @@ def _is_table_row(line: str) -> bool:
 def _is_plain(text: str) -> bool:
     return (
         "  " not in text
-        and "..." not in text
         and _SUSPECT.search(text) is None  # faster than searching for _CHANGED
+        and (_STOP_BEFORE_LETTER.search(text) is None or _GLUED.search(text) is None)
         and text.strip() == text
         and unicodedata.is_normalized("NFC", text)
     )
