@@ -20,6 +20,8 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("My name is Anna Bell.", "en", ["Anna Bell"]),
         ("Ask Jürgen Klopp or Zoë.", "en", ["Jürgen Klopp", "Zoë"]),
         ("Herr Schäfer und Frau Dr. Özdemir", "de", ["Schäfer", "Özdemir"]),
+        ("I ❤️ Berlin 👍🏽", "en", ["❤️", "👍🏽"]),
+        ("§ 5: a ≈ b", "de", ["§", "≈"]),
         ("Ich heiße Jörg Grün.", "de", ["Jörg Grün"]),
     ],
 )

@@ -1,4 +1,5 @@
 """Finds the names of a text that its translation lacks: addresses, files, identifiers, people.
+Signs such as emoji count as names.
 
 Models copy most names, and the sentence around a name is translated best if the model sees it. Only
 a name that a translation lacks is worth a second try, in which another word stands for it. Names
@@ -37,6 +38,8 @@ _IDENTIFIERS = (
     r"(?<![\w.])\w*[A-Za-z\d]_\w*[A-Za-z\d](?:\(\))?",  # get_user()
     r"(?<![\w-])[A-Za-z]*[a-z][A-Z][A-Za-z\d]*(?:\(\))?(?!\w)",  # NullPointerException
 )
+# Emoji, arrows and signs of mathematics.
+_SYMBOLS = r"(?:[\u2190-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)+|§"
 # Words that are no name, though a title stands before them.
 _OFFICES = (
     r"Botschafter|Bürgermeister|Direktor|Doktor|Dr|Prof|General|Gott|Hauptmann|Kanzler|Kapitän|Kommissar|"
@@ -57,17 +60,25 @@ _FOREIGN = {  # words with letters that the language has in names alone
     rf"\u00f8-\u00fb\u00fd-\u00ff]){_BIG}{_WORD}",
 }
 NAMES = {
-    language: (_STREETS, _ANYWHERE, _ROADS, *_IDENTIFIERS, _PEOPLE[language], _FOREIGN[language])
+    language: (
+        _STREETS,
+        _ANYWHERE,
+        _ROADS,
+        *_IDENTIFIERS,
+        _SYMBOLS,
+        _PEOPLE[language],
+        _FOREIGN[language],
+    )
     for language in _PEOPLE
 }
 """The regular expressions of names, by the code of the language of the text."""
 _ANY = {language: re.compile("|".join(some)) for language, some in NAMES.items()}
 # One of these is in all names.
 _SIGNS = {
-    "en": re.compile(r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Mr|Ms|Dr\.|ame is|[^\x00-\xbf]"),
+    "en": re.compile(r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Mr|Ms|Dr\.|ame is|[^\x00-\xa6\xa8-\xbf]"),
     "de": re.compile(
         r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Herr|Frau|Dr\.|Famil|ch heiße|ame ist"
-        r"|[^\x00-\xbfÄÖÜßäöü]"
+        r"|[^\x00-\xa6\xa8-\xbfÄÖÜßäöü]"
     ),
 }
 

@@ -21,7 +21,8 @@ _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
 _WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?![{_CASED}\d])")
 _WRITTEN_TIME = re.compile(r"(?<![\d.,:])(\d{1,2})[:.](\d\d)(?![\d.,:]*\d)")
 _DIGITS = re.compile(r"\d+")
-_THOUSANDS = re.compile(r"\d{1,3}(?:([.,])\d{3})+")
+_THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
+_SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 _MIXED = re.compile(r"[\d.]*,[\d,]*\.[\d.,]*|[\d,]*\.[\d.]*,[\d.,]*")  # both marks
 _MIXED_RIGHT = re.compile(r"\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d+")
 
@@ -38,7 +39,9 @@ def lost_numbers(source: str, target: str) -> list[str]:
     "3:30". A time may also be in words. Numbers of one digit count only with a unit. Rows of digits
     that are no number, such as "12,05.2024", do not count, unless the source has them.
     """
-    written = [one for one in _WRITTEN.findall(target) if _is_number(one) or one in source]
+    closed = _SPACED.sub("", target)
+    rows = [*_WRITTEN.findall(target), *(_WRITTEN.findall(closed) if closed != target else ())]
+    written = [one for one in rows if _is_number(one) or one in source]
     whole = set(map(_value, written))
     parts = {part for one in written for part in _DIGITS.findall(one)}
     amounts = _lost_amounts(source, target)
@@ -48,7 +51,7 @@ def lost_numbers(source: str, target: str) -> list[str]:
         for one in _NUMBER.findall(source)
         if one not in told
         and _value(one) not in whole
-        and (one.isdigit() or _MIXED.fullmatch(one) or not parts.issuperset(_DIGITS.findall(one)))
+        and (_is_quantity(one) or not parts.issuperset(_DIGITS.findall(one)))
     ]
     return [*numbers, *(one[0] for one in amounts), *_lost_times(source, target)]
 
@@ -77,6 +80,11 @@ def _lost_times(source: str, target: str) -> list[str]:
         for one, hour, minute in clock
         if digits & {int(hour), int(hour) % 12} and int(minute) not in digits | {0}
     ]
+
+
+def _is_quantity(number: str) -> bool:
+    """Whether a number is neither a date, a time nor a version: its parts alone say nothing."""
+    return number.isdigit() or any(one.fullmatch(number) for one in (_THOUSANDS, _MIXED_RIGHT))
 
 
 def _is_number(written: str) -> bool:
