@@ -19,6 +19,7 @@ _WITH_POWER = re.compile(rf".*[\d=].*|[^\W\d_]|{UNITS}")  # as in 10², 5 m², x
 _ORDINAL = re.compile(r"(?:\d|\b[IVXLC]+)(?:st|nd|rd|th|e|er|re|ère|ème|o|a)")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?")
 _LONGEST = 12  # characters of a subscript or superscript within a word
+_REACH = 60  # characters before a script in which its word is searched for
 _WORD_BEFORE = re.compile(
     rf"(?:\d[\d.,]*[ \u00a0\u202f]?(?=(?:{UNITS})\Z)|[^\W_]+=)?[^\W_]+\Z"  # 5 m², E=mc²
 )
@@ -44,8 +45,8 @@ def bound(nodes: Nodes) -> tuple[Node, ...]:
             found.append(node)
             continue
         script, text = _script_in(node), plain([node])
-        before = _taken(found[-1:], _WORD_BEFORE)
-        after = _taken(waiting[-1:], _WORD_AFTER)
+        before = _word_before(found[-1]) if found else ""
+        after = _word_after(waiting[-1]) if waiting else ""
         if _is_mark(script, text, before, after):
             found.append(Bound((node,)))
         elif _is_of_word(script, text, before, after):
@@ -98,15 +99,22 @@ def _is_of_word(script: Script, text: str, before: str, after: str) -> bool:
     return not several_letters and not _ORDINAL.search(before[-4:] + text)
 
 
-def _taken(nodes: Nodes, word: re.Pattern[str]) -> str:
-    """The word with which a node touches its neighbour; empty if there is none."""
-    for node in nodes:
-        if isinstance(node, str):
-            match = word.search(node) if word is _WORD_BEFORE else word.match(node)
-            return match[0] if match else ""
-        if isinstance(node, (Around, Bound)) and plain([node]).isalnum():
-            return plain([node])
-    return ""
+def _word_before(node: Node) -> str:
+    """The word with which a node touches the next one; empty if there is none."""
+    match = _WORD_BEFORE.search(node[-_REACH:]) if isinstance(node, str) else None
+    return match[0] if match else _whole_word(node)
+
+
+def _word_after(node: Node) -> str:
+    """The word with which a node touches the one before it; empty if there is none."""
+    match = _WORD_AFTER.match(node) if isinstance(node, str) else None
+    return match[0] if match else _whole_word(node)
+
+
+def _whole_word(node: Node) -> str:
+    """The text of a tag that holds one word or a part of a word, and else nothing."""
+    text = plain([node]) if isinstance(node, (Around, Bound)) else ""
+    return text if text.isalnum() else ""
 
 
 def _parted(node: Node, word: str, at_end: bool) -> tuple[str, Node]:
