@@ -64,6 +64,7 @@ def test_rails(aloud: Through) -> None:
         ("a: one # c", "- x", 'a: "- x" # c'),
         ("a: one", "it's #1", 'a: "it\'s #1"'),
         ("[one, two]", "x, y", '["x, y", "x, y"]'),
+        ("{a: one}", "x?", '{a: "x?"}'),
         ("a: 'one'", "it's", "a: 'it''s'"),
         ('a: "on\\u0065"', "\u00fc", 'a: "\\u00fc"'),
         ("\ufeffa: one", "x", "\ufeffa: x"),

@@ -24,7 +24,7 @@ _NO_TEXT = re.compile(
     r"(?i)y|n|yes|no|on|off|true|false|null|\.nan|[-+]?\.inf|0x[0-9a-f]+|\S*\d\S*"
 )
 _PLAIN = re.compile(r"(?![-?:,\[\]{}#&*!|>'\"%@`\s])(?:(?!:\s|:\Z|\s#)[^\n\t])+(?<!\s)")
-_FLOW_SIGNS = re.compile(r"[\[\]{},]")  # that end bare text within brackets
+_FLOW_SIGNS = re.compile(r"[\[\]{},?]")  # that end bare text within brackets
 _UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 _LINE_ENDS = re.compile("[\x85\u2028\u2029\ufeff]")  # YAML reads them as ends of lines
