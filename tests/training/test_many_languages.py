@@ -173,7 +173,7 @@ def test_each_pair_of_languages_has_one_aligner_and_so_many_pairs_of_each_direct
 
 
 def test_the_model_is_told_its_direction_by_every_door(place: Path) -> None:
-    longer = ("training.steps=500", "training.validate_every_steps=250")
+    longer = ("training.steps=800", "training.validate_every_steps=400")
     result = train(recipe(place, *longer), place / "long")
     assert result.model is not None
     folder = open_model_folder(result.model)
@@ -209,6 +209,22 @@ def test_the_model_is_told_its_direction_by_every_door(place: Path) -> None:
     )
     assert again.model is not None
     assert open_model_folder(again.model).multilingual == folder.multilingual
+
+
+def test_a_model_of_two_languages_becomes_one_of_three(place: Path) -> None:
+    two = (place / "three.toml").read_text("utf-8").replace('_language = "', '_was = "')
+    two = "\n".join(line for line in two.splitlines() if "_was" not in line and "both_" not in line)
+    (place / "two.toml").write_text(two, encoding="utf-8")
+    languages = ["source_language=Aa", "target_language=Bb", "training.steps=1"]
+    first = train(load_recipe(place / "two.toml", languages), place / "two")
+    changes = [f"training.init={first.model}", "model={}", "vocabulary.renew=true"]
+    second = train(load_recipe(place / "three.toml", [*changes, "training.steps=1"]), place / "of3")
+    assert first.model is not None
+    assert second.model is not None
+    assert open_model_folder(first.model).languages == ("Aa", "Bb")
+    folder = open_model_folder(second.model)
+    assert folder.languages == ("", "")
+    assert folder.speaks.codes == ("aa", "bb", "cc")
 
 
 def test_the_plan_tells_tokens_by_direction(place: Path) -> None:

@@ -35,13 +35,14 @@ def start_from(recipe: PairsRecipe) -> ModelFolder | None:
 
 def languages_of(recipe: PairsRecipe, init: ModelFolder | None) -> tuple[str, str]:
     """The languages (source, target) of the recipe. If it names none, the languages of the model
-    that training starts from, otherwise of the teacher. Empty if unknown.
+    that training starts from, otherwise of the teacher. Empty if unknown, and for a recipe whose
+    corpora name their languages.
 
     Raises:
         ModelFolderError: the teacher cannot be read.
     """
     own = recipe.source_language, recipe.target_language
-    if any(own):
+    if any(own) or recipe.directions:
         return own
     if init is not None:
         return init.languages
