@@ -139,8 +139,8 @@ _CHANGED = re.compile(
 _STOP_BEFORE_LETTER = re.compile(r"[.!?][^\W\d_]")
 _GLUED = re.compile(
     r"(?<=[^\W\d_]\.\.\.)(?=[^\W\d_])"  # after an ellipsis between two words
-    # between two sentences: "I know.Do you?", but not in "example.App" or "Node.js"
-    r"|(?:^[A-ZÀ-Þ]|(?<![\w.]))[a-zß-ÿ]++[.!?](?=[A-ZÀ-Þ][a-zß-ÿ]*+(?![\w.(]))"
+    # between two sentences: "I know.Do you?", but not in "com.example.App" or "Foo.Bar()"
+    r"|(?:^[A-ZÀ-Þ]|(?<![\w.]))[a-zß-ÿ]++[.!?](?=[A-ZÀ-Þ][a-zß-ÿ]*+(?!\w|\.\w|\())"
 )
 _SUSPECT = re.compile(f"[{''.join(_WRITTEN)}{UNSEEN}{SPACES.strip(' ')}{LINE_ENDS}{SUSPECT}]")
 _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
