@@ -45,8 +45,8 @@ def negation_lost(source: str, target: str, languages: tuple[str, str]) -> bool:
     from_, into = languages
     if from_ not in _NEGATIONS or into not in _NEGATIONS:
         return False
-    said = len(_NEGATIONS[from_].findall(_IDLES[from_].sub(" ", source)))
-    if said < 2:
-        kept = said == 0 or _NEGATIONS[into].search(target) or _HALVES[into].search(target)
-        return not kept
+    rest = _IDLES[from_].sub(" ", source)
+    if _NEGATIONS[from_].search(rest) is None:
+        return False
+    said = len(_NEGATIONS[from_].findall(rest))
     return len(_NEGATIONS[into].findall(target)) + len(_HALVES[into].findall(target)) < said

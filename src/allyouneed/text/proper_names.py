@@ -20,7 +20,7 @@ def names_lost(source: str, target: str, languages: tuple[str, str]) -> list[str
 
     `languages` are the codes of source and target.
     """
-    if languages != ("en", "de"):
+    if languages != ("en", "de") or source[1:] == source[1:].lower():
         return []
     names = _NAME.findall(source)
     capitals = [word[0].isupper() for word in _WORD.findall(source)[1:]] if names else []
