@@ -58,6 +58,7 @@ def turned(text: str) -> Translation:
             "rest at.<a epub:type='noteref'>1</a> is It.",
         ),
         ("at rest.<a>[12]</a> It is.", ["at rest.", "It is."], "rest at.<a>[12]</a> is It."),
+        ("press <b>[1]</b> now", ["press [1] now"], "now <b>[1]</b> press"),
         ("go <sup>right</sup> on", ["go right on"], "on <sup>right</sup> go"),
     ],
 )

@@ -47,7 +47,8 @@ def bound(nodes: Nodes) -> tuple[Node, ...]:
         script, text = _script_in(node), plain([node])
         before = _word_before(found[-1]) if found else ""
         after = _word_after(waiting[-1]) if waiting else ""
-        if _is_mark(script, text, before, after):
+        touches = bool(found) and not plain(found[-1:])[-1:].isspace()
+        if _is_mark(script, text, before, after, touches):
             found.append(Bound((node,)))
         elif _is_of_word(script, text, before, after):
             inside: list[Node] = [node]
@@ -74,9 +75,9 @@ def _script_in(node: Around) -> Script:
     return node.script
 
 
-def _is_mark(script: Script, text: str, before: str, after: str) -> bool:
-    """Whether a tag is the mark of a note."""
-    if _IN_BRACKETS.fullmatch(text):
+def _is_mark(script: Script, text: str, before: str, after: str, touches: bool) -> bool:
+    """Whether a tag is the mark of a note. `touches` says whether it follows without a space."""
+    if touches and _IN_BRACKETS.fullmatch(text):
         return True
     if script not in ("super", "note") or not _MARK.fullmatch(text):
         return False
