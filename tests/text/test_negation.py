@@ -55,7 +55,7 @@ def test_no_negation_is_lost(english: str, german: str) -> None:
     assert not negation_lost(english, german, ("en", "de"))
 
 
-@pytest.mark.parametrize("languages", [("en", "fr"), ("", ""), ("ru", "de")])
+@pytest.mark.parametrize("languages", [("en", "it"), ("", ""), ("ru", "de")])
 def test_other_languages_are_not_judged(languages: tuple[str, str]) -> None:
     assert not negation_lost("He can't swim.", "Er kann schwimmen.", languages)
 
@@ -63,3 +63,71 @@ def test_other_languages_are_not_judged(languages: tuple[str, str]) -> None:
 def test_the_answer_no_is_a_negation() -> None:
     assert not negation_lost("Nein.", "No.", ("de", "en"))
     assert negation_lost("Nein, keine.", "Room No. 5", ("de", "en"))
+
+
+EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("He can't swim.", "Il sait nager.", EN_FR),
+        ("Nobody came.", "Tout le monde est venu.", EN_FR),
+        ("I have no bread and no milk.", "Je n'ai pas de pain et de lait.", EN_FR),
+        ("Il ne sait pas nager.", "He can swim.", FR_EN),
+        ("Je n'ai plus d'argent.", "I have more money.", FR_EN),
+        ("Pas de sucre, merci.", "Sugar, thanks.", FR_EN),
+        ("Personne ne vient.", "Someone comes.", FR_EN),
+        ("Elle est partie sans moi.", "She left with me.", FR_EN),
+        ("Jamais !", "Always!", FR_EN),
+        ("Ni toi ni moi.", "You and me.", FR_EN),
+        ("Je sais que ce n'est pas vrai.", "I know that it's true.", FR_EN),
+        ("J'ai pas faim et je n'ai aucune envie.", "I am not hungry and I want to.", FR_EN),
+        ("He can't swim.", "Él sabe nadar.", EN_ES),
+        ("No sabe nadar.", "He can swim.", ES_EN),
+        ("¿No tienes dinero?", "Do you have money?", ES_EN),
+        ("Nunca he estado en París.", "I have been to Paris.", ES_EN),
+        ("Nadie vino.", "Everybody came.", ES_EN),
+        ("Café sin azúcar.", "Coffee with sugar.", ES_EN),
+        ("No quiero ir y tampoco puedo.", "I don't want to go and I can.", ES_EN),
+    ],
+)
+def test_a_negation_lost_in_french_or_spanish(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert negation_lost(source, target, languages)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("He can't swim.", "Il ne sait pas nager.", EN_FR),
+        ("It is not possible.", "C'est impossible.", EN_FR),
+        ("He neither smokes nor drinks.", "Il ne fume ni ne boit.", EN_FR),
+        ("Il ne fume ni ne boit.", "He doesn't smoke or drink.", FR_EN),
+        ("Je n'ai que dix euros.", "I have just ten euros.", FR_EN),
+        ("Il fait beau, n'est-ce pas ?", "It's a nice day, right?", FR_EN),
+        ("Pas seulement toi, tout le monde.", "You and everybody.", FR_EN),
+        ("Il y a plus de monde que je n'en attendais.", "There are more people.", FR_EN),
+        ("J'en veux plus.", "I want more.", FR_EN),
+        ("Une personne attend.", "A person is waiting.", FR_EN),
+        ("C'est le meilleur livre que j'aie jamais lu.", "It's the best book ever.", FR_EN),
+        ("Personne n'a jamais rien dit.", "Nobody has ever said anything.", FR_EN),
+        ("Il viendra sans doute.", "He will probably come.", FR_EN),
+        ("Il avance à grands pas.", "He walks fast.", FR_EN),
+        ("De rien !", "You're welcome!", FR_EN),
+        ("He neither smokes nor drinks.", "No fuma ni bebe.", EN_ES),
+        ("No tengo nada.", "I have nothing.", ES_EN),
+        ("Nunca he visto nada.", "I have never seen anything.", ES_EN),
+        ("Hace buen tiempo, ¿no?", "The weather is fine, right?", ES_EN),
+        ("No solo tú, todos.", "You and everybody.", ES_EN),
+        ("Nada más llegar, llamó.", "As soon as he arrived, he called.", ES_EN),
+        ("De nada.", "You're welcome.", ES_EN),
+        ("Sin embargo, vino.", "However, he came.", ES_EN),
+        ("Mi padre nada muy bien.", "My father swims very well.", ES_EN),
+    ],
+)
+def test_no_negation_is_lost_in_french_or_spanish(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert not negation_lost(source, target, languages)
