@@ -17,7 +17,15 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("um halb eins", "at 12:30", DE_EN),
         ("Es ist Viertel nach drei.", "It's a quarter past three.", DE_EN),
         ("Er war halb tot.", "He was half dead.", DE_EN),
-        ("Es ist halb acht.", "Il est sept heures.", ("de", "fr")),
+        ("Es ist halb acht.", "Sono le sette.", ("de", "it")),
+        ("at half past seven", "à sept heures et demie", ("en", "fr")),
+        ("It is a quarter to three.", "Il est trois heures moins le quart.", ("en", "fr")),
+        ("It is a quarter to three.", "Il est 14 h 45.", ("en", "fr")),
+        ("at half past seven", "à 7h30", ("en", "fr")),
+        ("à 3 heures et quart", "at a quarter past three", ("fr", "en")),
+        ("at half past seven", "a las siete y media", ("en", "es")),
+        ("Son las tres menos cuarto.", "It's a quarter to three.", ("es", "en")),
+        ("un demi-frère et la media naranja", "a half-brother", ("fr", "en")),
     ],
 )
 def test_a_time_that_is_there(source: str, target: str, languages: tuple[str, str]) -> None:
@@ -30,6 +38,9 @@ def test_a_time_that_is_there(source: str, target: str, languages: tuple[str, st
         ("at half past seven", "um halb sieben", EN_DE, ["half past seven"]),
         ("It is a quarter to three.", "Es ist drei.", EN_DE, ["a quarter to three"]),
         ("um halb acht", "at 8:30", DE_EN, ["halb acht"]),
+        ("at half past seven", "à sept heures", ("en", "fr"), ["half past seven"]),
+        ("à huit heures et demie", "half past seven", ("fr", "en"), ["huit heures et demie"]),
+        ("a la una menos cuarto", "at one", ("es", "en"), ["la una menos cuarto"]),
         ("Viertel nach drei, nicht halb 4", "quarter to three, not 3.30", DE_EN, 1),
     ],
 )

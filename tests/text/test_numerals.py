@@ -5,6 +5,7 @@ import pytest
 from allyouneed.text.numerals import numbers_lost
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
+EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
 
 
 @pytest.mark.parametrize(
@@ -34,11 +35,34 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("He won by 20 points.", "Er gewann mit zwanzig Punkten.", EN_DE, []),
         ("Das 19. Jahrhundert", "The nineteenth century", DE_EN, []),
         ("Over 12,000 people", "Über zwölftausend Menschen", EN_DE, []),
+        # hours of another clock
+        ("Er kommt um 15 Uhr.", "He comes at 3 p.m.", DE_EN, []),
+        ("He left at 3 pm.", "Il est parti à 15 heures.", EN_FR, []),
+        ("Il est parti à 15 h.", "He left at 3 pm.", FR_EN, []),
+        ("Er kommt um 15 Uhr.", "He comes at 5 p.m.", DE_EN, ["15"]),
+        # French and Spanish
+        ("I have 2 dogs.", "J'ai deux chiens.", EN_FR, []),
+        ("I have 2 dogs.", "J'ai des chiens.", EN_FR, ["2"]),
+        ("Il a 80 ans.", "He is eighty years old.", FR_EN, []),
+        ("I have 4.", "J'en ai quatre-vingts.", EN_FR, ["4"]),
+        ("Il vient à 14 h 30.", "He comes at 2:30 p.m.", FR_EN, []),
+        ("Il vient à 14h30.", "He comes at half past two.", FR_EN, []),
+        ("Il vient à 14 h 30.", "He comes.", FR_EN, ["14 h 30"]),
+        ("Ça coûte 12 000 euros.", "It costs 12,000 euros.", FR_EN, []),
+        ("Ça coûte 12 000 euros.", "It costs 12 euros.", FR_EN, ["12000"]),
+        ("Le 1er mai", "The first of May", FR_EN, []),
+        ("It costs 3.50 euros.", "Ça coûte 3,50 euros.", EN_FR, []),
+        ("Son las 3 de la tarde.", "It's 3 p.m.", ES_EN, []),
+        ("He left at 3 pm.", "Salió a las 15 horas.", EN_ES, []),
+        ("I am 30.", "Tengo treinta años.", EN_ES, []),
+        ("I am 30.", "Tengo tres años.", EN_ES, ["30"]),
+        ("El 2.º piso", "The second floor", ES_EN, []),
+        ("Hay 1.500 personas.", "There are 1,500 people.", ES_EN, []),
         # no numbers of their own
         ("Use the A4 paper in room B22.", "Nutzen Sie das Papier.", EN_DE, []),
         ("The meeting is on 03/04/2025 at 3:30.", "Das Treffen ist dann.", EN_DE, []),
         # languages without a list of words
-        ("I have 2 dogs.", "J'ai deux chiens.", ("en", "fr"), []),
+        ("I have 2 dogs.", "Ho due cani.", ("en", "it"), []),
         ("I have 2 dogs.", "Hunde", ("", ""), []),
     ],
 )

@@ -1,4 +1,5 @@
-"""Finds times of the clock in words, such as "half past seven": English and German."""
+"""Finds times of the clock in words, such as "half past seven": English, German, French and
+Spanish."""
 
 import re
 from collections.abc import Iterator
@@ -6,6 +7,8 @@ from collections.abc import Iterator
 _HOURS = {
     "en": "one two three four five six seven eight nine ten eleven twelve",
     "de": "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "fr": "une deux trois quatre cinq six sept huit neuf dix onze douze",
+    "es": "una dos tres cuatro cinco seis siete ocho nueve diez once doce",
 }
 _HOUR = {
     language: rf"(?P<hour>\d{{1,2}}|{'|'.join(words.split())})(?!\w|[.:]\d)"
@@ -16,16 +19,31 @@ _WORDS = {
         rf"\b(?P<part>half past|(?:a )?quarter (?:past|after|to)) {_HOUR['en']}", re.IGNORECASE
     ),
     "de": re.compile(rf"\b(?P<part>halb|Viertel (?:nach|vor)) {_HOUR['de']}", re.IGNORECASE),
+    "fr": re.compile(
+        rf"\b{_HOUR['fr']} h(?:eures?)? (?P<part>et (?:demie?|quart)|moins (?:le |un )?quart)\b",
+        re.IGNORECASE,
+    ),
+    "es": re.compile(
+        rf"\blas? {_HOUR['es']} (?P<part>y (?:media|cuarto)|menos (?:un )?cuarto)\b", re.IGNORECASE
+    ),
 }
-_SIGNS = {"en": ("alf past", "uarter"), "de": ("alb ", "iertel ")}  # one is in all times
-_MINUTES = {"half": 30, "halb": -30, "past": 15, "after": 15, "nach": 15, "to": -15, "vor": -15}
-_DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})[.:](\d\d)(?![\d:])")
+_SIGNS = {  # one is in all times
+    "en": ("alf past", "uarter"),
+    "de": ("alb ", "iertel "),
+    "fr": ("demi", "quart"),
+    "es": ("media", "cuarto"),
+}
+_MINUTES = {
+    "half": 30, "halb": -30, "past": 15, "after": 15, "nach": 15, "to": -15, "vor": -15,
+    "demi": 30, "demie": 30, "quart": 15, "moins": -15, "media": 30, "cuarto": 15, "menos": -15,
+}  # fmt: skip
+_DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})(?:[.:]|\s?h\s?)(\d\d)(?![\d:])")
 
 
 def times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
     """The times in words of a sentence that its translation has neither in words nor in digits.
 
-    `languages` are the codes of source and target; for others than English and German there are
+    `languages` are the codes of source and target; for languages without a table there are
     none.
     """
     from_, into = languages

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from allyouneed.errors import UsageError
+from allyouneed.text.numerals import O_CLOCK
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, tidy
 
 UNITS = (
@@ -41,10 +42,9 @@ _PATTERNS = (
 )
 AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
 # Numbers of two digits or more: a model may well write "three" for 3, and "22 Uhr" for 10 p.m.
-_O_CLOCK = r"\s?(?:[ap]\.?\s?m\b|o['’]clock|Uhr\b|h\b)"
-_HOUR = rf"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?{_O_CLOCK}"
+_HOUR = rf"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?{O_CLOCK}"
 NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})\d(?:[.,:/-]?\d)++(?!\w)"
-TIME = rf"(?<![\w.,:/])(?:[01]?\d|2[0-4])[:.][0-5]\d(?={_O_CLOCK})"
+TIME = rf"(?<![\w.,:/])(?:[01]?\d|2[0-4])[:.][0-5]\d(?={O_CLOCK})"
 _NUMBERS = {"free": (), "amounts": (AMOUNT,), "all": (AMOUNT, TIME, NUMBER)}
 Numbers = Literal["free", "amounts", "all"]
 """Which numbers are carried over literally: none, those with a unit, or also times and all numbers
