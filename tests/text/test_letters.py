@@ -5,6 +5,7 @@ import pytest
 from allyouneed.text.letters import letter_formula, letter_formulas
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
+EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,29 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("Lieber Herr Dr. Weber,", DE_EN, "Dear Dr. Weber,"),
         ("Liebe Sabine, lieber Herr Dr. Weber,", DE_EN, "Dear Sabine, dear Dr. Weber,"),
         ("Good evening, Mr Smith.", EN_DE, "Guten Abend, Herr Smith."),
+        ("Dear Anna,", EN_FR, "Cher/chère Anna,"),
+        ("Dear Mr. Smith:", EN_FR, "Cher Monsieur Smith,"),
+        ("Hello everyone!", EN_FR, "Bonjour à tous !"),
+        ("Kind regards", EN_FR, "Cordialement,"),
+        ("Love, Anna and Paul", EN_FR, "Bises, Anna et Paul"),
+        ("Madame, Monsieur,", FR_EN, "Dear Sir or Madam,"),
+        ("Chère Hélène, cher Paul,", FR_EN, "Dear Hélène, dear Paul,"),
+        ("Bonjour à tous !", FR_EN, "Hello everyone!"),
+        ("Bonjour l’équipe,", FR_EN, "Hello team,"),
+        ("Bonjour Monsieur Dupont,", FR_EN, "Hello Mr. Dupont,"),
+        ("Cordialement,", FR_EN, "Kind regards,"),
+        ("Bien à vous, Éric", FR_EN, "Best regards, Éric"),
+        ("Dear Anna,", EN_ES, "Querido/a Anna:"),
+        ("Dear Mr. and Mrs. García,", EN_ES, "Estimados Sr. y Sra. García:"),
+        ("Hi Ana and Inés,", EN_ES, "Hola, Ana e Inés:"),
+        ("Hi everyone!", EN_ES, "¡Hola a todos!"),
+        ("Kind regards,", EN_ES, "Un cordial saludo,"),
+        ("Estimado Sr. García:", ES_EN, "Dear Mr. García,"),
+        ("Querida Ana:", ES_EN, "Dear Ana,"),
+        ("Hola Juan e Íñigo:", ES_EN, "Hello Juan and Íñigo,"),
+        ("Un abrazo, Ñusta", ES_EN, "Best wishes, Ñusta"),
+        ("¡Hola a todos!", ES_EN, "Hello everyone!"),
+        ("Atentamente,", ES_EN, "Yours sincerely,"),
         ("Dear Mr and Mrs Hill,", EN_DE, "Sehr geehrte Frau Hill, sehr geehrter Herr Hill,"),
     ],
 )
@@ -53,7 +77,15 @@ def test_lines_of_letters(line: str, languages: tuple[str, str], text: str) -> N
         ("Liebe Grüße aus Wien!", DE_EN),
         ("Liebe Anna, das Haus ist leer,", DE_EN),
         ("Liebe Anna,  ", ("de", "fr")),
-        ("Dear Anna,", ("en", "fr")),
+        ("Dear Anna,", ("en", "it")),
+        ("Madame Bovary", FR_EN),
+        ("Monsieur Dupont est là,", FR_EN),
+        ("Merci", FR_EN),
+        ("Chère Anna, merci de ta lettre,", FR_EN),
+        ("Querida Ana, gracias por tu carta:", ES_EN),
+        ("Saludos", ES_EN),
+        ("Hola mundo", ES_EN),
+        ("Un saludo de mi parte.", ES_EN),
         ("", EN_DE),
     ],
 )
@@ -80,4 +112,21 @@ def test_only_a_title_makes_a_name_sure() -> None:
 )
 def test_names_sign_a_letter(lines: list[str], last: str | None) -> None:
     found = letter_formulas(lines, DE_EN)[-1]
+    assert (found and found.text) == last
+
+
+@pytest.mark.parametrize(
+    ("lines", "languages", "last"),
+    [
+        (["Cordialement,", "", "Hélène et Paul"], FR_EN, "Hélène and Paul"),
+        (["Bises", "Anna"], FR_EN, None),  # it lacks its comma
+        (["Cordialement,", "Votre équipe"], FR_EN, None),
+        (["Un abrazo,", "Ana y Luis"], ES_EN, "Ana and Luis"),
+        (["Atentamente,", "El Equipo"], ES_EN, None),
+    ],
+)
+def test_names_sign_a_letter_in_french_and_spanish(
+    lines: list[str], languages: tuple[str, str], last: str | None
+) -> None:
+    found = letter_formulas(lines, languages)[-1]
     assert (found and found.text) == last

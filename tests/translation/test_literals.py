@@ -221,6 +221,11 @@ def _made(source: str, text: str) -> Translation:
         ("The 21 ID is 7911, I 80 am.", "Der 21ausweis ist 791.1.", 3),
         ("In 1987.", "1987年に。", 0),
         ("On 2019-03-28.", "Am 28.03.2019.", 0),
+        ("Il vaut 32 768 euros.", "It is worth 32,768 euros.", 0),
+        ("Il vaut 32 768 euros.", "It is worth 32,786 euros.", 1),
+        ("Le 28 juillet 1888.", "On July 28th, 1888.", 0),
+        ("In the 18th century.", "Au XVIIIe siècle.", 0),
+        ("Il part à 15 heures.", "He leaves at 3 p.m.", 0),
     ],
 )
 def test_numbers_that_a_translation_lacks(source: str, target: str, lost: int) -> None:
@@ -250,6 +255,7 @@ def test_numbers_that_a_translation_lacks(source: str, target: str, lost: int) -
         ("83.200.000 Leute", "83,200,000 people", []),
         ("83,200 people", "83 Leute, 200", ["83,200"]),
         ("1.234,5 Meter", "1,234.5 metres", []),
+        ("1 250 kg", "1,250 kg", []),
     ],
 )
 def test_amounts_and_times_that_a_translation_lacks(

@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-_PART = r"(?:(?:von|van|de) )*[A-Z\u00c0-\u00de][\w'’.-]*"
-_NAME = rf"(?P<name>{_PART}(?:(?: und| and)? {_PART}){{0,3}}(?<!\.))"
+_PART = r"(?:(?:von|van|de|del|la) )*[A-Z\u00c0-\u00de][\w'’.-]*"
+_NAME = rf"(?P<name>{_PART}(?:(?: und| and| et| y| e)? {_PART}){{0,3}}(?<!\.))"
 _BARE_END = ("de",)  # no comma stands behind a closing line
+_COLON_OPENS = ("es",)  # a colon, and no comma, stands behind an opening line
 # The name of a person, as a letter is signed. "Your Team" is none.
 _SIGNATURE = re.compile(
-    rf"(?!(?:Your|The|Our|Ihre?|Deine?|Eure?|Euer|Unsere?|Der|Die|Das)\b){_NAME}"
+    r"(?!(?:Your|The|Our|Ihre?|Deine?|Eure?|Euer|Unsere?|Der|Die|Das|Votre|Ton|Ta|Notre|Le|La|Les|Une?"
+    rf"|Tu|Su|Nuestr[oa]|El|Los|Las)\b){_NAME}"
 )
-_AND = {"en": " and ", "de": " und "}
+_AND = {"en": " and ", "de": " und ", "fr": " et ", "es": " y "}
+_BEFORE_I = re.compile(r" [ye] (?=H?[IÍ])")  # Spanish "and" before the sound of an i
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,10 @@ def letter_formula(line: str, languages: tuple[str, str]) -> Formula | None:
     the table (`letters.toml`). White space around the line stays.
     """
     bare = line.strip()
-    if not bare or _first_word(bare) not in _first_words("-".join(languages)):
+    words = bare.removeprefix("¡")
+    if not words or _first_word(words) not in _first_words("-".join(languages)):
         return None
-    formula = _of_one(bare, languages) or _of_two(bare, languages)
+    formula = _of_one(words, languages) or _of_two(words, languages)
     return formula and replace(formula, text=line.replace(bare, formula.text))
 
 
@@ -65,11 +69,18 @@ def _of_one(bare: str, languages: tuple[str, str]) -> Formula | None:
         if found := row.pattern.fullmatch(bare):
             groups = found.groupdict()
             name, signed, end = groups["name"] or "", groups.get("signed") or "", found["end"]
+            end = end.strip()
             if row.closes and languages[1] not in _BARE_END:
                 end = end or ","
             elif row.closes and not signed:
                 end = end.replace(",", "")
-            written = _with_and(row.target.replace("NAME", name) + end + signed, languages)
+            elif not row.closes and end in (",", ":"):
+                end = ":" if languages[1] in _COLON_OPENS else ","
+            if end in ("!", ":") and languages[1] == "fr":
+                end = f" {end}"
+            begin = "¡" if end == "!" and languages[1] == "es" else ""
+            words = begin + row.target.replace("NAME", name) + end
+            written = _with_and(words + signed, languages)
             is_sure = not name or row.names_are_sure
             return Formula(written, name, is_sure, row.closes and not signed)
     return None
@@ -90,7 +101,9 @@ def _of_two(bare: str, languages: tuple[str, str]) -> Formula | None:
 def _with_and(names: str, languages: tuple[str, str]) -> str:
     """Names with the "and" of the target language between them."""
     source, target = languages
-    return names.replace(_AND[source], _AND[target])
+    given = _BEFORE_I.sub(_AND["es"], names) if source == "es" else names
+    written = given.replace(_AND[source], _AND[target])
+    return _BEFORE_I.sub(" e ", written) if target == "es" else written
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +147,11 @@ def _table() -> dict[str, dict[str, dict[str, str]]]:
 
 def _row(source: str, target: str, *, closes: bool) -> _Row:
     words, name, _ = source.removesuffix(",").partition("NAME")
-    fixed = re.escape(words).replace(r"\.", r"\.?")
+    fixed = re.escape(words).replace(r"\.", r"\.?").replace("'", "['’]")
     ends = source.endswith(",")
-    end = "," if ends else "[,.!]?" if closes else "[,!.:]?"
+    end = "," if ends and closes else "[,:]" if ends else "[,.!]?" if closes else "[,!.:]?"
     named = _NAME if name else "" if closes else "(?P<name>)"
     signed = rf"(?P<signed>\s+{_NAME})?" if closes else ""
-    pattern = re.compile(rf"(?i:{fixed}){named}(?P<end>{end}){signed}")
-    return _Row(pattern, target, closes, closes or ends or len(target.split()) > 2)
+    pattern = re.compile(rf"(?i:{fixed}){named}(?P<end>\s?{end}){signed}")
+    titled = max(len(source.split()), len(target.split())) > 2
+    return _Row(pattern, target, closes, closes or ends or titled)

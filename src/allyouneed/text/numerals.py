@@ -64,7 +64,7 @@ _LARGER = {
     r"quinient|\bmil|millón|millon|decena|siglo|década|medi[oa]|cuarto|trimestr",
 }
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,]\d+)*(?![\w:/]|[-.,]\d)")
-_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")  # "12 000"
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # "12 000"
 O_CLOCK = r"\s?(?:[ap]\.?\s?m\b|o['’]clock|Uhr\b|h(?:eures?|oras?)?\b|de la (?:mañana|tarde|noche))"
 _HOUR = re.compile(rf"(?<![\w.,:/-])(\d{{1,2}})(?:[:.]\d\d)?(?={O_CLOCK}|h\d\d\b)", re.IGNORECASE)
 _TIME = re.compile(  # also "14 h 30"
@@ -91,7 +91,7 @@ def numbers_lost(source: str, target: str, languages: tuple[str, str]) -> list[s
         return []
     there = {*_DIGITS.findall(target), *_DIGITS.findall(_MARK.sub("", target))}
     there |= _hours_there(source, target)
-    bare = _SPACED.sub(lambda found: found[0].replace(" ", ""), _TIME.sub("", source))
+    bare = without_spaces(_TIME.sub("", source))
     numbers = [
         one
         for one in dict.fromkeys(_NUMBER.findall(bare))
@@ -99,6 +99,11 @@ def numbers_lost(source: str, target: str, languages: tuple[str, str]) -> list[s
     ]
     times = (time for time in _times_lost(source, target, into) if time not in numbers)
     return [*numbers, *times]
+
+
+def without_spaces(text: str) -> str:
+    """The text without the spaces that part the thousands of a number, as in "12 000"."""
+    return _SPACED.sub(lambda found: "".join(found[0].split()), text)
 
 
 def _hours_there(source: str, target: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 import re
 
+from allyouneed.text.numerals import without_spaces
 from allyouneed.translation.markup.protected import NUMBER, TIME
 
 # The units that German, English and most other languages write alike, also after "Kilo" or "Grad".
@@ -18,11 +19,11 @@ _AMOUNT = re.compile(
 )
 _TIME = re.compile(TIME)
 _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
-_WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?![{_CASED}\d])")
+_ORDINAL = r"(?:st|nd|rd|th|er|re|e)\b|[ºª]"
+_WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?:(?![{_CASED}\d])|(?={_ORDINAL}))")
 _WRITTEN_TIME = re.compile(r"(?<![\d.,:])(\d{1,2})[:.](\d\d)(?![\d.,:]*\d)")
 _DIGITS = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
-_SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 _MIXED = re.compile(r"[\d.]*,[\d,]*\.[\d.,]*|[\d,]*\.[\d.]*,[\d.,]*")  # both marks
 _MIXED_RIGHT = re.compile(r"\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d+")
 
@@ -39,8 +40,9 @@ def lost_numbers(source: str, target: str) -> list[str]:
     "3:30". A time may also be in words. Numbers of one digit count only with a unit. Rows of digits
     that are no number, such as "12,05.2024", do not count, unless the source has them.
     """
-    closed = _SPACED.sub("", target)
+    source, closed = without_spaces(source), without_spaces(target)
     rows = [*_WRITTEN.findall(target), *(_WRITTEN.findall(closed) if closed != target else ())]
+    target = closed
     written = [one for one in rows if _is_number(one) or one in source]
     whole = set(map(_value, written))
     parts = {part for one in written for part in _DIGITS.findall(one)}

@@ -43,7 +43,8 @@ _PATTERNS = (
 AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
 # Numbers of two digits or more: a model may well write "three" for 3, and "22 Uhr" for 10 p.m.
 _HOUR = rf"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?{O_CLOCK}"
-NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})\d(?:[.,:/-]?\d)++(?!\w)"
+_SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"  # "12 000,50"
+NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})(?:{_SPACED}|\d(?:[.,:/-]?\d)++)(?!\w)"
 TIME = rf"(?<![\w.,:/])(?:[01]?\d|2[0-4])[:.][0-5]\d(?={O_CLOCK})"
 _NUMBERS = {"free": (), "amounts": (AMOUNT,), "all": (AMOUNT, TIME, NUMBER)}
 Numbers = Literal["free", "amounts", "all"]
