@@ -84,6 +84,31 @@ def test_a_translation_ends_as_its_source(text: str, source: str, ended: str) ->
     assert with_end(text, source, "de") == ended
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "language", "ended"),
+    [
+        ("Où est la gare", "Where is the station?", "fr", "Où est la gare ?"),
+        ("Où est la gare.", "Where is the station?", "fr", "Où est la gare ?"),
+        ("Vraiment !", "Really?!", "fr", "Vraiment ?!"),
+        ("Remarque", "Note:", "fr", "Remarque :"),
+        ("Attends", "Wait...", "fr", "Attends..."),
+        ("Bonjour Tom", "Hello Tom,", "fr", "Bonjour Tom,"),
+        ("Where is the station", "Où est la gare ?", "en", "Where is the station?"),
+        ("Dónde está la estación?", "Where is the station?", "es", "¿Dónde está la estación?"),
+        ("Dónde está.", "Where is it?", "es", "¿Dónde está?"),
+        ("Hola, ¿cómo estás?", "Hello, how are you?", "es", "Hola, ¿cómo estás?"),
+        ("Hola. Cómo estás?", "Hello. How are you?", "es", "Hola. ¿Cómo estás?"),
+        ("¿Sí? Dónde?", "Yes? Where?", "es", "¿Sí? ¿Dónde?"),
+        ("Alto!", "Stop!", "es", "¡Alto!"),
+        ("Alto.", "Stop.", "es", "Alto."),
+        ("¡Qué!", "What?!", "es", "¡Qué?!"),
+        ("Hola.", "Hello!", "es", "Hola."),
+    ],
+)
+def test_ends_in_french_and_spanish(text: str, source: str, language: str, ended: str) -> None:
+    assert with_end(text, source, language) == ended
+
+
 def test_end_marks_in_chinese_and_japanese() -> None:
     assert with_end("どこですか", "Where is it?", "ja") == "どこですか？"
     assert with_end("Where is it", "在哪里？", "en") == "Where is it?"

@@ -4,14 +4,15 @@ The model reads and writes the plain marks of a keyboard (see `normaliser.py`). 
 typed with typographic marks, the translation gets those of its own language. If the source has
 plain marks, the translation keeps plain marks. An ellipsis of the source has three dots in the
 translation, however many the model writes. A comma that the source has inside a quote stands
-outside of the quote in languages that write it so.
+outside of the quote in languages that write it so. Signs before a question or an exclamation, which
+are Spanish, are left out in other languages.
 """
 
 import re
 from dataclasses import dataclass
 from functools import cache
 
-from allyouneed.text.edges import END_MARKS, with_end
+from allyouneed.text.edges import END_MARKS, asks_or_exclaims, with_end
 from allyouneed.text.language_names import code_of
 
 # Opening and closing outer quote, opening and closing inner quote. French quotes have no space
@@ -39,7 +40,7 @@ QUOTES = {
 COMMA_OUTSIDE = ("cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ro", "ru", "sv", "uk")
 LAST_WORD = 12  # characters before the end marks: whether they are an abbreviation counts
 _TAIL = "\"'.,- "  # characters at the end whose form depends on the text that follows
-_MARK = re.compile(r",\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
+_MARK = re.compile(r"[¿¡]|,\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
 
 
 _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
@@ -101,8 +102,9 @@ class Dresser:
         unknown language, quotes stay plain. `exact` is the beginning of the first text; this
         beginning is not changed."""
         self.marks = Marks.of(source)
-        self._nothing_to_do = self.marks is NO_MARKS
         self._language = _code(language)
+        self._signs = self._language != "es" and ("¿" in source or "¡" in source)
+        self._nothing_to_do = self.marks is NO_MARKS and not self._signs
         self._quotes = QUOTES.get(self._language, "")
         self._comma_outside = self.marks.comma_inside and self._language in COMMA_OUTSIDE
         self._pair = sum(map(source.count, '"“”„‟«»〝')) == 2
@@ -116,8 +118,11 @@ class Dresser:
         the language is known."""
         return with_end(text, sentence, self._language) if self._quotes else text
 
-    def certain(self, text: str) -> int:
-        """The number of characters of a growing translation that `ended` will not change."""
+    def certain(self, text: str, sentence: str) -> int:
+        """The number of characters of the growing translation of a sentence that `ended` will not
+        change. A Spanish question may get a sign at its beginning."""
+        if self._language == "es" and asks_or_exclaims(sentence):
+            return 0
         return max(0, len(text.rstrip(END_MARKS)) - LAST_WORD) if self._quotes else len(text)
 
     def whole(self, text: str) -> str:
@@ -157,6 +162,8 @@ class Dresser:
 
     def _dressed(self, mark: re.Match[str]) -> str:
         match mark[0]:
+            case "¿" | "¡":
+                return "" if self._signs else mark[0]
             case ',"' | ',",':
                 self._open = False
                 closing = self._quotes[1] if self.marks.quotes and self._quotes else '"'

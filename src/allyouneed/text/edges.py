@@ -23,6 +23,7 @@ _LIST_MARK = re.compile(
 )
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]"}
 END_MARKS = ".!?。！？｡．"
+_STOP = re.compile(r"[.!?…]+\s+")
 _ASCII = str.maketrans("。！？｡．", ".!?..")
 _WIDE = str.maketrans(".!?", "。！？")
 _MARKS = (".", "!", "?", ":", ";", ",")
@@ -91,21 +92,43 @@ def with_end(text: str, source: str, language: str) -> str:
 
     An ellipsis and rows such as "?!" are taken from the source. A full stop, a question mark, a
     colon or a comma that the translation lacks is added. A full stop that the source lacks is left
-    out, or becomes the colon or the comma of the source.
+    out, or becomes the colon or the comma of the source. French has a space before "?", "!", ":"
+    and ";". A Spanish question or exclamation gets the sign at its beginning.
     """
     wide = language in ("ja", "zh")
     wanted = _end(source)
     bare, found = _parted(text)
+    put = _spaced if language == "fr" else str.__add__
     if len(wanted) > 1 or (wanted == "?" and found in (".", "!")):
-        return bare + (wanted.translate(_WIDE) if wide and "..." not in wanted else wanted)
-    if wanted:
+        text = put(bare, wanted.translate(_WIDE) if wide and "..." not in wanted else wanted)
+    elif wanted:
         if found == "." and wanted in (",", ":") and not wide and not _abbreviated(text):
-            return bare + wanted
-        if text[-1:].isalnum():
-            return text + (wanted.translate(_WIDE) if wide else wanted)
+            text = put(bare, wanted)
+        elif text[-1:].isalnum():
+            text = put(text, wanted.translate(_WIDE) if wide else wanted)
     elif found == "." and source[-1:].isalnum() and not _abbreviated(text):
         return text[:-1]
-    return text
+    return _opened(text) if language == "es" and asks_or_exclaims(source) else text
+
+
+def asks_or_exclaims(source: str) -> bool:
+    """Whether a text ends in a question mark or an exclamation mark."""
+    return "?" in (end := _parted(source)[1]) or "!" in end
+
+
+def _spaced(bare: str, marks: str) -> str:
+    """The text with marks behind it, as French has them."""
+    return f"{bare} {marks}" if marks[0] in "?!:;" and bare[-1:].isalnum() else bare + marks
+
+
+def _opened(text: str) -> str:
+    """A Spanish text whose last sentence has the sign at its beginning that belongs to its end."""
+    begin = max((stop.end() for stop in _STOP.finditer(text)), default=0)
+    marks = _parted(text)[1]
+    sign = "¿" if "?" in marks else "¡" if "!" in marks else ""
+    if not sign or "¿" in text[begin:] or "¡" in text[begin:]:
+        return text
+    return text[:begin] + sign + text[begin:]
 
 
 def _end(source: str) -> str:

@@ -129,7 +129,9 @@ _WRITTEN: dict[str, str] = {
     **SPELT_OUT,
 }
 _CHANGED = re.compile(
-    r"(?P<dash>(?<=\w)[—―](?=\w))"  # between words, without spaces
+    # a French guillemet, with the space inside: in German "»" opens, and "«" closes
+    rf"(?P<quote>(?<![^\s(\[{{'’—–-])«[{SPACES}]+|[{SPACES}]+»(?![^\s.,;:!?)\]}}…—–-]))"
+    r"|(?P<dash>(?<=\w)[—―](?=\w))"  # between words, without spaces
     # a run of spaces, or one that is not the plain one
     rf"|(?P<space>[{UNSEEN}]+[{SPACES}{LINE_ENDS}][{SPACES}{LINE_ENDS}{UNSEEN}]*"
     rf"|[{SPACES}{LINE_ENDS}][{SPACES}{LINE_ENDS}{UNSEEN}]+|(?! )[{SPACES}{LINE_ENDS}])"
@@ -144,6 +146,7 @@ _GLUED = re.compile(
 )
 _SUSPECT = re.compile(f"[{''.join(_WRITTEN)}{UNSEEN}{SPACES.strip(' ')}{LINE_ENDS}{SUSPECT}]")
 _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
+    "quote": lambda _: '"',
     "dash": lambda _: " - ",
     "space": lambda _: " ",
     "unseen": lambda _: "",
@@ -154,9 +157,9 @@ _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
 class PlainMarks:
     """Quotes, apostrophes, dashes and spaces become those of a plain keyboard.
 
-    Typographic quotes, guillemets and apostrophes become " and '. Dashes and the minus sign become
-    "-" (with spaces around it for a long dash between two words). The ellipsis becomes three full
-    stops (with a space after it between two words), and ligatures become their letters. Every run
+    Typographic quotes, guillemets and apostrophes become " and ', without the spaces inside
+    of French guillemets. Dashes and the minus sign become "-" (with spaces around it for a long
+    dash between two words). The ellipsis becomes three full stops (with a space after it between two words), and ligatures become their letters. Every run
     of spaces of any kind becomes one space. Invisible characters are removed. Full-width letters
     and digits become plain ones; full-width signs do, too, in a text without Chinese, Japanese or
     Korean. Accents are combined with their letters (Unicode's form NFC). Line ends are those of

@@ -101,7 +101,7 @@ class Stream(Iterator[str]):
                 waiting = ""  # the end, whose marks depend on the source
                 for newest in islice(found, options.given, None):
                     waiting += growing.add(newest)
-                    certain = dresser.certain(waiting)
+                    certain = dresser.certain(waiting, segment.seen)
                     yield dresser.add(waiting[:certain])
                     waiting = waiting[certain:]
                 waiting = (waiting + growing.end()).rstrip()
