@@ -1,5 +1,7 @@
 """Enumerations that a translation shortens."""
 
+from time import perf_counter
+
 import pytest
 
 from allyouneed.text.enumeration import items_lost
@@ -32,3 +34,10 @@ def test_a_lost_item(source: str, target: str, languages: tuple[str, str]) -> No
 )
 def test_whole_enumerations(source: str, target: str, languages: tuple[str, str]) -> None:
     assert not items_lost(source, target, languages)
+
+
+@pytest.mark.parametrize("text", ["Hi, " * 20_000, "aa, bb " * 20_000])
+def test_long_texts_take_little_time(text: str) -> None:
+    began = perf_counter()
+    items_lost(text, text, EN_DE)
+    assert perf_counter() - began < 5

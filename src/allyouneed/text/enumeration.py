@@ -5,9 +5,11 @@ import re
 _AND = {"en": r"(?:and|or)", "de": r"(?:und|oder)"}
 # German has a comma before each clause: two of them make an enumeration.
 _COMMAS = {"en": 1, "de": 2}
+MOST = 12  # commas; with a bound, the time is linear in the length of the text
 _LIST = {
     language: re.compile(
-        rf"\b\w+(?:, (?:\w+ )?\w+){{{_COMMAS[language]},}},? {word} (?:\w+ )?\w+", re.IGNORECASE
+        rf"\b\w+(?:, (?:\w+ )?\w+){{{_COMMAS[language]},{MOST}}},? {word} (?:\w+ )?\w+",
+        re.IGNORECASE,
     )
     for language, word in _AND.items()
 }
