@@ -61,6 +61,18 @@ def test_a_batch_keeps_to_its_budget(copier: Translator) -> None:
     assert batch.tokens == length * len(batch.sentences) <= 20 < batch.tokens + length
 
 
+def test_a_worker_leaves_the_others_their_share(copier: Translator) -> None:
+    queue = Queue(batch_sentences=4)
+    queue.workers = 2
+    queue.put(order(copier, "a", ["Hello."] * 13)[0])
+    sizes = []
+    while queue.sentences:
+        batch = queue.take()
+        assert batch is not None
+        sizes.append(len(batch.sentences))
+    assert sizes == [4, 4, 3, 1, 1]
+
+
 def test_a_sentence_longer_than_the_budget_goes_alone(copier: Translator) -> None:
     queue = Queue(batch_tokens=3)
     queue.put(order(copier, "a", ["Hello, hello, hello.", "a"])[0])

@@ -32,6 +32,9 @@ class LaneBatch:
 class Queue:
     """Holds orders and gives batches to free workers, at once: no batch waits to become fuller.
 
+    A batch has at most a worker's share of the waiting sentences, because it ends for all of its
+    sentences at once: those that it leaves are translated sooner by the worker that is free next.
+
     Clients take turns. The client whose turn it is begins a batch with its first sentence; the
     batch is filled with sentences of like length, one from each client in turn. A light
     client is not held up by a heavy one: light and heavy clients share no batch, and
@@ -163,6 +166,7 @@ class Queue:
     def _batch(self, first: str) -> LaneBatch:
         """A batch that this client begins."""
         heavy = self._is_heavy(first)
+        most = min(self.batch_sentences, -(-self.sentences // max(self.workers, 1)))
         order = self._clients[first][0]
         number = order.take(order.first_waiting())
         length = order.lengths[number]
@@ -173,7 +177,7 @@ class Queue:
         while turn:
             remaining: list[str] = []
             for client in turn:
-                if len(sentences) >= self.batch_sentences or tokens >= self.batch_tokens:
+                if len(sentences) >= most or tokens >= self.batch_tokens:
                     remaining = []
                     break
                 if client not in self._clients or self._is_heavy(client) != heavy:
