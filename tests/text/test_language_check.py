@@ -2,7 +2,7 @@
 
 import pytest
 
-from allyouneed.text.language_check import FLOOR, _lines, _table, misfit, trigrams
+from allyouneed.text.language_check import FLOOR, SURE, _lines, _table, likeliest, misfit, trigrams
 
 SENTENCES = {
     "cs": "Kde je tady nejbližší nádraží, prosím vás?",
@@ -73,6 +73,28 @@ def test_no_false_alarm_in_everyday_english() -> None:
         "Dear Mr. Nguyen and Mrs. Oliveira,",
     ):
         assert misfit(text, "en") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "found"),
+    [
+        (SENTENCES["fr"], ("es", "fr"), "fr"),
+        (SENTENCES["es"], ("es", "fr"), "es"),
+        ("Où est la gare ?", ("es", "fr"), "fr"),
+        ("Cordialement", ("es", "fr"), "fr"),
+        ("12.5 %", ("es", "fr"), "es"),
+        (SENTENCES["fr"], ("fr",), "fr"),
+        (SENTENCES["fr"], ("fi", "fr"), ""),  # there is no table for one of them
+        (SENTENCES["fr"], (), ""),
+    ],
+)
+def test_the_likeliest_of_some_languages(text: str, languages: list[str], found: str) -> None:
+    assert likeliest(text, languages) == found
+
+
+def test_the_first_language_is_preferred() -> None:
+    assert likeliest("Hola", ("de", "es"), SURE) == "de"
+    assert likeliest(SENTENCES["es"], ("de", "es"), SURE) == "es"
 
 
 def test_letters_are_composed_first() -> None:

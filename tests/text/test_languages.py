@@ -31,10 +31,14 @@ HUB = Languages(
 def test_marks_of_a_direction() -> None:
     assert ANY.direction("de", "fr") == Direction("de", "fr", (5,), (7,))
     assert ANY.direction("DEU_Latn", "zh_hant") == Direction("de", "zh-Hant", (5,), (8,))
-    assert SMALL.direction(target="fr") == Direction("", "fr", (7,), ())
+    assert SMALL.direction(target="fr") == Direction(
+        "", "fr", (7,), sources=("de", "en", "zh-Hant")
+    )
     assert SMALL.direction("de", "fr") == Direction("de", "fr", (7,), ())
     assert FROM_ENGLISH.direction(target="de") == Direction("en", "de", (5,), ())
     assert HUB.direction("fr") == Direction("fr", "en", (6,), ())
+    assert HUB.direction(target="de") == Direction("en", "de", (5,), ())
+    assert HUB.direction(target="en") == Direction("", "en", (6,), sources=("de", "fr"))
     assert Languages.of_pair("en", "de").direction() == Direction("en", "de")
     assert Languages.of_pair("en", "de").direction("EN", "de") == Direction("en", "de")
     assert Languages().direction() == Direction()

@@ -1,5 +1,6 @@
 """Opens a model for a verb, and writes notes about it to standard error."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from allyouneed.cli.output import note
@@ -46,10 +47,13 @@ def opened(
     return translator
 
 
-def models_of_direction(model: str, source: str | None, target: str | None) -> tuple[str, ...]:
+def models_of_direction(
+    model: str, source: str | None, target: str | None, texts: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The bundled model that translates from `source` into `target`, in place of the default model
     where that one does not; a note names it. Where no model does, two of them that translate into
-    English and out of it. In every other case, `model`.
+    English and out of it. In every other case, `model`. Without a `source`, the language of `texts`
+    decides between several models.
 
     Raises:
         UsageError: the default model is asked for, and no bundled model has these languages.
@@ -57,6 +61,7 @@ def models_of_direction(model: str, source: str | None, target: str | None) -> t
     if model != DEFAULT_MODEL or not (source or target):
         return (model,)
     from allyouneed.model_folder.folder import bundled_models, open_model_folder
+    from allyouneed.text.language_check import SURE, likeliest
 
     speaks = {name: open_model_folder(name).speaks for name in bundled_models()}
     names = sorted(speaks, key=lambda name: (name != DEFAULT_MODEL, len(speaks[name].codes)))
@@ -64,6 +69,10 @@ def models_of_direction(model: str, source: str | None, target: str | None) -> t
     def one(source: str | None, target: str | None) -> str | None:
         return next((name for name in names if speaks[name].allows(source, target)), None)
 
+    if source is None and texts:
+        possible = [way[0] for name in names for way in speaks[name].directions()]
+        fitting = dict.fromkeys(code for code in possible if one(code, target))
+        source = likeliest(" ".join(texts), list(fitting), SURE) or None
     if found := one(source, target):
         if found != model:
             note(f"the bundled model {found} translates this direction")

@@ -78,7 +78,8 @@ def translate(
     place = document_place(texts, languages.to, results.output, documents.typed)
     protection.check(with_documents=place is not None)
     target = None if is_path(languages.to) else languages.to
-    models = models_of_direction(model, languages.from_, target)
+    named = () if place else texts or ()
+    models = models_of_direction(model, languages.from_, target, named)
     opening = partial(
         running.translators, models, languages.from_, target, search.vocabulary_selection
     )

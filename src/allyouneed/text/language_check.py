@@ -12,6 +12,7 @@ and a text is not told if its other words read like the language that it should 
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from itertools import repeat
@@ -44,20 +45,34 @@ def misfit(text: str, language: str) -> str | None:
     reads = _log_probability(found, own)
     if reads >= FLUENT * len(found):
         return None
-    likeliest, other = _likeliest(found, code)
+    nearest, other = _nearest_other(found, code)
     if other - reads >= SURE and other > STRANGE * len(found):
         small = trigrams(" ".join(word for word in _WORD.findall(text) if word[0].islower()))
-        names_decide = len(small) > 2 and _likeliest(small, code)[1] < _log_probability(small, own)
-        return None if names_decide else f"reads like {name_of(likeliest)}, not {name}"
+        names_decide = len(small) > 2 and _nearest_other(small, code)[1] < _log_probability(
+            small, own
+        )
+        return None if names_decide else f"reads like {name_of(nearest)}, not {name}"
     if len(found) >= ENOUGH and reads < STRANGE * len(found):
         return f"does not read like {name}"
     return None
 
 
-def _likeliest(found: set[str], code: str) -> tuple[str, float]:
+def _nearest_other(found: set[str], code: str) -> tuple[str, float]:
     """The language other than `code` in which trigrams are likeliest, and their log-probability."""
     others = {other: _log_probability(found, _table(other)) for other in _lines() if other != code}
     return max(others.items(), key=lambda item: item[1])
+
+
+def likeliest(text: str, languages: Sequence[str], ahead: float = 0.0) -> str:
+    """The one of some `languages`, given by codes, that a text reads most like. The first one,
+    unless another is more than `ahead` nats likelier. "" if one of them has no table."""
+    tables = [_table(code) for code in languages]
+    if not all(tables) or not tables:
+        return ""
+    found = trigrams(text)
+    reads = [_log_probability(found, table) for table in tables]
+    best = max(range(len(reads)), key=reads.__getitem__)
+    return languages[best if reads[best] - reads[0] > ahead else 0]
 
 
 def trigrams(text: str) -> set[str]:

@@ -41,13 +41,15 @@ KEYS = (
 class Direction:
     """The source and the target language of one translation, with the marks both texts begin with.
 
-    A language is "" if the user did not name it and the model does not need it.
+    A language is "" if the user did not name it and the model does not need it. `sources` are
+    the languages that a source without a name may be in.
     """
 
     source: str = ""
     target: str = ""
     source_mark: tuple[int, ...] = ()
     target_mark: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 UNNAMED = Direction()  # for models whose folder names no languages
@@ -140,18 +142,17 @@ class Languages:
             )
         else:
             into = targets[0] if targets else ""
-        if not from_ and self.source_begins_with == SOURCE:
-            sources = [code for code in self.sources if into in self._targets_of(code)]
-            if len(sources) > 1:
-                raise UsageError(
-                    f"this model translates from {', '.join(sources)}; name one: "
-                    f"source={sources[0]!r} (--from {sources[0]})"
-                )
-            from_ = sources[0]
+        sources = () if from_ else self._sources_of(into)
+        if len(sources) == 1:
+            [from_], sources = sources, ()
+        if not from_ and self.source_begins_with == SOURCE and sources:
+            raise UsageError(
+                f"this model translates from {', '.join(sources)}; name one: "
+                f"source={sources[0]!r} (--from {sources[0]})"
+            )
         begins = {NOTHING: (), SOURCE: self.marks.get(from_, ()), TARGET: self.marks.get(into, ())}
-        return Direction(
-            from_, into, begins[self.source_begins_with], begins[self.translation_begins_with]
-        )
+        marks = begins[self.source_begins_with], begins[self.translation_begins_with]
+        return Direction(from_, into, *marks, sources=sources)
 
     def allows(self, source: str | None = None, target: str | None = None) -> bool:
         """Whether the model translates from `source` into `target`, directly or through a third
@@ -229,6 +230,9 @@ class Languages:
         if self.only is None:
             return tuple(target for target in self.targets if target != source) or self.targets
         return tuple(target for target in self.targets if (source, target) in self.only)
+
+    def _sources_of(self, target: str) -> tuple[str, ...]:
+        return tuple(source for source in self.sources if target in self._targets_of(source))
 
     def _code(self, name: str, codes: Iterable[str], way: str, argument: str) -> str:
         """The code that `name` means: a code in any case, with "_" or "-", a further name, or the

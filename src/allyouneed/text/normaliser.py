@@ -157,14 +157,15 @@ _IN_PLACE_OF: dict[str, Callable[[str], str]] = {
 class PlainMarks:
     """Quotes, apostrophes, dashes and spaces become those of a plain keyboard.
 
-    Typographic quotes, guillemets and apostrophes become " and ', without the spaces inside
-    of French guillemets. Dashes and the minus sign become "-" (with spaces around it for a long
-    dash between two words). The ellipsis becomes three full stops (with a space after it between two words), and ligatures become their letters. Every run
-    of spaces of any kind becomes one space. Invisible characters are removed. Full-width letters
-    and digits become plain ones; full-width signs do, too, in a text without Chinese, Japanese or
-    Korean. Accents are combined with their letters (Unicode's form NFC). Line ends are those of
-    Unicode. A space is put between two sentences that lack it ("I know.Do you?"). A text without
-    any of these is returned unchanged. A tab between the cells of a table ends a line, too.
+    Typographic quotes, guillemets and apostrophes become " and ', without the spaces inside of
+    French guillemets. Dashes and the minus sign become "-" (with spaces around it for a long dash
+    between two words). The ellipsis becomes three full stops (with a space after it between two
+    words), and ligatures become their letters. Every run of spaces of any kind becomes one space.
+    Invisible characters are removed. Full-width letters and digits become plain ones; full-width
+    signs do, too, in a text without Chinese, Japanese or Korean. Accents are combined with their
+    letters (Unicode's form NFC). Line ends are those of Unicode. A space is put between two
+    sentences that lack it ("I know.Do you?"). A text without any of these is returned unchanged. A
+    tab between the cells of a table ends a line, too.
     """
 
     name: str | None = "plain-marks"

@@ -295,10 +295,9 @@ class OpenedModel:
 
     def _lost(self, job: Job, number: int, best: Hypothesis) -> tuple[str, ...]:
         """What a translation of the segment `number` of a job has lost."""
-        direction, given = job.request.direction, job.request.searched.given
+        segment, given = job.segments[number], job.request.searched.given
         written = self.tokenizer.target.decode(best.ids[given:]).strip()
-        languages = (direction.source, direction.target)
-        return self.segmenter.lost(job.segments[number], written, languages)
+        return self.segmenter.lost(segment, written, job.request.languages_of(segment.seen))
 
     def _wanted(self, job: Job) -> WantedTerms | None:
         """The terms that the search of a job has to use; None if there are none, or if the model

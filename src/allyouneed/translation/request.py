@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
+from allyouneed.text.language_check import likeliest
 from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.terms.glossary import Glossary
@@ -26,6 +27,12 @@ class TranslationRequest:
     direction: Direction = UNNAMED
     protection: Protection | None = None
     terms: Glossary | None = None
+
+    def languages_of(self, text: str) -> tuple[str, str]:
+        """The codes of the source and the target language of a text. A source language that the
+        user did not name is the likeliest of those that the model translates from."""
+        source = self.direction.source or likeliest(text, self.direction.sources)
+        return source, self.direction.target
 
     @property
     def searched(self) -> Options:

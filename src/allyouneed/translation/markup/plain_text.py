@@ -109,7 +109,7 @@ class Sifted:
             if protection is not None and (
                 protection.is_needed(text)
                 or has_number(text)
-                or has_name(text, request.direction.source)
+                or has_name(text, request.languages_of(text)[0])
                 or has_emphasis(text)
                 or has_speech(text)
                 or any(_formulas(normaliser.lines(text), request, normaliser))
@@ -141,6 +141,9 @@ class Sifted:
         """Whether the texts have lines that are translated apart from each other."""
         return any(not grows or end for _, end, grows in self.growing_lines())
 
+    def _source_of(self, text: str) -> str:
+        return self.request.languages_of(text)[0]
+
     def growing_lines(self) -> Iterator[tuple[str, str, bool]]:
         """Each line, its line end, and whether its translation can be shown while it grows. A line
         with a literal, a number or a name cannot, because its translation is verified at the end,
@@ -148,7 +151,7 @@ class Sifted:
         protected = self.request.protection is not None and not self.request.prefix.strip()
         for one in (one for some in self.lines for one in some):
             literal = one.spoken or one.formula or any(part.literal for part in one.parts)
-            copied = has_number(one.text) or has_name(one.text, self.request.direction.source)
+            copied = has_number(one.text) or has_name(one.text, self._source_of(one.text))
             yield one.text, one.end, not (protected and (literal or copied))
 
     def translations(self, plain: Sequence[Translation], translate: Translate) -> list[Translation]:
@@ -183,8 +186,8 @@ class Sifted:
         literal = self._carried(translate, protection, [one.text for one in parts if one.literal])
         waiting, ready = iter(literal), iter(plain)
         found = [next(waiting if one.literal else ready) for one in parts]
-        language = self.request.direction.source
-        lost = [_Lost.of(one, language) for one in found]
+        languages = [self._source_of(one.source) for one in found]
+        lost = [_Lost.of(one, language) for one, language in zip(found, languages, strict=True)]
         for numbers, names in ((True, False), (False, True), (True, True)):
             again = [
                 n
@@ -193,11 +196,12 @@ class Sifted:
             ]
             if not again:
                 continue
-            patterns = (*protection.patterns, *(NAMES[language] if names else ()))
+            known = [one for n in again if names for one in NAMES[languages[n]]]
+            patterns = (*protection.patterns, *dict.fromkeys(known))
             stricter = Protection(patterns, numbers="all" if numbers else "free")
             made = self._carried(translate, stricter, [found[n].source for n in again])
             for n, one in zip(again, made, strict=True):
-                if (still := _Lost.of(one, language)) < lost[n]:
+                if (still := _Lost.of(one, languages[n])) < lost[n]:
                     found[n], lost[n] = one, still
         return [one.told(made) for one, made in zip(lost, found, strict=True)]
 
@@ -306,7 +310,7 @@ def _line(
     """A line of a text, in parts if it has direct speech, and in none if it is of a letter."""
     if formula is not None:
         return _Line(text, end, (), formula=formula)
-    languages = (request.direction.source, request.direction.target)
+    languages = request.languages_of(text)
     spoken = SpokenLine.of(text, languages, normaliser)
     texts = spoken.pieces() if spoken else [text]
     return _Line(text, end, tuple(_part(one, protection) for one in texts), spoken)
@@ -321,7 +325,7 @@ def _formulas(
     several = not isinstance(options, BeamOptions) or options.n_best > 1
     if not normaliser.name or request.terms is not None or several:
         return [None] * len(lines)
-    languages = (request.direction.source, request.direction.target)
+    languages = request.languages_of(" ".join(line for line, _ in lines))
     return letter_formulas([line for line, _ in lines], languages)
 
 
