@@ -19,6 +19,7 @@ from allyouneed.data.corpus import Corpus
 from allyouneed.data.root import VARIABLE, data_root
 from allyouneed.data.sizes import corpus_size, text_size
 from allyouneed.errors import DataError
+from allyouneed.model_folder.folder import bundled_models
 from allyouneed.training.memory import process_memory
 from allyouneed.training.outline import outline
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -52,7 +53,8 @@ def test_every_packaged_recipe_is_answered_at_once(name: str, tmp_path: Path) ->
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert seconds < PROCESSOR_S
     assert list(tmp_path.iterdir()) == []
-    if init := load_recipe(name).training.init:  # another run makes it; the shape is its shape
+    init = load_recipe(name).training.init
+    if init and init not in bundled_models():  # another run makes it; the shape is its shape
         assert done.returncode == 1
         assert done.stderr.startswith(f"error: training.init: there is no model {init!r}")
         return
@@ -65,7 +67,7 @@ def test_every_packaged_recipe_is_answered_at_once(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", packaged_recipes())
 def test_the_parameters_are_those_of_the_model(name: str) -> None:
     recipe = load_recipe(name)
-    if recipe.training.init:
+    if recipe.training.init:  # it may be the model of a run that was not made here
         recipe = load_recipe(name, ["training.init=en-de"])
     told = outline(recipe)
     with torch.device("meta"):

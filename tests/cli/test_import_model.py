@@ -38,7 +38,9 @@ def test_the_format_is_told_by_what_lies_there(
         return formats.ModelFolder(into, config, None)  # type: ignore[arg-type]
 
     marian = formats.FORMATS["marian"]
-    monkeypatch.setitem(formats.FORMATS, "marian", formats.Format(marian.what, marian.holds, read))
+    monkeypatch.setitem(
+        formats.FORMATS, "marian", formats.ModelFormat(marian.what, marian.holds, read)
+    )
     called = call("import", tmp_path / "opus", "--into", tmp_path / "new")
     assert (called.code, called.out) == (0, "")
     assert called.err == (
