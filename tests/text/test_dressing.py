@@ -15,7 +15,17 @@ from allyouneed.text.dressing import Dresser
         ("“Hello,” she said.", "German", '"Hallo", sagte sie.', "„Hallo“, sagte sie."),
         ('"Hello," she said.', "German", '"Hallo", sagte sie.', '"Hallo", sagte sie.'),
         ("„Hallo“, sagte sie.", "en", '"Hello," she said.', "“Hello,” she said."),
-        ("“Hello,” she said.", "fr", '"Bonjour", dit-elle.', "«Bonjour», dit-elle."),
+        ("“Hello,” she said.", "fr", '"Bonjour", dit-elle.', "«\u00a0Bonjour\u00a0», dit-elle."),
+        (
+            "“No!” – “Yes?”",
+            "fr",
+            '" Non ! " - "Oui ?"',
+            "«\u00a0Non\u00a0!\u00a0» – «\u00a0Oui\u00a0?\u00a0»",
+        ),
+        ('"No!"', "fr", '" Non ! "', '"Non !"'),
+        ("It’s 50%.", "fr", "C'est 50 %.", "C’est 50\u00a0%."),
+        ("Is it 50%?", "fr", "C'est 50 % ?", "C'est 50 % ?"),
+        ("“Yes,” he said.", "es", '"Sí", dijo.', "«Sí», dijo."),
         ("“Hello,” she said.", "Klingon", '"nuqneH"', '"nuqneH"'),
         ("„Das geht nicht“", "English", '"That can\'t be."', "“That can't be.”"),
         ("Das ist Toms’ Haus.", "English", "It's Tom's house.", "It’s Tom’s house."),
@@ -64,13 +74,16 @@ def test_what_has_to_begin_a_translation_stays_exact() -> None:
 
 
 @given(
-    st.text(alphabet="a1'\"-., ", max_size=25),
+    st.text(alphabet="a1'\"-., ?¿", max_size=25),
     st.lists(st.integers(0, 25), max_size=6),
-    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain", "so... it", "“x,” y"]),
+    st.sampled_from(["“x”", "‘x’ – …", "1–2 ’", "plain", "so... it", "“x,” y", '"¿x?"']),
+    st.sampled_from(["German", "French"]),
 )
-def test_pieces_joined_are_the_whole(text: str, cuts: list[int], source: str) -> None:
+def test_pieces_joined_are_the_whole(
+    text: str, cuts: list[int], source: str, language: str
+) -> None:
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    dresser = Dresser(source, "German")
+    dresser = Dresser(source, language)
     pieces = [dresser.add(text[a:b]) for a, b in pairwise(bounds)]
     joined = "".join(pieces) + dresser.end()
-    assert joined == Dresser(source, "German").whole(text)
+    assert joined == Dresser(source, language).whole(text)

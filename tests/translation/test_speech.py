@@ -182,7 +182,51 @@ def test_alternatives_are_joined_by_rank() -> None:
     assert [one.text for one in found.alternatives] == ['"Nein", sagte er.'] * 2
 
 
-@pytest.mark.parametrize("languages", [("en", "fr"), ("", ""), ("fr", "de")])
+@pytest.mark.parametrize(
+    ("line", "languages", "known", "text"),
+    [
+        (
+            "He asked, “Where is it?”",
+            ("en", "fr"),
+            {"Where is it?": "Où est-ce ?", 'He asked, "No."': 'Il a demandé, " Non ".'},
+            "Il a demandé\u00a0: «\u00a0Où est-ce\u00a0?\u00a0»",
+        ),
+        (
+            '"I know," he said.',
+            ("en", "fr"),
+            {"I know.": "Je sais.", '"No," he said.': '"Non", dit-il.'},
+            '"Je sais", dit-il.',
+        ),
+        (
+            'He said, "I know."',
+            ("en", "es"),
+            {"I know.": "Lo sé.", 'He said, "No."': 'Dijo: "No".'},
+            'Dijo: "Lo sé".',
+        ),
+        (
+            "« Je sais », dit-il.",
+            ("fr", "en"),
+            {"Je sais.": "I know.", '"Non", dit-il.': '"No," he said.'},
+            "“I know,” he said.",
+        ),
+        (
+            "Dijo: «¿Dónde está?»",
+            ("es", "en"),
+            {"¿Dónde está?": "Where is it?", 'Dijo: "No."': 'He said, "No."'},
+            "He said, “Where is it?”",
+        ),
+    ],
+)
+def test_speech_in_french_and_spanish(
+    line: str, languages: tuple[str, str], known: Mapping[str, str], text: str
+) -> None:
+    found, _ = translated(line, known, languages)
+    assert found.text == text
+    assert len(found.word_confidences) == len(text.split())
+    assert max(n for _, n in found.alignment or ()) < len(text.split())
+
+
+@pytest.mark.parametrize("languages", [("en", "it"), ("", ""), ("it", "de")])
 def test_other_languages_are_read_as_they_are(languages: tuple[str, str]) -> None:
     line = '"No," he said.'
     found, asked = translated(line, {line: "so"}, languages)

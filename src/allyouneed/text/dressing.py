@@ -15,14 +15,13 @@ from functools import cache
 from allyouneed.text.edges import END_MARKS, asks_or_exclaims, with_end
 from allyouneed.text.language_names import code_of
 
-# Opening and closing outer quote, opening and closing inner quote. French quotes have no space
-# inside here, so that the number of words, and with it the word alignment, does not change.
+# Opening and closing outer quote, opening and closing inner quote.
 QUOTES = {
     "cs": "„“‚‘",
     "de": "„“‚‘",
     "en": "“”‘’",
     "es": "«»“”",
-    "fr": "«»“”",
+    "fr": "«»“”",  # the outer ones have a space inside
     "it": "«»“”",
     "nl": "“”‘’",
     "pl": "„”«»",
@@ -38,9 +37,11 @@ QUOTES = {
 }
 # A comma follows the closing quote here: „Ja“, sagte sie. In English it stands before the quote.
 COMMA_OUTSIDE = ("cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ro", "ru", "sv", "uk")
+_SPACE = "\u00a0"  # inside of French quotes and before French marks
 LAST_WORD = 12  # characters before the end marks: whether they are an abbreviation counts
 _TAIL = "\"'.,- "  # characters at the end whose form depends on the text that follows
 _MARK = re.compile(r"[¿¡]|,\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
+_FRENCH_MARK = re.compile(_MARK.pattern.replace('|\\"|', '| *\\" *|') + "| (?=[?!:;%])")
 
 
 _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
@@ -61,6 +62,12 @@ class Marks:
     ellipsis: bool = False
     dots: frozenset[int] = frozenset()
     comma_inside: bool = False
+
+    @property
+    def is_typographic(self) -> bool:
+        """Whether one is a quote, an apostrophe, a dash or an ellipsis of printed text."""
+        single = self.inner_quotes or self.apostrophes
+        return self.quotes or single or self.dashes or self.ellipsis
 
     @classmethod
     def of(cls, source: str) -> "Marks":
@@ -103,8 +110,11 @@ class Dresser:
         beginning is not changed."""
         self.marks = Marks.of(source)
         self._language = _code(language)
+        self._french = self._language == "fr"
+        self._mark = _FRENCH_MARK if self._french else _MARK
         self._signs = self._language != "es" and ("¿" in source or "¡" in source)
-        self._nothing_to_do = self.marks is NO_MARKS and not self._signs
+        quoted = self._french and '"' in source
+        self._nothing_to_do = self.marks is NO_MARKS and not self._signs and not quoted
         self._quotes = QUOTES.get(self._language, "")
         self._comma_outside = self.marks.comma_inside and self._language in COMMA_OUTSIDE
         self._pair = sum(map(source.count, '"“”„‟«»〝')) == 2
@@ -147,7 +157,7 @@ class Dresser:
 
     def _up_to(self, end: int) -> str:
         pieces: list[str] = []
-        for mark in _MARK.finditer(self._text, self._done):
+        for mark in self._mark.finditer(self._text, self._done):
             if mark.end() > end:
                 break
             pieces += (self._text[self._done : mark.start()], self._kept_or_dressed(mark))
@@ -161,15 +171,17 @@ class Dresser:
         return mark[0] if mark.start() < self._exact else dressed
 
     def _dressed(self, mark: re.Match[str]) -> str:
-        match mark[0]:
+        match mark[0].strip() or mark[0]:
             case "¿" | "¡":
                 return "" if self._signs else mark[0]
+            case " ":
+                return _SPACE if self.marks.is_typographic else mark[0]
             case ',"' | ',",':
                 self._open = False
-                closing = self._quotes[1] if self.marks.quotes and self._quotes else '"'
+                closing = self._closing if self.marks.quotes and self._quotes else '"'
                 return f"{closing}," if self._comma_outside else f",{closing}{mark[0][2:]}"
             case '"':
-                return self._quote(mark) + ("," if self._lacks_comma(mark) else "")
+                return self._quote(mark)
             case "'":
                 return self._single(mark)
             case "-":
@@ -180,11 +192,21 @@ class Dresser:
                     return dots
                 return "…" if self.marks.ellipsis else "..."
 
+    @property
+    def _closing(self) -> str:
+        return (_SPACE if self._french else "") + self._quotes[1]
+
     def _quote(self, mark: re.Match[str]) -> str:
-        if not (self.marks.quotes and self._quotes):
-            return mark[0]
+        begin, end = self._bounds(mark)
         self._open = self._opens(mark, self._open)
-        return self._quotes[0] if self._open else self._quotes[1]
+        opening, closing = '"', '"'
+        if self.marks.quotes and self._quotes:
+            opening = self._quotes[0] + (_SPACE if self._french else "")
+            closing = self._closing
+        before, after = self._text[mark.start() : begin], self._text[end : mark.end()]
+        if self._open:  # the spaces that the model may have written inside are left out
+            return before + opening + ("," if self._lacks_comma(mark) else "")
+        return closing + ("," if self._lacks_comma(mark) else "") + after
 
     def _single(self, mark: re.Match[str]) -> str:
         marks, inner = self.marks, self._quotes[2:]
@@ -200,7 +222,7 @@ class Dresser:
 
     def _lacks_comma(self, mark: re.Match[str]) -> bool:
         """Whether a closing quote lacks the comma that its source, of two quotes, has."""
-        begin, end = mark.span()
+        begin, end = self._bounds(mark)
         if not (self._comma_outside and self._pair) or not self._text[:begin][-1:].isalnum():
             return False
         return self._text[end : end + 1] == " " and self._text[end + 1 : end + 2].islower()
@@ -214,5 +236,12 @@ class Dresser:
         return may_open if may_open != may_close else not is_open
 
     def _around(self, mark: re.Match[str]) -> tuple[str, str]:
-        begin, end = mark.span()
+        begin, end = self._bounds(mark)
         return self._text[begin - 1 : begin] if begin else "", self._text[end : end + 1]
+
+    @staticmethod
+    def _bounds(mark: re.Match[str]) -> tuple[int, int]:
+        """The place of a mark, without spaces around it."""
+        bare = mark[0].lstrip(" ")
+        begin = mark.end() - len(bare)
+        return begin, begin + len(bare.rstrip(" "))

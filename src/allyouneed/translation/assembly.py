@@ -24,7 +24,7 @@ from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segmenter
 from allyouneed.translation.terms.use import TermUse, unused_note
-from allyouneed.translation.words import WordCounter
+from allyouneed.translation.words import WordCounter, same_words, spread
 
 CUT_OFF = "stopped at the length limit before the end of a sentence"
 
@@ -92,7 +92,9 @@ def put_together(
     return replace(
         texts[0],
         alternatives=tuple(texts) if wanted > 1 else (),
-        alignment=joined_alignment(cut, found, segmenter.tokenizer) if request.alignments else None,
+        alignment=_alignment(source, cut, found, segmenter, request)
+        if request.alignments
+        else None,
     )
 
 
@@ -133,7 +135,7 @@ def _one_way(
                 count = len(hypothesis.ids) - given
                 doubtful = doubtful_words(sure[1], written)
                 sentences.append(SentenceConfidence(segment.text, text, sure[0], count, doubtful))
-                words.append(sure[1])
+                words.append(spread(sure[1], written, text))
         texts += (segment.before, text, segment.after)
         for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
             if not use.used:
@@ -189,10 +191,18 @@ def best_combinations(
     return [way for _, way in best]
 
 
-def joined_alignment(cut: Cut, found: Sequence[Found], tokenizer: AnyTokenizer) -> Alignment:
+def _alignment(
+    text: str,
+    cut: Cut,
+    found: Sequence[Found],
+    segmenter: Segmenter,
+    request: TranslationRequest,
+) -> Alignment:
     """The alignments of the segments as one alignment, which counts words through the whole
     text."""
     source, target = WordCounter(), WordCounter()
+    tokenizer, given = segmenter.tokenizer, request.searched.given
+    dresser = segmenter.dresser(text, request.prefix.lstrip(), request.direction.target)
     waiting = iter(found)
     links: list[tuple[int, int]] = []
     for segment in cut.segments:
@@ -200,10 +210,13 @@ def joined_alignment(cut: Cut, found: Sequence[Found], tokenizer: AnyTokenizer) 
         target.add(segment.before)
         if segment.text:
             one = next(waiting)
+            written = one.text(one.hypotheses[0], tokenizer, given)
+            finished = segment.finished(written, dresser)
+            numbers = same_words(written, finished)
             words = one.alignment.words if one.alignment else ()
-            links += [(source.next + i, target.next + j) for i, j in words]
+            links += [(source.next + i, target.next + numbers[j]) for i, j in words]
             source.add(segment.text)
-            target.add(tokenizer.target.decode(one.hypotheses[0].ids).strip())
+            target.add(finished)
         source.add(segment.after)
         target.add(segment.after)
     return tuple(links)

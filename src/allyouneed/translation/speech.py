@@ -21,12 +21,18 @@ from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup.rewriting import Rewriting
 from allyouneed.translation.result import Translation
-from allyouneed.translation.words import words_at
+from allyouneed.translation.words import same_words, spread, words_at
 
-STAND_INS = {"en": ("No", "Yes", "Tom"), "de": ("Nein", "Ja", "Tom")}
+STAND_INS = {
+    "en": ("No", "Yes", "Tom"),
+    "de": ("Nein", "Ja", "Tom"),
+    "fr": ("Non", "Oui", "Tom"),
+    "es": ("No", "Sí", "Tom"),
+}
 """Speech of one word, by language, each at the place of its translations: models copy the quotes
 around it, and know who said it."""
-_COLON = ("de",)  # a colon, and no comma, stands before speech here
+_COLON = {"de": ":", "fr": " :", "es": ":"}  # it, and no comma, stands before speech here
+_STOP_OUTSIDE = ("es",)  # a full stop stands behind the closing quote here
 _WORD = re.compile(r"\S+")
 _QUOTED = re.compile(r'"([^"]*)"')
 _AFTER = re.compile(r"[\s,.-]*")  # marks between speech and the words after it
@@ -194,7 +200,7 @@ class SpokenLine:
         """The places of speech in the translation of its report; None if they are not sure."""
         standing = said[:-1] if sentence.last_goes_on else said
         word = STAND_INS[self.target][number]
-        quoted = [one for one in _QUOTED.finditer(frame) if one[1].strip(",.!?") == word]
+        quoted = [one for one in _QUOTED.finditer(frame) if one[1].strip(" ,.!?¿¡") == word]
         if len(quoted) != len(standing):
             return None
         puts = []
@@ -204,9 +210,9 @@ class SpokenLine:
             before = '"'
             bare = frame[:begin].rstrip(" ,:")
             if self.target in _COLON and bare[-1:].isalnum():
-                begin, before = len(bare), ': "'
+                begin, before = len(bare), f'{_COLON[self.target]} "'
             if not frame[end:].strip(END_MARKS + ", "):
-                puts.append(_Put(begin, len(frame), before, length, f'{mark or "."}"'))
+                puts.append(_Put(begin, len(frame), before, length, self._end(mark)))
                 continue
             after = _AFTER.match(frame, end)
             end = after.end() if after else end
@@ -216,8 +222,13 @@ class SpokenLine:
         if sentence.last_goes_on:
             length, mark = _without_mark(said[-1])
             end = len(frame.rstrip(END_MARKS))
-            puts.append(_Put(end, len(frame), ', "', length, f'{mark or "."}"'))
+            puts.append(_Put(end, len(frame), ', "', length, self._end(mark)))
         return puts
+
+    def _end(self, mark: str) -> str:
+        """The end of a sentence whose last words are speech, from the end mark of the speech."""
+        outside = self.target in _STOP_OUTSIDE and mark in ("", ".")
+        return '".' if outside else f'{mark or "."}"'
 
     def _translation(
         self, begin: int, typed: str, signs: Sequence[_Sign], made: Sequence[Translation]
@@ -235,28 +246,38 @@ class SpokenLine:
         confidence, tokens = confidence_of(each), sum(one.tokens for one in each)
         doubtful = tuple(word for one in each for word in one.doubtful if word in text)
         aligned = all(one.alignment is not None for one in made)
-        sure = [[one.sure for one in word if one.sure is not None] for word in words]
+        sure: list[list[float]] = []
+        for word in words:
+            own = [one.sure for one in word if one.sure is not None]
+            alone = not any(one.text.isalnum() for one in word)  # a mark, as before French speech
+            sure.append(sure[-1] if alone and not own and sure else own)
         dressed = self.normaliser.dresser(self.line, self.target).whole(text)
+        numbers = same_words(text, dressed)
         return Translation(
             source=typed,
             text=typed[: len(typed) - len(bare)] + dressed,
             **scored_tokens(made),
-            alignment=self._alignment(begin, typed, words) if aligned else None,
+            alignment=self._alignment(begin, typed, words, numbers) if aligned else None,
             notes=tuple(notes),
             confidence=confidence,
             sentence_confidences=()
             if confidence is None
             else (SentenceConfidence(bare, text, confidence, tokens, doubtful),),
-            word_confidences=tuple(map(min, sure)) if all(sure) else (),
+            word_confidences=spread(tuple(map(min, sure)), text, dressed) if all(sure) else (),
         )
 
     def _alignment(
-        self, begin: int, typed: str, words: Sequence[Sequence[_Sign]]
+        self,
+        begin: int,
+        typed: str,
+        words: Sequence[Sequence[_Sign]],
+        numbers: Sequence[int],
     ) -> tuple[tuple[int, int], ...]:
-        """The word alignment of a sentence, which is typed at the place `begin` of the line."""
+        """The word alignment of a sentence, which is typed at the place `begin` of the line.
+        `numbers` are those of the words of its translation."""
         ties = [
             (self.plain.typed(place, place + 1), n)
-            for n, word in enumerate(words)
+            for n, word in zip(numbers, words, strict=True)
             for place in {place for sign in word for place in sign.places}
         ]
         sources = words_at(typed, [(b - begin, e - begin) for (b, e), _ in ties])

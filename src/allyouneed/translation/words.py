@@ -30,6 +30,36 @@ class WordCounter:
             self.inside_word = not piece[-1].isspace()
 
 
+def same_words(before: str, after: str) -> Sequence[int]:
+    """The number in `after` of each word of `before`. The texts have the same letters and digits;
+    marks may be others, and may stand as words of their own."""
+    words, others = before.split(), after.split()
+    if len(words) == len(others):
+        return range(len(words))
+    places = [n for n, word in enumerate(others) for _ in filter(str.isalnum, word)]
+    numbers, seen, last = [], 0, -1
+    for word in words:
+        count = sum(map(str.isalnum, word))
+        last = places[seen] if count and seen < len(places) else min(last + 1, len(others) - 1)
+        numbers.append(last)
+        seen += count
+    return numbers
+
+
+def spread(values: Sequence[float], before: str, after: str) -> tuple[float, ...]:
+    """The values of the words of `after`, from those of the words of `before` (`same_words`). A
+    mark that stands alone has the value of the word before it, or behind it at the beginning."""
+    numbers = same_words(before, after)
+    count = len(after.split())
+    if len(values) != len(numbers) or len(values) == count:
+        return tuple(values)
+    found = dict(zip(numbers, values, strict=True))
+    every: list[float] = []
+    for n in range(count):
+        every.append(found.get(n, every[-1] if every else values[0]))
+    return tuple(every)
+
+
 def word_numbers(tokenizer: AnyTokenizer, ids: Sequence[int]) -> list[int]:
     """The number of the word of each token; -1 for white space and for tokens without text, such as
     the end token."""
