@@ -2150,7 +2150,7 @@ var Section = class {
   /**
    * @param {string} title
    * @param {(context: Context) => Part} makePart
-   * @param {{controls?: HTMLElement | null, folded?: boolean}} [options]  folded: on demand
+   * @param {{controls?: HTMLElement | null, folded?: boolean}} [options]  folded: closed until the user opens it
    */
   constructor(title, makePart, { controls = null, folded: folded2 = false } = {}) {
     this.makePart = makePart;
@@ -2159,7 +2159,7 @@ var Section = class {
     this.element = folded2 ? make("details", { class: "section folded" }, make("summary", {}, make("h2", {}, title)), controls, this.panes) : make("section", { class: "section" }, title ? make("h2", {}, title) : null, controls, this.panes);
     if (folded2) this.element.addEventListener("toggle", () => this.update());
   }
-  /** One part for each sentence. @param {Context[]} contexts */
+  /** Replaces the parts by new ones, one for each sentence. @param {Context[]} contexts */
   fill(contexts) {
     this.parts = contexts.map(this.makePart);
     put(this.panes, ...this.parts.map(({ element }) => make("div", { class: "pane" }, element)));
@@ -2460,12 +2460,12 @@ var Study = class {
   /** @type {Moment[]} */
   history = [];
   now = 0;
-  /** What each head does when it alone is off, as far as asked. @type {Map<string, Effect>} */
+  /** For each head that was asked for: the effect of switching this head alone off. @type {Map<string, Effect>} */
   effects = /* @__PURE__ */ new Map();
   effectsAsked = 0;
   /** Why not every head could be measured. */
   effectsProblem = "";
-  /** The translations of the other parts of a long text, as far as asked. @type {Map<number, string>} */
+  /** The translations, so far, of the other parts of a long text. @type {Map<number, string>} */
   partTexts = /* @__PURE__ */ new Map();
   #partsAsked = false;
   /** @type {Map<string, Promise<any>>} */
@@ -2488,7 +2488,7 @@ var Study = class {
   #tell() {
     for (const listener of this.#listeners) listener();
   }
-  /** Ends the study: answers that still arrive are ignored, listeners are not called, nothing more is asked. */
+  /** Ends the study: it asks nothing more, ignores answers that still arrive, and calls no listener. */
   close() {
     this.#request = nextRequest();
     this.#listeners.clear();
@@ -2501,7 +2501,8 @@ var Study = class {
     return this.#translate();
   }
   /**
-   * Moves to a new state. Joined changes (the letters of a sentence being typed) make one moment.
+   * Moves to a new state. Changes that are joined, such as the letters of a sentence being typed, are
+   * undone together, as one moment of the history.
    * @param {State} state @param {string} label @param {boolean} [joined]
    */
   change(state, label2, joined2 = false) {
@@ -2590,13 +2591,14 @@ var Study = class {
       arrays: Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, tensor(array)]))
     }));
   }
-  /** Whether this question about the shown translation can be answered; a saved page may lack the answer. @param {string} kind @param {Record<string, unknown>} payload */
+  /** Whether this question about the shown translation can be answered. A saved page has only some of the answers. @param {string} kind @param {Record<string, unknown>} payload */
   holds(kind, payload) {
     return !this.ask.holds || this.ask.holds(kind, { id: this.translation?.id, ...payload });
   }
   /**
-   * Translates the other parts of a long text, one after the other, so that other questions get their
-   * turn; ends early when something newer is translated. A saved page may not hold them.
+   * Translates the other parts of a long text, one after the other, so that other questions are
+   * answered in between. Ends early when something newer is translated. Parts whose translations a
+   * saved page lacks are left out.
    */
   async translateParts() {
     const count = this.translation?.parts?.length ?? 0;
@@ -2616,8 +2618,8 @@ var Study = class {
     }
   }
   /**
-   * Measures every head's effect, one after the other, so that other questions get their turn, until
-   * done or until something newer is translated.
+   * Measures every head's effect, one head after the other, so that other questions are answered in
+   * between. Ends early when something newer is translated.
    * @param {import("./protocol.js").Config} config
    */
   async measureEffects(config) {
@@ -2759,7 +2761,7 @@ var App = class {
     this.bar = about.only ? null : keptInSight(contexts, this.sections[0].element);
     this.refresh();
   }
-  /** Redraws everything, once, however many things have changed. */
+  /** Redraws everything once, even after several changes. */
   refresh() {
     if (this.#waiting) return;
     this.#waiting = true;
