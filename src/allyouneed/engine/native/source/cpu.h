@@ -21,7 +21,7 @@ inline std::string features() {
   const auto add = [&](unsigned word, int bit, const char* name) {
     if (word >> bit & 1) names += std::string(names.empty() ? "" : " ") + name;
   };
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return names;  // no OSXSAVE: vectors are not saved
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return names;  // vectors are not saved
   unsigned saved, high;
   asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
   // The registers that the system saves when it switches threads: AVX, AVX-512.
