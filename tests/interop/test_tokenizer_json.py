@@ -14,7 +14,7 @@ from allyouneed.text.normaliser import PlainMarks
 
 tokenizers = pytest.importorskip("tokenizers")
 Ids = Callable[[str], list[int]]
-LETTERS = "ab \t\u00a0\n“”’—–…\u00ade\u0301ﬁ-\u200b1«»5é"
+LETTERS = "abAB.!?( \t\u00a0\n“”’—–…\u00ade\u0301ﬁ-\u200b1«»5é"
 
 
 @pytest.fixture(scope="module")

@@ -18,13 +18,31 @@ from allyouneed.text.tokenizer import Tokenizer
 
 _SPACE = SPACES + LINE_ENDS
 _LETTER = r"[\p{L}\p{N}_]"  # Python's \w; the library's \w also matches accents
+_ALPHABETIC = r"[\p{L}\p{Nl}\p{No}]"  # Python's \w without digits and "_"
+# A French guillemet with the space inside.
+_GUILLEMET = (
+    rf"(?<![^{_SPACE}(\[{{'’—–-])«[{SPACES}]+"
+    rf"|(?<![{_SPACE}{UNSEEN}])[{SPACES}]+»(?![^{_SPACE}.,;:!?)\]}}…—–-])"
+)
+# Two sentences without a space between them, up to the mark of the first one.
+_GLUED = (
+    rf"(?:^[A-ZÀ-Þ]|(?<!{_LETTER}|\.))[a-zß-ÿ]++\K[.]"
+    rf"(?=[A-ZÀ-Þ][a-zß-ÿ]*+(?!{_LETTER}|\.{_LETTER}|\())"
+)
 _NFC = {"type": "NFC"}
+
+
+def _replaced(pattern: str, content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+
+
 NORMALISERS: dict[str, list[dict[str, Any]]] = {
     "plain-marks": [
         _NFC,
         *(
-            {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+            _replaced(pattern, content)
             for pattern, content in (
+                (_GUILLEMET, '"'),
                 (rf"(?<={_LETTER})[—―](?={_LETTER})", " - "),
                 (f"[{UNSEEN}]*[{_SPACE}][{_SPACE}{UNSEEN}]*", " "),
                 (f"[{UNSEEN}]+", ""),
@@ -35,6 +53,13 @@ NORMALISERS: dict[str, list[dict[str, Any]]] = {
             )
         ),
         _NFC,
+        *(
+            _replaced(pattern, content)
+            for pattern, content in (
+                (rf"(?<={_ALPHABETIC}\.\.)\.(?={_ALPHABETIC})", ". "),
+                *((_GLUED.replace("[.]", f"[{mark}]"), f"{mark} ") for mark in ".!?"),
+            )
+        ),
         {"type": "Strip", "strip_left": True, "strip_right": True},
     ]
 }

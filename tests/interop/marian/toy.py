@@ -410,7 +410,7 @@ class Reference:
         return target
 
 
-def teach_to_copy(folder: Any, steps: int = 400) -> None:
+def teach_to_copy(folder: Any, steps: int = 600) -> None:
     """Trains the model of this folder until it says its source again, and saves it there."""
     import torch
     from safetensors.torch import save_file
