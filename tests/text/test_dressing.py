@@ -25,6 +25,7 @@ from allyouneed.text.dressing import Dresser
         ('"No!"', "fr", '" Non ! "', '"Non !"'),
         ("It’s 50%.", "fr", "C'est 50 %.", "C’est 50\u00a0%."),
         ("Is it 50%?", "fr", "C'est 50 % ?", "C'est 50 % ?"),
+        ("It’s ‘art’.", "es", 'Es "arte".', "Es «arte»."),
         ("“Yes,” he said.", "es", '"Sí", dijo.', "«Sí», dijo."),
         ("“Hello,” she said.", "Klingon", '"nuqneH"', '"nuqneH"'),
         ("„Das geht nicht“", "English", '"That can\'t be."', "“That can't be.”"),

@@ -103,6 +103,9 @@ def test_a_translation_ends_as_its_source(text: str, source: str, ended: str) ->
         ("Alto.", "Stop.", "es", "Alto."),
         ("¡Qué!", "What?!", "es", "¡Qué?!"),
         ("Hola.", "Hello!", "es", "Hola."),
+        ("¿Cómo instalar", "How to install", "es", "Cómo instalar"),
+        ("¡Tienes 3 mensajes.", "You have 3 messages.", "es", "Tienes 3 mensajes."),
+        ("¿Es verdad?", "Is it true", "es", "¿Es verdad?"),
     ],
 )
 def test_ends_in_french_and_spanish(text: str, source: str, language: str, ended: str) -> None:

@@ -80,6 +80,7 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("Personne ne vient.", "Someone comes.", FR_EN),
         ("Elle est partie sans moi.", "She left with me.", FR_EN),
         ("Jamais !", "Always!", FR_EN),
+        ("DÉFENSE DE FUMER", "SMOKING", FR_EN),
         ("Ni toi ni moi.", "You and me.", FR_EN),
         ("Je sais que ce n'est pas vrai.", "I know that it's true.", FR_EN),
         ("J'ai pas faim et je n'ai aucune envie.", "I am not hungry and I want to.", FR_EN),

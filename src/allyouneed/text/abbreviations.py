@@ -1,4 +1,5 @@
-"""Words before a full stop that does not end a sentence, in English and German."""
+"""Words before a full stop that does not end a sentence, in English, German, French
+and Spanish."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -12,6 +13,8 @@ NEVER_LAST = _words(
     messrs mme mlle cf approx vs viz ft
     hr hrn fr frl dipl ing univ vgl sog geb gest bzw bspw ca evtl ggf inkl exkl zzgl bes allg
     insb mio mrd hl
+    mmes mlles mgr sr sra srta sres sras dra dres dña gral ud uds vd vds lic avda
+    p.ex p.ej ej c.-à-d
     e.g i.e z.b d.h u.a s.o s.u u.u o.ä i.d.r v.a m.e z.t o.g
     """
 )
@@ -21,6 +24,7 @@ BEFORE_NUMBERS = _words(
     """
     no nos nr nrn fig figs vol ch chap sec eq p pp par tel art abs abb kap bd ziff anm tab
     jan feb mar apr jun jul aug sep sept oct okt nov dec dez
+    janv févr avr juil déc ene abr dic núm pág págs teléf
     """
 )
 
@@ -49,6 +53,7 @@ AFTER_ORDINALS = _words(
 OPENERS = _words(
     """
     The He She It They We You I This That These Those There But And If When What Who Why How
+    Il Elle Ils Elles Nous Vous Je On Él Ella Ellos Ellas Nosotros Yo Pero Mais
     Der Die Das Er Sie Es Wir Ihr Ich Ein Eine Aber Und Wenn Was Wer Warum Wie Dies Diese Dieser
     """
 )

@@ -130,10 +130,12 @@ class Dresser:
 
     def certain(self, text: str, sentence: str) -> int:
         """The number of characters of the growing translation of a sentence that `ended` will not
-        change. A Spanish question may get a sign at its beginning."""
-        if self._language == "es" and asks_or_exclaims(sentence):
-            return 0
-        return max(0, len(text.rstrip(END_MARKS)) - LAST_WORD) if self._quotes else len(text)
+        change. A Spanish question may get a sign at its beginning, or lose it."""
+        count = max(0, len(text.rstrip(END_MARKS)) - LAST_WORD) if self._quotes else len(text)
+        if self._language != "es":
+            return count
+        signs = [place for place in map(text.find, "¿¡") if place >= 0]
+        return 0 if asks_or_exclaims(sentence) else min([count, *signs])
 
     def whole(self, text: str) -> str:
         """A whole translation with typographic marks."""
@@ -200,7 +202,7 @@ class Dresser:
         begin, end = self._bounds(mark)
         self._open = self._opens(mark, self._open)
         opening, closing = '"', '"'
-        if self.marks.quotes and self._quotes:
+        if (self.marks.quotes or self.marks.inner_quotes) and self._quotes:
             opening = self._quotes[0] + (_SPACE if self._french else "")
             closing = self._closing
         before, after = self._text[mark.start() : begin], self._text[end : mark.end()]

@@ -93,7 +93,8 @@ def with_end(text: str, source: str, language: str) -> str:
     An ellipsis and rows such as "?!" are taken from the source. A full stop, a question mark, a
     colon or a comma that the translation lacks is added. A full stop that the source lacks is left
     out, or becomes the colon or the comma of the source. French has a space before "?", "!", ":"
-    and ";". A Spanish question or exclamation gets the sign at its beginning.
+    and ";". A Spanish question or exclamation gets the sign at its beginning, and a text
+    without such an end loses it.
     """
     wide = language in ("ja", "zh")
     wanted = _end(source)
@@ -107,8 +108,10 @@ def with_end(text: str, source: str, language: str) -> str:
         elif text[-1:].isalnum():
             text = put(text, wanted.translate(_WIDE) if wide else wanted)
     elif found == "." and source[-1:].isalnum() and not _abbreviated(text):
-        return text[:-1]
-    return _opened(text) if language == "es" and asks_or_exclaims(source) else text
+        text = text[:-1]
+    if language != "es":
+        return text
+    return _opened(text) if asks_or_exclaims(source) else _without_lone_signs(text)
 
 
 def asks_or_exclaims(source: str) -> bool:
@@ -119,6 +122,14 @@ def asks_or_exclaims(source: str) -> bool:
 def _spaced(bare: str, marks: str) -> str:
     """The text with marks behind it, as French has them."""
     return f"{bare} {marks}" if marks[0] in "?!:;" and bare[-1:].isalnum() else bare + marks
+
+
+def _without_lone_signs(text: str) -> str:
+    """A Spanish text without the signs that begin a question or an exclamation that never ends."""
+    for sign, end in ("¿?", "¡!"):
+        if end not in text:
+            text = text.replace(sign, "")
+    return text
 
 
 def _opened(text: str) -> str:

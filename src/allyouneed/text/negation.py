@@ -13,7 +13,8 @@ _NEGATED = {
     # "ne ... jamais rien" and "ne ... ni ... ni" are one negation. "personne" needs its "ne".
     "fr": rf"(?:\b(?:personne|rien|jamais|nul|(?:pas une?|aucune?)(?: [\w'-]+){{,6}}) n(?:e\b|')"
     rf"|\bn(?:e\b|')(?:[^,;:.!?]*?\b(?:{_WITH_NE})\b)?(?:(?: de)? (?:{_WITH_NE}|ne)\b)*"
-    r"|\b(?:pas|rien|aucune?|ni|sans|non|interdite?s?)\b|(?<!\w )\bjamais\b)"
+    r"|\b(?:pas|rien|aucune?|ni|sans|non|interdite?s?|défense d(?:e |')\w+[eio]r)\b"
+    r"|(?<!\w )\bjamais\b)"
     r"(?:[^;:.!?]*?\bni\b(?: ne\b| aucune?\b)?)*",
     # "no ... nunca nada" is one negation.
     "es": rf"\b(?:no(?:(?!\bno\b)[^,;:.!?])*?\b(?:{_WITH_NO})|no"

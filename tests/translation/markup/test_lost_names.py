@@ -23,6 +23,13 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("I ❤️ Berlin 👍🏽", "en", ["❤️", "👍🏽"]),
         ("§ 5: a ≈ b", "de", ["§", "≈"]),
         ("Ich heiße Jörg Grün.", "de", ["Jörg Grün"]),
+        ("Le fichier rapport.pdf est là.", "fr", ["rapport.pdf"]),
+        ("M. Dupont et Mme Éluard", "fr", ["Dupont", "Éluard"]),
+        ("Je m’appelle Anne Martin.", "fr", ["Anne Martin"]),
+        ("au 12 rue de la Paix, 75002 Paris", "fr", ["12 rue de la Paix, 75002 Paris"]),
+        ("El Sr. García y la Sra. López", "es", ["García", "López"]),
+        ("Me llamo Ana Íñiguez.", "es", ["Ana Íñiguez"]),
+        ("en la calle Mayor 5, 28013 Madrid", "es", ["calle Mayor 5, 28013 Madrid"]),
     ],
 )
 def test_names(text: str, language: str, found: list[str] | int) -> None:
@@ -44,7 +51,10 @@ def test_names(text: str, language: str, found: list[str] | int) -> None:
         ("He has 3 dogs. They bark at 5 p.m. in the street.", "en"),
         ("Mr. President, e.g. this naïve idea costs $5.99.", "en"),
         ("I came home.Nobody was there.", "en"),
-        ("Goethestraße 5", "fr"),
+        ("Goethestraße 5", "it"),
+        ("Monsieur le Président, Madame la Ministre", "fr"),
+        ("Il a 3 enfants et habite au 2 dans la rue.", "fr"),
+        ("El Sr. Presidente vive en la plaza.", "es"),
     ],
 )
 def test_no_names(text: str, language: str) -> None:

@@ -27,6 +27,15 @@ _ROADS = (  # "221B Baker Street", "12 Park Road"
     rf"(?<![\w.,])\d+[A-Za-z]?\s(?:{_BIG}{_WORD}\s){{1,3}}(?:Street|St\.|Road|Rd\.|Avenue|Ave\.|"
     r"Lane|Drive|Square|Boulevard|Terrace|Crescent)(?!\w)"
 )
+_RUE = r"rue|avenue|av\.|boulevard|bd|place|quai|chemin|impasse|allée"
+_RUES = (  # "12 rue de la Paix, 75002 Paris"
+    rf"(?<![\w.,])\d+(?:\s(?:bis|ter))?,?\s(?:{_RUE})\s(?:(?:de|du|des|la|le|les)\s|[dl]['’])*"
+    rf"{_BIG}{_WORD}(?:[\s-]{_BIG}{_WORD})*(?:,?\s\d{{5}}\s{_BIG}{_WORD})?"
+)
+_CALLES = (  # "Calle Mayor 5, 28013 Madrid"
+    r"(?<!\w)(?i:calle|c/|avenida|avda\.|plaza|paseo)\s(?:(?:de|del|la|las|los|el)\s)*"
+    rf"{_BIG}{_WORD}(?:\s{_BIG}{_WORD})*,?\s{_NUMBER}(?:,?\s\d{{5}}\s{_BIG}{_WORD})?"
+)
 _FILES = (
     r"csv|docx?|epub|exe|gif|gz|html?|ini|jar|jpe?g|js|json|log|md|mp[34]|odt|pdf|php|png|po|pptx?|py|"
     r"rb|rtf|sh|sql|svg|toml|ts|tsv|txt|xlsx?|xml|ya?ml|zip"
@@ -44,7 +53,9 @@ _SYMBOLS = r"(?:[\u2190-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\U0001f3fb-\U00
 _OFFICES = (
     r"Botschafter|Bürgermeister|Direktor|Doktor|Dr|Prof|General|Gott|Hauptmann|Kanzler|Kapitän|Kommissar|"
     r"Lehrer|Minister|Nachbar|Oberst|Ober|Pfarrer|Präsident|Professor|Richter|Wachtmeister|\w+in|"
-    r"Ambassador|Chairman|Chancellor|Mayor|Minister|President|Right|Speaker"
+    r"Ambassador|Chairman|Chancellor|Mayor|Minister|President|Right|Speaker|"
+    r"Ambassadeur|Directeur|Directrice|Docteur|Juge|Maire|Ministre|Président|Présidente|Professeur|"
+    r"Alcalde|Alcaldesa|Director|Directora|Embajador|Juez|Ministro|Presidente|Profesor|Profesora"
 )
 _OWN = rf"(?!(?:{_OFFICES})(?!\w)){_BIG}{_WORD}"
 _MORE = rf"(?:\s{_BIG}{_WORD})*"  # nouns have no capital in English
@@ -53,6 +64,10 @@ _PEOPLE = {
     rf"(?<=\bDr\.\s)|(?<=\b[Nn]ame\sis\s)){_OWN}{_MORE}",
     "de": rf"(?:(?<=\bHerr\s)|(?<=\bHerrn\s)|(?<=\bFrau\s)|(?<=\bDr\.\s)|(?<=\bFamilie\s)){_OWN}"
     rf"|(?:(?<=\b[Ii]ch\sheiße\s)|(?<=\b[Nn]ame\sist\s)){_OWN}{_MORE}",
+    "fr": rf"(?:(?<=\bM\.\s)|(?<=\bMme\s)|(?<=\bMlle\s)|(?<=\bDr\s)|(?<=\bMonsieur\s)"
+    rf"|(?<=\bMadame\s)|(?<=\bm['’]appelle\s)){_OWN}{_MORE}",
+    "es": rf"(?:(?<=\bSr\.\s)|(?<=\bSra\.\s)|(?<=\bSrta\.\s)|(?<=\bDr\.\s)|(?<=\bDra\.\s)"
+    rf"|(?<=\b[Mm]e\sllamo\s)){_OWN}{_MORE}",
 }
 _FOREIGN = {  # words with letters that the language has in names alone
     "en": rf"(?<!\w)(?=[\w-]*[\u00c0-\u024f]){_BIG}{_WORD}{_MORE}",
@@ -60,16 +75,10 @@ _FOREIGN = {  # words with letters that the language has in names alone
     rf"\u00f8-\u00fb\u00fd-\u00ff]){_BIG}{_WORD}",
 }
 NAMES = {
-    language: (
-        _STREETS,
-        _ANYWHERE,
-        _ROADS,
-        *_IDENTIFIERS,
-        _SYMBOLS,
-        _PEOPLE[language],
-        _FOREIGN[language],
-    )
-    for language in _PEOPLE
+    "en": (_STREETS, _ANYWHERE, _ROADS, *_IDENTIFIERS, _SYMBOLS, _PEOPLE["en"], _FOREIGN["en"]),
+    "de": (_STREETS, _ANYWHERE, _ROADS, *_IDENTIFIERS, _SYMBOLS, _PEOPLE["de"], _FOREIGN["de"]),
+    "fr": (_ROADS, _RUES, *_IDENTIFIERS, _SYMBOLS, _PEOPLE["fr"]),
+    "es": (_ROADS, _CALLES, *_IDENTIFIERS, _SYMBOLS, _PEOPLE["es"]),
 }
 """The regular expressions of names, by the code of the language of the text."""
 _ANY = {language: re.compile("|".join(some)) for language, some in NAMES.items()}
@@ -80,12 +89,13 @@ _SIGNS = {
         r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Herr|Frau|Dr\.|Famil|ch heiße|ame ist"
         r"|[^\x00-\xa6\xa8-\xbfÄÖÜßäöü]"
     ),
+    "fr": re.compile(r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|M\. |Mme|Mlle|Dr |Monsieur|Madame|appelle"),
+    "es": re.compile(r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Sr\.|Sra\.|Srta\.|Dra?\.|e llamo"),
 }
 
 
 def names(text: str, language: str) -> Iterator[str]:
-    """The names in a text of a language, given by its code. Other languages than English and German
-    have none."""
+    """The names in a text of a language, given by its code. Languages without a table have none."""
     if language in _ANY and _SIGNS[language].search(text):
         for match in _ANY[language].finditer(text):
             yield match[0]
