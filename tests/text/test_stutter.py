@@ -18,6 +18,8 @@ from allyouneed.text.stutter import stutter
         ("Es sind die Hennen, die die Eier legen.", ""),
         ("He had had enough.", ""),
         ("A very very long day.", ""),
+        ("Nous nous levons, vous vous couchez.", ""),
+        ("Je vais chez chez moi.", "chez"),
         ("Nein, nein.", ""),
         ("", ""),
     ],
