@@ -22,6 +22,8 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("Herr Schäfer und Frau Dr. Özdemir", "de", ["Schäfer", "Özdemir"]),
         ("I ❤️ Berlin 👍🏽", "en", ["❤️", "👍🏽"]),
         ("§ 5: a ≈ b", "de", ["§", "≈"]),
+        ("§ a ≈ b", "fr", ["§", "≈"]),
+        ("J'aime ❤️ Paris 👍🏽", "fr", ["❤️", "👍🏽"]),
         ("Ich heiße Jörg Grün.", "de", ["Jörg Grün"]),
         ("Le fichier rapport.pdf est là.", "fr", ["rapport.pdf"]),
         ("M. Dupont et Mme Éluard", "fr", ["Dupont", "Éluard"]),

@@ -89,8 +89,13 @@ _SIGNS = {
         r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Herr|Frau|Dr\.|Famil|ch heiße|ame ist"
         r"|[^\x00-\xa6\xa8-\xbfÄÖÜßäöü]"
     ),
-    "fr": re.compile(r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|M\. |Mme|Mlle|Dr |Monsieur|Madame|appelle"),
-    "es": re.compile(r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Sr\.|Sra\.|Srta\.|Dra?\.|e llamo"),
+    "fr": re.compile(
+        r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|M\. |Mme|Mlle|Dr |Monsieur|Madame|appelle"
+        r"|[§\u2190-\U0001faff]"
+    ),
+    "es": re.compile(
+        r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|Sr\.|Sra\.|Srta\.|Dra?\.|e llamo|[§\u2190-\U0001faff]"
+    ),
 }
 
 
