@@ -65,6 +65,22 @@ def test_marks(source: str, language: str, written: str, dressed: str) -> None:
     assert Dresser(source, language).whole(written) == dressed
 
 
+@pytest.mark.parametrize(
+    ("sentence", "written", "text"),
+    [
+        ('The word "a" is old.', '"Das Wort ""a"" ist alt."', 'Das Wort "a" ist alt.'),
+        ('"A" is a word.', '"A" ist ""ein Wort"', '"A" ist ""ein Wort"'),
+        ("A is a word.", '"A" ist ein "Wort"', '"A" ist ein "Wort"'),
+    ],
+)
+def test_quotes_of_comma_separated_values(sentence: str, written: str, text: str) -> None:
+    dresser = Dresser(sentence, "de")
+    assert dresser.ended(written, sentence) == text
+    for length in range(len(written) + 1):
+        certain = dresser.certain(written[:length], sentence)
+        assert text.startswith(written[:certain])
+
+
 def test_one_dresser_serves_many_texts() -> None:
     dresser = Dresser("“", "de")
     assert [dresser.whole('"Ja') for _ in range(2)] == ["„Ja", "„Ja"]

@@ -46,6 +46,8 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("Il a 80 ans.", "He is eighty years old.", FR_EN, []),
         ("I have 4.", "J'en ai quatre-vingts.", EN_FR, ["4"]),
         ("Il vient à 14 h 30.", "He comes at 2:30 p.m.", FR_EN, []),
+        ("He comes at 2:30 p.m.", "Il vient à 30 p.m.", EN_FR, ["2:30"]),
+        ("He comes at 2:30 p.m.", "Viene a las dos y media.", EN_ES, []),
         ("Il vient à 14h30.", "He comes at half past two.", FR_EN, []),
         ("Il vient à 14 h 30.", "He comes.", FR_EN, ["14 h 30"]),
         ("Ça coûte 12 000 euros.", "It costs 12,000 euros.", FR_EN, []),

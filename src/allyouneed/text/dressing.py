@@ -125,13 +125,22 @@ class Dresser:
 
     def ended(self, text: str, sentence: str) -> str:
         """The translation of a sentence with the end marks of the sentence (`edges.with_end`), if
-        the language is known."""
+        the language is known. Quotes as in a file of comma-separated values, which some models
+        learnt, become those of a text: "A ""word"" of it" is A "word" of it."""
+        if self._may_be_a_cell(text, sentence) and '""' in text and text.endswith('"'):
+            text = text[1:-1].replace('""', '"')
         return with_end(text, sentence, self._language) if self._quotes else text
+
+    @staticmethod
+    def _may_be_a_cell(text: str, sentence: str) -> bool:
+        return text.startswith('"') and not sentence.startswith('"')
 
     def certain(self, text: str, sentence: str) -> int:
         """The number of characters of the growing translation of a sentence that `ended` will not
         change. A Spanish question may get a sign at its beginning, or lose it."""
         count = max(0, len(text.rstrip(END_MARKS)) - LAST_WORD) if self._quotes else len(text)
+        if self._may_be_a_cell(text, sentence):
+            return 0
         if self._language != "es":
             return count
         signs = [place for place in map(text.find, "¿¡") if place >= 0]

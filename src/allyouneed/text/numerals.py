@@ -71,8 +71,9 @@ _TIME = re.compile(  # also "14 h 30"
     rf"(?<![\w.,:/-])(\d{{1,2}})(?:[:.]\d\d(?={O_CLOCK})|\s?h\s?\d\d\b)"
 )
 _TOLD_TIME = re.compile(  # in digits, or by words that name no hour
-    rf"\d(?:[:.]\d\d|{O_CLOCK})|noon|midday|midnight|mittag|mitternacht|quarter|half"
-    r"|\d\s?h\s?\d\d|\bmidi\b|minuit|quart|demie|mediodía|medianoche|cuarto|media",
+    rf"(?<!\d)\d{{1,2}}[:.]\d\d|(?<!\d)(?:1?\d|2[0-4])(?:{O_CLOCK}|\s?h\s?\d\d)|noon|midday|midnight"
+    r"|mittag|mitternacht|quarter|half|\bmidi\b|minuit|quart|demie|mediodía|medianoche"
+    r"|\bcuarto|y media",
     re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=\d)(?:[.,:](?=\d)|\s(?=\d{3}(?!\d)))")
