@@ -1,5 +1,5 @@
-"""Tells what the translation of a sentence has lost: a number, a time, a name, a quote, a bracket,
-a negation, a clause. Words that it repeats are a fault, too."""
+"""Tells what the translation of a sentence has lost: a number, a time, a quote, a bracket, a
+negation, a clause. Words that it repeats are a fault, too."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,6 @@ from allyouneed.text.clock import times_lost
 from allyouneed.text.enumeration import items_lost
 from allyouneed.text.negation import negation_lost
 from allyouneed.text.numerals import numbers_lost
-from allyouneed.text.proper_names import names_lost
 from allyouneed.text.stutter import stutter
 
 SHORT = 0.5
@@ -22,19 +21,18 @@ SHOWN = 50  # characters of such a sentence
 
 MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "is very short"
 ITEMS = "lacks a part of the enumeration"
-NUMBER, TIME, NAME, REPEATS = "lacks the number", "lacks the time", "lacks the name", "repeats"
+NUMBER, TIME, REPEATS = "lacks the number", "lacks the time", "repeats"
 _SINGLE = re.compile(r"(?<!\w)'(?=\w)[^']*(?<=[\w.,!?])'(?!\w)")  # a quotation, no apostrophe
 
 
 def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
-    """The faults of a translation: `MARKS`, `NEGATION`, `ITEMS`, `CLAUSE`, one for each number,
-    time or name that is lost, and one for words that are repeated.
+    """The faults of a translation: `MARKS`, `NEGATION`, `ITEMS`, `CLAUSE`, one for each number or
+    time that is lost, and one for words that are repeated.
 
     Both texts are in plain marks. `languages` are the codes of source and target.
     """
     found = [f"{NUMBER} {one}" for one in numbers_lost(source, target, languages)]
     found += (f"{TIME} {one!r}" for one in times_lost(source, target, languages))
-    found += (f"{NAME} {one!r}" for one in names_lost(source, target, languages))
     if (twice := stutter(target)) and not stutter(source):
         found.append(f"{REPEATS} {twice!r}")
     if _lacks_a_mark(source, target):
