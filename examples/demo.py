@@ -1,4 +1,5 @@
-"""What `make demo` shows: sentences through the bundled model, and where it looked for one."""
+"""What `make demo` shows: sentences of four languages through the bundled models, and where a
+model looked for one of them."""
 
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +28,8 @@ LONG = (
     "small village in the mountains, and I still remember every one of them."
 )
 BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
+ROMANCE = ["Where is the train station?", "I can’t swim.", "Click the Save button."]
+HOME = {"fr": "Je voudrais une tasse de café.", "es": "Mi hermana vive en Madrid."}
 PICTURED = "I am looking for a place to eat."
 
 
@@ -52,6 +55,14 @@ def main() -> None:
     console.print("And back to English, by the model de-en:")
     for translation in allyouneed.load("de-en")(BACK):
         console.print(f"  {translation.source} → {translation.text}", highlight=False)
+    romance = allyouneed.load("en-es-fr")
+    console.print("\nFrench and Spanish, by the model en-es-fr:")
+    for language in ("fr", "es"):
+        for translation in romance(ROMANCE, source="en", target=language):
+            console.print(f"  {translation.source} → {translation.text}", highlight=False)
+    for language, text in HOME.items():
+        back = romance(text, source=language, target="en")
+        console.print(f"  {back.source} → {back.text}", highlight=False)
     console.print(f"\nA long sentence:\n  {LONG}\n  → {translator(LONG).text}\n", highlight=False)
     german = translator(PICTURED).text
     source, target, weights_TS = translator.attention(PICTURED, german)
