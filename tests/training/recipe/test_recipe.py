@@ -114,11 +114,13 @@ def test_data_sections_have_the_fields_of_the_data_layer(
     defaults.pop("normaliser", None)  # one for all corpora: [data]
     for key in ("languages", "swapped"):
         defaults.pop(key, None)  # follow from the three keys below
+    defaults.pop("apart_from", None)  # the texts of validation: drop_validation
     ours = {name: field.default for name, field in section.model_fields.items()}
     for key in ("source_language", "target_language", "both_directions"):
         ours.pop(key, None)
     for key in ("distill", "back_translate"):
         ours.pop(key, None)  # the translator's business
+    ours.pop("drop_validation", None)  # becomes apart_from
     assert ours == defaults
 
 
@@ -303,7 +305,8 @@ def test_init_excludes_a_new_shape_and_vocabulary(tmp_path: Path) -> None:
         assert override.partition("=")[0] in message
     base = TransformerConfig(vocabulary=50, dropout=0.3)
     recipe = load_recipe(written(tmp_path), ["training.init=x", "model.dropout=0.1"])
-    assert recipe.model.config(9999, base) == TransformerConfig(vocabulary=50, dropout=0.1)
+    assert recipe.model.config(50, base) == TransformerConfig(vocabulary=50, dropout=0.1)
+    assert recipe.model.config(99, base).vocabulary == 99  # a renewed one
 
 
 def test_as_many_checkpoints_stay_as_are_averaged(tmp_path: Path) -> None:
