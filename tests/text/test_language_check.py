@@ -110,3 +110,8 @@ def test_the_file_holds_log_probabilities() -> None:
         assert len(table) == 1500
         assert all(len(trigram) == 3 for trigram in table)
         assert FLOOR <= min(table.values()) < max(table.values()) < 0
+
+
+@pytest.mark.parametrize(("word", "language"), [("lundi", "fr"), ("Hund", "en"), ("lunes", "en")])
+def test_a_single_short_word_is_not_judged(word: str, language: str) -> None:
+    assert misfit(word, language) is None

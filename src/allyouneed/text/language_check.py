@@ -25,6 +25,7 @@ SURE = 8.0  # nats
 FLUENT = -7.4  # nats a trigram; a text above this is not compared with the other languages
 STRANGE = -9.4  # nats a trigram; below this, a text is in no language of the tables
 ENOUGH = 12  # different trigrams, or Latin letters, that a text needs to be called strange
+FEWEST = 6  # different trigrams that a text needs to be judged; "lundi" has five
 FEW = 7  # words; a text of more words has enough beside its names
 SPACE = "_"  # what stands for the space around words in the file
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -42,6 +43,8 @@ def misfit(text: str, language: str) -> str | None:
     if not own or _may_be_names(text):
         return None
     found = trigrams(text)
+    if len(found) < FEWEST:
+        return None
     reads = _log_probability(found, own)
     if reads >= FLUENT * len(found):
         return None
