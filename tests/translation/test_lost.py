@@ -9,6 +9,7 @@ from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.translation.lost import (
     CLAUSE,
+    EMPTY,
     ITEMS,
     MARKS,
     NEGATION,
@@ -40,6 +41,7 @@ EN_DE = ("en", "de")
         ("She said 'never again'.", "Sie sagte 'nie wieder'.", ()),
         ("The boys' room isn't 'nice'.", 'Das Jungenzimmer ist nicht "nett".', ()),
         ("Come at half past seven.", "Komm um halb sieben.", (f"{TIME} 'half past seven'",)),
+        ('"Yes," said Al.', '"Ja, "" sagte Al."', (EMPTY,)),
         ("Me too.", "Ich auch auch.", (f"{REPEATS} 'auch'",)),
         ("Milk, bread and salt", "Milch und Salz", (ITEMS,)),
         ("Me again, me again.", "Ich wieder, ich wieder.", ()),

@@ -21,13 +21,14 @@ SHOWN = 50  # characters of such a sentence
 
 MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "is very short"
 ITEMS = "lacks a part of the enumeration"
+EMPTY = "has quotes around nothing"
 NUMBER, TIME, REPEATS = "lacks the number", "lacks the time", "repeats"
 _SINGLE = re.compile(r"(?<!\w)'(?=\w)[^']*(?<=[\w.,!?])'(?!\w)")  # a quotation, no apostrophe
 
 
 def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
-    """The faults of a translation: `MARKS`, `NEGATION`, `ITEMS`, `CLAUSE`, one for each number or
-    time that is lost, and one for words that are repeated.
+    """The faults of a translation: `MARKS`, `EMPTY`, `NEGATION`, `ITEMS`, `CLAUSE`, one for each
+    number or time that is lost, and one for words that are repeated.
 
     Both texts are in plain marks. `languages` are the codes of source and target.
     """
@@ -37,6 +38,8 @@ def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...
         found.append(f"{REPEATS} {twice!r}")
     if _lacks_a_mark(source, target):
         found.append(MARKS)
+    if '""' in target and '""' not in source:
+        found.append(EMPTY)
     if negation_lost(source, target, languages):
         found.append(NEGATION)
     if items_lost(source, target, languages):
