@@ -65,7 +65,7 @@ class Marks:
 
     @property
     def is_typographic(self) -> bool:
-        """Whether one is a quote, an apostrophe, a dash or an ellipsis of printed text."""
+        """Whether the text has a quote, an apostrophe, a dash or an ellipsis as print has them."""
         single = self.inner_quotes or self.apostrophes
         return self.quotes or single or self.dashes or self.ellipsis
 

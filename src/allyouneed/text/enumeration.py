@@ -19,7 +19,7 @@ _PARTS = {
 
 
 def items_lost(source: str, target: str, languages: tuple[str, str]) -> bool:
-    """Whether a sentence has an enumeration, and its translation fewer commas and "and"s.
+    """Whether the translation of a sentence with an enumeration has fewer commas and "and"s.
 
     `languages` are the codes of source and target; for others than English and German the answer is
     False.

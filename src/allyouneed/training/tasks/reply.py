@@ -34,8 +34,8 @@ class RepliesValidation(Measured):
 
 
 class Reply(Translate):
-    """Learns to write the next turn of a conversation. The source of a pair is the earlier turns,
-    as `History.source` writes them; the target is the next turn."""
+    """Learns to write the next turn of a conversation. A pair's source holds the earlier
+    turns, which `History.source` joins; its target is the next turn."""
 
     def measure(
         self, model: Transformer, device: torch.device, workers: Workers
