@@ -1,16 +1,15 @@
-"""Makes short.en-XX.tsv of German, French or Spanish: words, numbers, phrases that stand alone.
+"""Makes short.en-XX.tsv of a language: words, numbers, phrases that stand alone.
 
 Tatoeba has sentences, hardly a word alone, so a model that learns from it alone answers "Monday"
 with a sentence. The pairs are written by hand (words.tsv and phrases.tsv are the German ones),
 found in Tatoeba's training pairs (words that are each other's likeliest translation by IBM Model 1,
 both ways), or made from a seed (numbers, dates and addresses, which mostly stay what they are;
 decimals, thousands and times get the signs of the language). German has short.de-en.tsv too, where
-every text has one translation, the first: "apple" for "Apfel", not "Apple". Recipes read the French
-and the Spanish file in both directions.
+every text has one translation, the first: "apple" for "Apfel", not "Apple". Recipes read the files
+of the other languages in both directions. Pairs of valid.en-XX.tsv are left out.
 
     python tools/short_pairs.py de ../shared/data/tatoeba/train.en-de.tsv.gz
     python tools/short_pairs.py fr ../shared/data/parallel/en-fr.tatoeba.tsv.gz
-    python tools/short_pairs.py es ../shared/data/parallel/en-es.tatoeba.tsv.gz
 """
 
 import gzip
@@ -58,6 +57,9 @@ LANGUAGES = {
     "de": Language("phrases.tsv", "words.tsv", capital_nouns=True, way_back=True),
     "fr": Language("phrases.en-fr.tsv", "words.en-fr.tsv", word=ELIDED, thousands=" ", clock=" h "),
     "es": Language("phrases.en-es.tsv", "words.en-es.tsv", percent="%"),
+    "nl": Language("phrases.en-nl.tsv", "words.en-nl.tsv", percent="%"),
+    "sv": Language("phrases.en-sv.tsv", "words.en-sv.tsv", thousands=" "),
+    "pl": Language("phrases.en-pl.tsv", "words.en-pl.tsv", thousands=" ", percent="%"),
 }
 
 
@@ -65,7 +67,7 @@ def main() -> None:
     """Writes the files and says how many pairs of each kind they hold."""
     code, *paths = sys.argv[1:]
     language = LANGUAGES[code]
-    corpus = [pair for path in paths for pair in read(Path(path))]
+    corpus = without_held_out([pair for path in paths for pair in read(Path(path))], code)
     generator = random.Random(1)
     kinds = {
         "written by hand": list(by_hand(language)),
@@ -100,6 +102,13 @@ def read(path: Path) -> list[tuple[str, str]]:
     with unpacked(path, "rt", encoding="utf-8") as file:
         rows = (line.rstrip("\n").split("\t") for line in file)
         return [(row[0], row[1]) for row in rows]
+
+
+def without_held_out(corpus: Sequence[tuple[str, str]], code: str) -> list[tuple[str, str]]:
+    """The pairs that share no text with the validation set of the recipe."""
+    path = RECIPES / f"valid.en-{code}.tsv"
+    held_out = {text for pair in read(path) for text in pair} if path.exists() else set()
+    return [pair for pair in corpus if not held_out & set(pair)]
 
 
 def by_hand(language: Language) -> Iterator[tuple[str, str]]:
