@@ -193,6 +193,22 @@ def test_tsv_lines_without_two_columns(tmp_path):
         list(read_pairs(Corpus(path)))
 
 
+def test_quotes_of_a_spreadsheet_are_noted_and_read_if_the_corpus_says_so(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text('He said "no".\t"Il dit ""non""."\n"a" and "b"\t"c"\n""\t"\n')
+    report = report_for(Corpus(path))
+    assert next(read_pairs(Corpus(path))).target == '"Il dit ""non""."'
+    assert len(list(read_pairs(Corpus(path), report))) == 3
+    assert "quoted = true" in str(report)
+    assert [(pair.source, pair.target) for pair in read_pairs(Corpus(path, quoted=True))] == [
+        ('He said "no".', 'Il dit "non".'),
+        ('"a" and "b"', '"c"'),
+        ('""', '"'),
+    ]
+    with pytest.raises(DataError, match="quoted=True is for TSV, but the file is read as csv"):
+        Corpus(tmp_path / "a.csv", quoted=True)
+
+
 def test_tsv_columns_by_number(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_bytes(b"1\tcat\tKatze\n2\tdog\n")

@@ -56,6 +56,8 @@ class Corpus:
     `languages` are the codes of source and target, where a model is told its direction. The pairs
     of a `swapped` corpus stand in its files the other way round.
 
+    `quoted` texts stand in TSV as a spreadsheet writes them: `"a ""b"" c"` is read as `a "b" c`.
+
     `normaliser` names the normaliser for both sides; with None the texts are not changed.
 
     Raises:
@@ -75,6 +77,7 @@ class Corpus:
     one_conversation: bool = False
     turn_fields: tuple[str, str, str] | None = None
     spaced: bool = False
+    quoted: bool = False
     normaliser: str | None = None
     languages: tuple[str, str] | None = None
     swapped: bool = False
@@ -101,6 +104,7 @@ class Corpus:
             )
         elif self.turn_fields is None:
             self._check_sides(self.resolved_format)
+            self._check_quotes(self.resolved_format)
         else:
             self._check_turns(self.turn_fields, self.resolved_format)
 
@@ -133,6 +137,13 @@ class Corpus:
             raise DataError(
                 f"{self.name}: source_field={fields[0]!r} and target_field={fields[1]!r} must be "
                 'columns of a TSV file, counted from "1"; leave both out for source<TAB>target'
+            )
+
+    def _check_quotes(self, format: Format) -> None:
+        if self.quoted and format != "tsv":
+            raise DataError(
+                f"{self.name}: quoted=True is for TSV, but the file is read as {format}; "
+                "leave it out (CSV is read with its quotes)"
             )
 
     def _check_turns(self, fields: tuple[str, str, str], format: Format) -> None:

@@ -19,6 +19,8 @@ from allyouneed.text.conversation import History, one_line
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.unspaced import unspaced
 
+QUOTED = 'texts in the quotes of a spreadsheet ("a ""b"" c"); quoted = true takes them away'
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -44,6 +46,25 @@ class Reading:
         if self.report is None:
             raise DataError(f"{self.corpus.name}:{line}: {detail}")
         self.report.leave_out("malformed", self.index, line, detail)
+
+    def texts(self, source: str, target: str, line: int) -> tuple[str, str]:
+        """The two texts of a line of TSV, without the quotes of a spreadsheet if the corpus says
+        that it has them. If it says nothing, the report counts texts with such quotes."""
+        if self.corpus.quoted:
+            return unquoted(source), unquoted(target)
+        if self.report is not None:
+            for text in (source, target):
+                if unquoted(text) != text:
+                    self.report.note(QUOTED, self.index, line, "")
+        return source, target
+
+
+def unquoted(text: str) -> str:
+    """A text as it was before a spreadsheet wrote it with quotes: `"a ""b"" c"` is `a "b" c`. A
+    text with other quotes, such as `"a"`, is not changed."""
+    inner = text[1:-1]
+    written = len(text) > 2 and text[0] == text[-1] == '"' and '""' in inner
+    return inner.replace('""', '"') if written and '"' not in inner.replace('""', "") else text
 
 
 def read_pairs(corpus: Corpus, report: DataReport | None = None, index: int = 0) -> Iterator[Pair]:
@@ -140,7 +161,7 @@ def read_tsv(reading: Reading) -> Iterator[Pair]:
         columns = line.split("\t")
         fits = len(columns) == 2 if named is None else len(columns) > max(named)
         if fits:
-            yield Pair(columns[source], columns[target], number)
+            yield Pair(*reading.texts(columns[source], columns[target], number), number)
         else:
             wanted = "the 2 of source<TAB>target" if named is None else f"{max(named) + 1} or more"
             reading.malformed(number, f"has {len(columns)} columns, not {wanted}")

@@ -276,6 +276,8 @@ def _read_as(corpus: Corpus) -> dict[str, Any]:
         read_as["normaliser"] = corpus.normaliser
     if corpus.languages is not None:
         read_as["languages"] = [*corpus.languages, corpus.swapped]
+    if corpus.quoted:
+        read_as["quoted"] = True
     if corpus.history is not None:
         said = [corpus.one_conversation, corpus.turn_fields, corpus.spaced]
         read_as["replies"] = [asdict(corpus.history), *said]

@@ -44,6 +44,11 @@ class CorpusSection(Section):
         description='column of the source: its name (csv, jsonl, parquet) or number from "1" (tsv)',
     )
     target_field: str = Field(default="target", description="column of the target, likewise")
+    quoted: bool = Field(
+        default=Corpus.quoted,
+        description='a text of a TSV file in quotes, "a ""b"" c", is read as a "b" c, as '
+        "spreadsheets do",
+    )
     made: MadeTask | None = Field(
         default=None,
         description="make pairs of letters; the target is the source, copied or reversed",
