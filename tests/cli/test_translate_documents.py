@@ -40,6 +40,15 @@ def test_output_is_a_place_too_and_to_may_be_a_folder(
     assert Path("out/page.html").read_text() == PAGE
 
 
+def test_a_folder_with_the_name_of_a_language(call, folder: Path) -> None:
+    Path("de").mkdir()
+    assert call("translate", "--to", "de", "Thank you.").out == "Danke.\n"
+    assert call("translate", "page.html", "--to", "de", "--output", "x.html").code == 0
+    assert not list(Path("de").iterdir())
+    assert call("translate", "page.html", "--to", "de").code == 0
+    assert Path("de/page.html").exists()
+
+
 def test_a_folder_keeps_its_tree(call, copier_folder: Path, folder: Path) -> None:
     Path("docs/inner").mkdir(parents=True)
     Path("docs/inner/a.md").write_text("# The dog\n")

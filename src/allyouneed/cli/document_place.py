@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import UsageError
+from allyouneed.text.language_names import NAMES
 
 _NAMES = (
     "txt text md markdown mkd html htm xhtml srt vtt ass ssa docx dotx pptx potx ppsx xlsx xltx "
@@ -20,18 +21,17 @@ ENDINGS = frozenset(_NAMES.split())  # a test compares these with the formats
 DOCUMENTS_ALONE = "--n-best, --prefix, --stream, --scores, --alignments and --json are for text"
 
 
-def is_path(name: str | None) -> bool:
-    """Whether the value of `--to` is a file or a folder, and not a language."""
-    if not name:
-        return False
-    return _has_ending(name) or os.sep in name or "/" in name or Path(name).is_dir()
+def language_asked(to: str | None, place: Path | None) -> str | None:
+    """The language that `--to` names; None if it names the place of documents."""
+    return None if to is None or place == Path(to) else to
 
 
 def document_place(
     texts: Sequence[str] | None, to: str | None, output: Path | None, options: Mapping[str, Any]
 ) -> Path | None:
     """The path for the translations of documents; None if the call is for text. `options` are those
-    that apply to documents only.
+    that apply to documents only. `--to de` is a language even where a folder is called de, unless
+    there are documents that have no other place.
 
     Raises:
         UsageError: `to` is a path, but the texts are not files; or an option applies to documents
@@ -39,7 +39,7 @@ def document_place(
     """
     asked = [name for name, value in options.items() if value]
     given = bool(texts) and all(_is_there(text) for text in texts or ())
-    if is_path(to):
+    if to and _is_path(to) and not (to in NAMES and (output or not given)):
         if not given:
             missing = next((text for text in texts or () if not _is_there(text)), None)
             if missing is None:
@@ -48,7 +48,7 @@ def document_place(
                 f"--to {to} is for documents, but {missing!r} is not a file or folder that is "
                 "there; correct its name"
             )
-        return Path(str(to))
+        return Path(to)
     if given and output is not None:
         return output
     if asked:
@@ -62,6 +62,10 @@ def matching(pattern: str) -> list[Path]:
     if not glob.has_magic(pattern):
         return []
     return sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (may be absolute)
+
+
+def _is_path(name: str) -> bool:
+    return _has_ending(name) or os.sep in name or "/" in name or Path(name).is_dir()
 
 
 def _is_there(name: str) -> bool:

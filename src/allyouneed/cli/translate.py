@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, is_path
+from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, language_asked
 from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.loading import models_of_direction
 from allyouneed.cli.options import DEFAULT_MODEL, Model, Running
@@ -72,12 +72,11 @@ def translate(
     how: dict[str, Any] = {
         "options": search.options(sampling, results.stream),
         "source": languages.from_,
-        "target": languages.to,
         "terms": search.terms,
     }
     place = document_place(texts, languages.to, results.output, documents.typed)
     protection.check(with_documents=place is not None)
-    target = None if is_path(languages.to) else languages.to
+    how["target"] = target = language_asked(languages.to, place)
     named = () if place else texts or ()
     models = models_of_direction(model, languages.from_, target, named)
     opening = partial(
@@ -111,10 +110,7 @@ def _translate_documents(
     documents: Documents,
     protection: TranslationProtection,
 ) -> None:
-    """Translates files into the file or folder `place`, which --to may have named."""
+    """Translates files into the file or folder `place`."""
     from allyouneed.cli.documents import translate_documents
 
-    target = None if is_path(how["target"]) else how["target"]
-    translate_documents(
-        files, place, opening, {**how, "target": target}, documents, protection.protect or ()
-    )
+    translate_documents(files, place, opening, how, documents, protection.protect or ())
