@@ -118,6 +118,24 @@ def test_sources_are_written_for_text_of_the_target_language(taught: Any) -> Non
     taught.start("back", back, STEPS, "vocabulary.size=270")
 
 
+def test_only_texts_that_no_corpus_above_has_are_translated(taught: Any) -> None:
+    folder = taught.root / "new"
+    folder.mkdir()
+    (folder / "own.tsv").write_text("x\ta b c\nd e\ty\n", encoding="utf-8")
+    (folder / "more.tsv").write_text("1\ta b c\n2\td e\n3\tf\n4\tf\n", encoding="utf-8")
+    teacher = taught.root / "teacher" / "model"
+    own = f'{{source="{folder / "own.tsv"}"}}'
+    more = f'source="{folder / "more.tsv"}", back_translate="{teacher}", only_new=true'
+    made = distil(
+        taught.recipe(f"data.train=[{own}, {{{more}}}]"), folder, CPU, ALONE, silent, silent
+    )
+    assert [pair.target for pair in read_pairs(made[1])] == ["d e", "f"]
+    again = distil(taught.recipe(f"data.train=[{{{more}}}]"), folder, CPU, ALONE, silent, silent)
+    assert [pair.target for pair in read_pairs(again[0])] == ["a b c", "d e", "f"]
+    with pytest.raises(RecipeError, match="only_new says which texts a model translates"):
+        taught.recipe("data.train.0.only_new=true")
+
+
 def test_either_side_may_be_the_one_that_is_written(taught: Any) -> None:
     folder, teacher = taught.root / "sides", taught.root / "teacher" / "model"
     back = [f"data.train.0.back_translate={teacher}"]

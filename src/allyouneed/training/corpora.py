@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Literal
 
 from allyouneed.data.corpus import Corpus
+from allyouneed.data.readers import read_pairs
+from allyouneed.data.report import DataReport
 from allyouneed.data.shards import shards
 from allyouneed.training.recipe.data_sections import CorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -26,6 +29,24 @@ def tables_of(
         if section.both_directions:
             tables.append([corpus.turned() for corpus in corpora])
     return tables
+
+
+def texts_above(recipe: PairsRecipe, number: int, side: Literal["source", "target"]) -> set[str]:
+    """The texts that the tables above the training table `number` have in the language of its
+    `side`; where it names no languages, on that side."""
+    language = _language(recipe.data.train[number], side)
+    texts = set()
+    for section in recipe.data.train[:number]:
+        for one in ("source", "target") if language else (side,):
+            if _language(section, one) == language:
+                for corpus in corpora_of(recipe, section):
+                    report = DataReport([corpus.name])
+                    texts |= {getattr(pair, one) for pair in read_pairs(corpus, report)}
+    return texts
+
+
+def _language(section: CorpusSection, side: str) -> str | None:
+    return section.languages and section.languages[side == "target"]
 
 
 def corpora_of(recipe: PairsRecipe, section: CorpusSection) -> list[Corpus]:

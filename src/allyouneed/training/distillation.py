@@ -28,7 +28,7 @@ from allyouneed.errors import DataError, RecipeError, UsageError
 from allyouneed.files import whole_file
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder
-from allyouneed.training.corpora import corpora_of
+from allyouneed.training.corpora import corpora_of, texts_above
 from allyouneed.training.preparation import Note
 from allyouneed.training.recipe.data_sections import TrainCorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -66,7 +66,7 @@ def distil(
     found = {}
     for number, section in enumerate(recipe.data.train):
         if section.teachers:
-            lesson = _TaughtCorpus(recipe, section, folder / "cache", workers)
+            lesson = _TaughtCorpus(recipe, number, folder / "cache", workers)
             lesson.learn(device, note, progress)
             found[number] = Corpus(source=lesson.path, weight=section.weight)
     return found
@@ -112,14 +112,15 @@ def _read_and_written(section: TrainCorpusSection, languages: tuple[str, str]) -
 class _TaughtCorpus:
     """One corpus and its teachers, who read one side of it and write the other."""
 
-    def __init__(
-        self, recipe: PairsRecipe, section: TrainCorpusSection, cache: Path, workers: Workers
-    ) -> None:
+    def __init__(self, recipe: PairsRecipe, number: int, cache: Path, workers: Workers) -> None:
+        section = recipe.data.train[number]
         self._corpora = corpora_of(recipe, section)
         languages = languages_of(recipe, start_from(recipe))
         self._teachers = teachers_of(section, languages)
         self._languages = _read_and_written(section, languages)
         self._written = section.written
+        self._read = _opposite(section.written)
+        self._above = texts_above(recipe, number, self._read) if section.only_new else None
         self._done = "distilled" if section.written == "target" else "translated back"
         self._workers = workers
         key = workers.from_first(lambda: self._key(cache))
@@ -139,7 +140,7 @@ class _TaughtCorpus:
         read = self._counted()
         if read.left_out or read.notes:
             note(f"to be {self._done}: {read}")
-        total = read.kept
+        total = read.kept if self._above is None else sum(1 for _ in self._pairs())
         if not total:
             raise DataError(f"{self._names()}: no sentence to translate; {read.summary()}")
         own = self._in_words(lambda: self._translate(translator, total, progress))
@@ -165,6 +166,7 @@ class _TaughtCorpus:
                 "corpora": described(self._corpora, content),
                 "written": self._written,
                 "search": repr(SEARCH),
+                **({} if self._above is None else {"above": sorted(self._above)}),
                 **({"languages": self._languages} if self._is_multilingual() else {}),
             },
         )
@@ -188,8 +190,15 @@ class _TaughtCorpus:
 
     def _pairs(self) -> Iterator[Pair]:
         report = DataReport([corpus.name for corpus in self._corpora])
+        seen = set(self._above or ())
         for number, corpus in enumerate(self._corpora):
-            yield from read_pairs(corpus, report, number)
+            for pair in read_pairs(corpus, report, number):
+                text = getattr(pair, self._read)
+                if self._above is None:
+                    yield pair
+                elif text not in seen:
+                    seen.add(text)
+                    yield pair
 
     def _translate(self, translator: Translator, total: int, progress: Progress) -> int:
         """Writes this worker's share of the parts. Returns the number of pairs it translated."""
@@ -231,6 +240,10 @@ class _TaughtCorpus:
             ) from error
 
 
+def _opposite(side: Side) -> Side:
+    return "source" if side == "target" else "target"
+
+
 def _write(
     place: Path,
     ask: Callable[[list[str], BeamOptions], list[Translation]],
@@ -238,7 +251,7 @@ def _write(
     written: Side,
 ) -> None:
     """Writes one part of the translations, which the translator `ask` makes."""
-    read: Side = "source" if written == "target" else "target"
+    read = _opposite(written)
     texts = [getattr(pair, read) for pair in pairs]
     with whole_file(place) as beside, beside.open("w", encoding="utf-8") as file:
         for found in ask(texts, SEARCH):

@@ -135,12 +135,23 @@ class TrainCorpusSection(CorpusSection):
         "sources; source may then be left out",
     )
 
+    only_new: bool = Field(
+        default=False,
+        description="with distill or back_translate: translate only texts that no corpus above has "
+        "in that language, and each of them once",
+    )
+
     @model_validator(mode="after")
     def _models_write_one_side(self) -> "TrainCorpusSection":
         if self.teachers and self.both_directions:
             raise ValueError(
                 "both_directions has no place where models write one side; name the corpus twice, "
                 "once for each direction"
+            )
+        if self.only_new and not self.teachers:
+            raise ValueError(
+                "only_new says which texts a model translates; name it with distill or "
+                "back_translate, or leave only_new out"
             )
         if self.distill is not None and self.back_translate is not None:
             raise ValueError(
@@ -173,6 +184,7 @@ class TrainCorpusSection(CorpusSection):
         """The values for `Corpus`. If one side is still to be written, the other side replaces
         it."""
         values = super().values()
+        values.pop("only_new", None)
         if values.pop("distill", None) is not None and self._is_one_text:
             values["target"] = self.source
         if values.pop("back_translate", None) is not None and self.source is None:
