@@ -7,16 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-_PART = r"(?:(?:von|van|de|del|la) )*[A-Z\u00c0-\u00de][\w'’.-]*"
-_NAME = rf"(?P<name>{_PART}(?:(?: und| and| et| y| e)? {_PART}){{0,3}}(?<!\.))"
-_BARE_END = ("de",)  # no comma stands behind a closing line
-_COLON_OPENS = ("es",)  # a colon, and no comma, stands behind an opening line
-# The name of a person, as a letter is signed. "Your Team" is none.
-_SIGNATURE = re.compile(
-    r"(?!(?:Your|The|Our|Ihre?|Deine?|Eure?|Euer|Unsere?|Der|Die|Das|Votre|Ton|Ta|Notre|Le|La|Les|Une?"
-    rf"|Tu|Su|Nuestr[oa]|El|Los|Las)\b){_NAME}"
-)
-_AND = {"en": " and ", "de": " und ", "fr": " et ", "es": " y "}
+from allyouneed.text.language_names import name_of
+from allyouneed.text.tongues.known import TONGUES
+from allyouneed.text.tongues.tongue import BIG
+
+_PART = rf"(?:(?:von|van|de|del|la) )*{BIG}[\w'’.-]*"
+_ANDS = "|".join(f" {one.letters.and_}" for one in TONGUES.values())
+_NAME = rf"(?P<name>{_PART}(?:(?:{_ANDS}| e)? {_PART}){{0,3}}(?<!\.))"
 _BEFORE_I = re.compile(r" [ye] (?=H?[IÍ])")  # Spanish "and" before the sound of an i
 
 
@@ -41,7 +38,7 @@ def letter_formulas(lines: Sequence[str], languages: tuple[str, str]) -> list[Fo
     closed = False
     for line in lines:
         formula = letter_formula(line, languages)
-        if formula is None and closed and _SIGNATURE.fullmatch(line.strip()):
+        if formula is None and closed and _signature(languages[0]).fullmatch(line.strip()):
             formula = Formula(_with_and(line, languages), line.strip())
         found.append(formula)
         if line.strip():
@@ -52,8 +49,8 @@ def letter_formulas(lines: Sequence[str], languages: tuple[str, str]) -> list[Fo
 def letter_formula(line: str, languages: tuple[str, str]) -> Formula | None:
     """The translation of a line that opens or closes a letter and holds nothing else.
 
-    None for any other line, and for `languages`, the codes of source and target, that are not in
-    the table (`letters.toml`). White space around the line stays.
+    None for any other line, and for `languages`, the codes of source and target, without a table
+    (`tongues/LANGUAGE.letters.toml`). White space around the line stays.
     """
     bare = line.strip()
     words = bare.removeprefix("¡")
@@ -70,12 +67,13 @@ def _of_one(bare: str, languages: tuple[str, str]) -> Formula | None:
             groups = found.groupdict()
             name, signed, end = groups["name"] or "", groups.get("signed") or "", found["end"]
             end = end.strip()
-            if row.closes and languages[1] not in _BARE_END:
-                end = end or ","
-            elif row.closes and not signed:
+            style = TONGUES[languages[1]].letters
+            if row.closes and (style.after_closing or signed):
+                end = end or style.after_closing
+            elif row.closes:
                 end = end.replace(",", "")
-            elif not row.closes and end in (",", ":"):
-                end = ":" if languages[1] in _COLON_OPENS else ","
+            elif end in (",", ":"):
+                end = style.after_opening
             if end in ("!", ":") and languages[1] == "fr":
                 end = f" {end}"
             begin = "¡" if end == "!" and languages[1] == "es" else ""
@@ -101,8 +99,9 @@ def _of_two(bare: str, languages: tuple[str, str]) -> Formula | None:
 def _with_and(names: str, languages: tuple[str, str]) -> str:
     """Names with the "and" of the target language between them."""
     source, target = languages
-    given = _BEFORE_I.sub(_AND["es"], names) if source == "es" else names
-    written = given.replace(_AND[source], _AND[target])
+    one, other = (f" {TONGUES[code].letters.and_} " for code in languages)
+    given = _BEFORE_I.sub(one, names) if source == "es" else names
+    written = given.replace(one, other)
     return _BEFORE_I.sub(" e ", written) if target == "es" else written
 
 
@@ -117,12 +116,18 @@ class _Row:
 
 
 @cache
+def _signature(language: str) -> re.Pattern[str]:
+    """The name of a person, as a letter is signed. "Your Team" is none."""
+    return re.compile(rf"(?!(?:{TONGUES[language].letters.no_names})\b){_NAME}")
+
+
+@cache
 def _rows(direction: str) -> tuple[_Row, ...]:
     """The rows of a direction, such as "en-de". Rows with a name come last: "Liebe Grüße" names
     nobody."""
     rows = [
         _row(source, target, closes=kind == "closings")
-        for kind, some in _table().get(direction, {}).items()
+        for kind, some in _table(direction).items()
         for source, target in some.items()
     ]
     return tuple(sorted(rows, key=lambda row: "NAME" in row.target))
@@ -131,7 +136,7 @@ def _rows(direction: str) -> tuple[_Row, ...]:
 @cache
 def _first_words(direction: str) -> frozenset[str]:
     """The first words of all rows of a direction: most lines begin with none of them."""
-    rows = (source for some in _table().get(direction, {}).values() for source in some)
+    rows = (source for some in _table(direction).values() for source in some)
     return frozenset(map(_first_word, rows))
 
 
@@ -140,9 +145,16 @@ def _first_word(line: str) -> str:
 
 
 @cache
-def _table() -> dict[str, dict[str, dict[str, str]]]:
-    text = files("allyouneed.text").joinpath("letters.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def _table(direction: str) -> dict[str, dict[str, str]]:
+    """The rows of a direction, for openings and for closings; none for directions without table."""
+    source, _, target = direction.partition("-")
+    other = target if source == "en" else source
+    if not TONGUES.keys() >= {source, target} or "en" not in (source, target):
+        return {}
+    name = f"{name_of(other).lower()}.letters.toml"
+    text = files("allyouneed.text.tongues").joinpath(name).read_text(encoding="utf-8")
+    found: dict[str, dict[str, str]] = tomllib.loads(text)[direction]
+    return found
 
 
 def _row(source: str, target: str, *, closes: bool) -> _Row:

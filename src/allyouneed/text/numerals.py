@@ -1,80 +1,18 @@
-"""Finds the numbers of a sentence that its translation lacks: English, German, French
-and Spanish."""
+"""Finds the numbers of a sentence that its translation lacks, in the languages of `tongues`."""
 
 import re
+from functools import cache
 
-# What words for 0 to 9 contain: "zwei" is also in "zweite" and "zweimal", but "dreißig" is no 3.
-_ONES = {
-    "en": (
-        r"zero|\bno\b|null|nil",
-        r"one|once|first|single|\ban?\b",
-        r"two|twi|second|double|both|pair|couple|half",
-        r"three|thir(?!t)|triple|thrice|tri",
-        r"four(?!t[ei])|quart|quadr",
-        r"five|fif(?!t[eiy])",
-        r"six(?!t[eiy])",
-        r"seven(?!t[eiy])",
-        r"eight(?!een|ies|y)",
-        r"nin(?!et)",
-    ),
-    "de": (
-        r"null|kein",
-        r"ein|erst",
-        r"zwei|zwo|beid|doppel|paar|halb",
-        r"drei(?!ß|zehn)|dritt",
-        r"vier(?!z)",
-        r"fünf(?!z)",
-        r"sech(?!z)",
-        r"sieb(?!z)",
-        r"acht(?!z)",
-        r"neun(?!z)",
-    ),
-    "fr": (
-        r"zéro|nul|aucun|\bpas\b",
-        r"\bune?s?\b|premi|uni",
-        r"deux|second|doubl|pair|couple|moitié|demi|bi",
-        r"troi|tri|tier",
-        r"quatre(?![ -]vingt)|quatri|quart|quadr",
-        r"cinq(?!uant)|quint",
-        r"six|sext",
-        r"sept(?!embre|ant)",
-        r"huit(?!ant)|octav|octo[gs]",
-        r"neuf|neuv",
-    ),
-    "es": (
-        r"cero|nul|ning[uú]n|\bno\b",
-        r"\bun[oa]?s?\b|primer|únic|\bsol[oa]\b",
-        r"dos|segund|dobl|\bpar\b|pareja|amb[oa]s|mitad|medi[oa]|bi",
-        r"tres(?!c)|tri|terc",
-        r"cuatro(?!c)|cuart|cuádr",
-        r"cinco|quint",
-        r"seis(?!c)|sext",
-        r"siete(?!c)|s[eé]ptim|sétim",
-        r"ocho(?!c)|octav|octó",
-        r"nueve(?!c)|noven(?!ta)",
-    ),
-}
-# What words for larger numbers contain. A translation with such a word may have any of them.
-_LARGER = {
-    "en": r"\bten|elev|twel|teen|ty\b|tie[st]|dozen|hundred|thousand|illion|centur|decade|half",
-    "de": r"zehn|elf|zwölf|zig|dreißig|dutzend|hundert|tausend|illi|halb|viertel",
-    "fr": r"\bdix|onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|ante\b|anti|cent|mill|dizain|"
-    r"siècle|décenni|demi|quart|trimestr",
-    "es": r"\bdie[zc]|décim|\bonce|doce|trece|catorce|quince|veint|vigés|[eai]nta|gésim|cien|"
-    r"quinient|\bmil|millón|millon|decena|siglo|década|medi[oa]|cuarto|trimestr",
-}
+from allyouneed.text.tongues.known import TONGUES
+
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,]\d+)*(?![\w:/]|[-.,]\d)")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # "12 000"
-O_CLOCK = r"\s?(?:[ap]\.?\s?m\b|o['’]clock|Uhr\b|h(?:eures?|oras?)?\b|de la (?:mañana|tarde|noche))"
+_AFTER_HOURS = "|".join(one.clock.after_hour for one in TONGUES.values() if one.clock.after_hour)
+O_CLOCK = rf"\s?(?:{_AFTER_HOURS})"
+"""The pattern of what stands behind an hour in digits, in any language."""
 _HOUR = re.compile(rf"(?<![\w.,:/-])(\d{{1,2}})(?:[:.]\d\d)?(?={O_CLOCK}|h\d\d\b)", re.IGNORECASE)
 _TIME = re.compile(  # also "14 h 30"
     rf"(?<![\w.,:/-])(\d{{1,2}})(?:[:.]\d\d(?={O_CLOCK})|\s?h\s?\d\d\b)"
-)
-_TOLD_TIME = re.compile(  # in digits, or by words that name no hour
-    rf"(?<!\d)\d{{1,2}}[:.]\d\d|(?<!\d)(?:1?\d|2[0-4])(?:{O_CLOCK}|\s?h\s?\d\d)|noon|midday|midnight"
-    r"|mittag|mitternacht|quarter|half|\bmidi\b|minuit|quart|demie|mediodía|medianoche"
-    r"|\bcuarto|y media",
-    re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<=\d)(?:[.,:](?=\d)|\s(?=\d{3}(?!\d)))")
 _DIGITS = re.compile(r"\d+")
@@ -83,12 +21,12 @@ _DIGITS = re.compile(r"\d+")
 def numbers_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
     """The numbers of a sentence that its translation has neither in digits nor in words.
 
-    `languages` are the codes of source and target; for languages without a table there are none.
+    `languages` are the codes of source and target; if one is not known, there are none.
     Dates and numbers with letters do not count. A time counts where the translation tells no time
     at all, and an hour may be that of a clock of twelve hours.
     """
     into = languages[1]
-    if not any(map(str.isdigit, source)) or not _ONES.keys() >= set(languages):
+    if not any(map(str.isdigit, source)) or not TONGUES.keys() >= set(languages):
         return []
     there = {*_DIGITS.findall(target), *_DIGITS.findall(_MARK.sub("", target))}
     there |= _hours_there(source, target)
@@ -115,7 +53,7 @@ def _hours_there(source: str, target: str) -> set[str]:
 
 def _times_lost(source: str, target: str, into: str) -> list[str]:
     """The times of a sentence whose translation tells no time."""
-    if _TOLD_TIME.search(target):
+    if _told_time(into).search(target):
         return []
     return [
         time[0]
@@ -124,7 +62,15 @@ def _times_lost(source: str, target: str, into: str) -> list[str]:
     ]
 
 
+@cache
+def _told_time(language: str) -> re.Pattern[str]:
+    """What tells a time: digits, or words that name no hour."""
+    digits = rf"(?<!\d)\d{{1,2}}[:.]\d\d|(?<!\d)(?:1?\d|2[0-4])(?:{O_CLOCK}|\s?h\s?\d\d)"
+    return re.compile(f"{digits}|{TONGUES[language].clock.told}", re.IGNORECASE)
+
+
 def _in_words(number: str, text: str, language: str) -> bool:
-    """Whether a text may have a number in words."""
-    words = _ONES[language][int(number)] if len(number) == 1 else _LARGER[language]
-    return re.search(words, text, re.IGNORECASE) is not None
+    """Whether a text may have a number in words. A word of a larger number may be any of them."""
+    words = TONGUES[language].numbers
+    pattern = words.ones[int(number)] if len(number) == 1 else words.larger
+    return re.search(pattern, text, re.IGNORECASE) is not None

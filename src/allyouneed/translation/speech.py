@@ -16,6 +16,7 @@ from allyouneed.text.dressing import COMMA_OUTSIDE
 from allyouneed.text.edges import END_MARKS
 from allyouneed.text.normaliser import DOUBLE_QUOTES, SINGLE_QUOTES, Normaliser, Plain
 from allyouneed.text.speech import Sentence, Speech, spoken_sentences
+from allyouneed.text.tongues.known import TONGUES
 from allyouneed.translation.confidence import SentenceConfidence, confidence_of, without_doubts
 from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.lost import renamed
@@ -23,16 +24,6 @@ from allyouneed.translation.markup.rewriting import Rewriting
 from allyouneed.translation.result import Translation
 from allyouneed.translation.words import same_words, spread, words_at
 
-STAND_INS = {
-    "en": ("No", "Yes", "Tom"),
-    "de": ("Nein", "Ja", "Tom"),
-    "fr": ("Non", "Oui", "Tom"),
-    "es": ("No", "Sí", "Tom"),
-}
-"""Speech of one word, by language, each at the place of its translations: models copy the quotes
-around it, and know who said it."""
-_COLON = {"de": ":", "fr": " :", "es": ":"}  # it, and no comma, stands before speech here
-_STOP_OUTSIDE = ("es",)  # a full stop stands behind the closing quote here
 _WORD = re.compile(r"\S+")
 _QUOTED = re.compile(r'"([^"]*)"')
 _AFTER = re.compile(r"[\s,.-]*")  # marks between speech and the words after it
@@ -100,7 +91,7 @@ class SpokenLine:
         """A line, if it has direct speech, and if stand-ins for its language are known.
 
         A model without a normaliser reads lines as they are typed: the result is None."""
-        if not normaliser.name or not STAND_INS.keys() >= set(languages):
+        if not normaliser.name or not TONGUES.keys() >= set(languages):
             return None
         plain = normaliser.plain(line)
         sentences = spoken_sentences(plain.text)
@@ -109,7 +100,7 @@ class SpokenLine:
     @property
     def tries(self) -> int:
         """The number of tries, each with other stand-ins."""
-        return len(STAND_INS[self.source])
+        return len(TONGUES[self.source].speech.stand_ins)
 
     def pieces(self, number: int = 0) -> list[str]:
         """The texts to translate in a try: of each sentence its speech, then its report."""
@@ -140,7 +131,7 @@ class SpokenLine:
         for one in self.sentences:
             found = [_spoken(each) for each in one.speeches]
             if one.reports or not found:
-                found.append(self._report(one, STAND_INS[self.source][number]))
+                found.append(self._report(one, TONGUES[self.source].speech.stand_ins[number]))
             yield found
 
     def _report(self, sentence: Sentence, word: str) -> _Piece:
@@ -199,7 +190,8 @@ class SpokenLine:
     ) -> list[_Put] | None:
         """The places of speech in the translation of its report; None if they are not sure."""
         standing = said[:-1] if sentence.last_goes_on else said
-        word = STAND_INS[self.target][number]
+        style = TONGUES[self.target].speech
+        word = style.stand_ins[number]
         quoted = [one for one in _QUOTED.finditer(frame) if one[1].strip(" ,.!?¿¡") == word]
         if len(quoted) != len(standing):
             return None
@@ -209,8 +201,8 @@ class SpokenLine:
             begin, end = place.span()
             before = '"'
             bare = frame[:begin].rstrip(" ,:")
-            if self.target in _COLON and bare[-1:].isalnum():
-                begin, before = len(bare), f'{_COLON[self.target]} "'
+            if style.mark_before != "," and bare[-1:].isalnum():
+                begin, before = len(bare), f'{style.mark_before} "'
             if not frame[end:].strip(END_MARKS + ", "):
                 puts.append(_Put(begin, len(frame), before, length, self._end(mark)))
                 continue
@@ -227,7 +219,7 @@ class SpokenLine:
 
     def _end(self, mark: str) -> str:
         """The end of a sentence whose last words are speech, from the end mark of the speech."""
-        outside = self.target in _STOP_OUTSIDE and mark in ("", ".")
+        outside = TONGUES[self.target].speech.stop_outside and mark in ("", ".")
         return '".' if outside else f'{mark or "."}"'
 
     def _translation(

@@ -23,7 +23,7 @@ from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
 from allyouneed.translation.markup.emphasis import has_emphasis, nodes_of
-from allyouneed.translation.markup.lost_names import NAMES, has_name, lost_names
+from allyouneed.translation.markup.lost_names import has_name, lost_names, name_patterns
 from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
 from allyouneed.translation.markup.nodes import leaves, plain
 from allyouneed.translation.markup.passage import escaped
@@ -196,7 +196,7 @@ class Sifted:
             ]
             if not again:
                 continue
-            known = [one for n in again if names for one in NAMES[languages[n]]]
+            known = [one for n in again if names for one in name_patterns(languages[n])]
             patterns = (*protection.patterns, *dict.fromkeys(known))
             stricter = Protection(patterns, numbers="all" if numbers else "free")
             made = self._carried(translate, stricter, [found[n].source for n in again])

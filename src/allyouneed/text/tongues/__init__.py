@@ -1,0 +1,1 @@
+"""The words of each language that the rules for texts look for."""
