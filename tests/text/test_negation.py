@@ -132,3 +132,79 @@ def test_no_negation_is_lost_in_french_or_spanish(
     source: str, target: str, languages: tuple[str, str]
 ) -> None:
     assert not negation_lost(source, target, languages)
+
+
+EN_NL, NL_EN, EN_SV, SV_EN = ("en", "nl"), ("nl", "en"), ("en", "sv"), ("sv", "en")
+EN_PL, PL_EN = ("en", "pl"), ("pl", "en")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("He can't swim.", "Hij kan zwemmen.", EN_NL),
+        ("I have no bread and no milk.", "Ik heb geen brood en wel melk.", EN_NL),
+        ("Ik heb nog nooit in Parijs gewoond.", "I have lived in Paris.", NL_EN),
+        ("Kom je niet?", "Are you coming?", NL_EN),
+        ("Niemand kwam.", "Everybody came.", NL_EN),
+        ("Koffie zonder suiker.", "Coffee with sugar.", NL_EN),
+        ("Roken verboden", "Smoking", NL_EN),
+        ("He can't swim.", "Han kan simma.", EN_SV),
+        ("Nobody came.", "Alla kom.", EN_SV),
+        ("Han har inga pengar.", "He has money.", SV_EN),
+        ("Kaffe utan socker.", "Coffee with sugar.", SV_EN),
+        ("Han gick, utan att säga hej.", "He left and said hello.", SV_EN),
+        ("Ingenting hände.", "Something happened.", SV_EN),
+        ("Varken du eller jag.", "You and me.", SV_EN),
+        ("He can't swim.", "On umie pływać.", EN_PL),
+        ("Nobody came.", "Wszyscy przyszli.", EN_PL),
+        ("Nikt nie przyszedł.", "Everybody came.", PL_EN),
+        ("Nie mam żadnych pieniędzy.", "I have money.", PL_EN),
+        ("Kawa bez cukru.", "Coffee with sugar.", PL_EN),
+        ("Nie chcę iść i nie mogę.", "I don't want to go and I can.", PL_EN),
+        ("Nigdy nie byłem w Paryżu.", "I have been to Paris.", PL_EN),
+        ("NIE WIEM", "I KNOW", PL_EN),
+        ("Ani ty, ani ja.", "You and me.", PL_EN),
+    ],
+)
+def test_a_negation_lost_in_dutch_swedish_or_polish(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert negation_lost(source, target, languages)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("He can't swim.", "Hij kan niet zwemmen.", EN_NL),
+        ("It is not possible.", "Het is onmogelijk.", EN_NL),
+        ("He neither smokes nor drinks.", "Hij rookt noch drinkt.", EN_NL),
+        ("Niet alleen jij, iedereen.", "You and everybody.", NL_EN),
+        ("Mooi weer, niet?", "Nice weather, right?", NL_EN),
+        ("Geen dank.", "You're welcome.", NL_EN),
+        ("Noch Tom noch Maria kwam.", "Neither Tom nor Maria came.", NL_EN),
+        ("It is not possible.", "Det är omöjligt.", EN_SV),
+        ("Kommer du i dag, utan din bror?", "Are you coming today without him?", SV_EN),
+        ("Inte i dag, utan i morgon.", "Not today, but tomorrow.", SV_EN),
+        ("Han kom, utan alla visste det, i går.", "He came yesterday.", SV_EN),
+        ("Inte bara du, alla.", "You and everybody.", SV_EN),
+        ("Ingen orsak.", "You're welcome.", SV_EN),
+        ("It is not possible.", "To niemożliwe.", EN_PL),
+        ("Nikt nigdy nikomu nic nie powiedział.", "Nobody ever told anybody.", PL_EN),
+        ("Nie mam ani brata, ani siostry.", "I have no brother or sister.", PL_EN),
+        ("Nie ma za co.", "You're welcome.", PL_EN),
+        ("Nie tylko ty, wszyscy.", "You and everybody.", PL_EN),
+        ("Ładnie tu, nie?", "It's nice here, right?", PL_EN),
+        ("Niektórzy przyszli bezpośrednio.", "Some came directly.", PL_EN),
+        ("Why don't you sit down?", "Może usiądziesz?", EN_PL),
+    ],
+)
+def test_no_negation_is_lost_in_dutch_swedish_or_polish(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert not negation_lost(source, target, languages)
+
+
+def test_words_that_begin_with_a_negation_may_be_none() -> None:
+    assert negation_lost("He did not come.", "Han kom också ofta.", EN_SV)
+    assert negation_lost("He did not come.", "Hij kwam onder de brug.", EN_NL)
+    assert negation_lost("He did not come.", "Niektórzy przyszli bezpośrednio.", EN_PL)

@@ -5,6 +5,8 @@ import pytest
 from allyouneed.text.numerals import numbers_lost
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
+EN_NL, NL_EN, EN_SV, SV_EN = ("en", "nl"), ("nl", "en"), ("en", "sv"), ("sv", "en")
+EN_PL, PL_EN = ("en", "pl"), ("pl", "en")
 EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
 
 
@@ -60,6 +62,40 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("I am 30.", "Tengo tres años.", EN_ES, ["30"]),
         ("El 2.º piso", "The second floor", ES_EN, []),
         ("Hay 1.500 personas.", "There are 1,500 people.", ES_EN, []),
+        # Dutch, Swedish and Polish
+        ("I have 2 dogs.", "Ik heb twee honden.", EN_NL, []),
+        ("I have 2 dogs.", "Ik heb honden.", EN_NL, ["2"]),
+        ("I have 4 dogs.", "Ik heb veertig honden.", EN_NL, ["4"]),
+        ("I have 8 dogs.", "Ik heb tachtig honden.", EN_NL, ["8"]),
+        ("Hij kwam als 3e van de 19.", "He came third of nineteen.", NL_EN, []),
+        ("Er waren 24 honden.", "There were twenty-four dogs.", NL_EN, []),
+        ("Over 12,000 people", "Meer dan twaalfduizend mensen", EN_NL, []),
+        ("He left at 3 pm.", "Hij ging om 15 uur.", EN_NL, []),
+        ("Het kost 3,50 euro.", "It costs 3.50 euros.", NL_EN, []),
+        ("Hij komt om 15.30 uur.", "He comes.", NL_EN, ["15.30"]),
+        ("I have 2 dogs.", "Jag har två hundar.", EN_SV, []),
+        ("I have 2 dogs.", "Jag har hundar.", EN_SV, ["2"]),
+        ("I have 8 dogs.", "Jag har åttio hundar.", EN_SV, ["8"]),
+        ("Den 2:a gången", "The second time", SV_EN, []),
+        ("There are 21.", "Det finns tjugoen.", EN_SV, []),
+        ("He left at 3 pm.", "Han gick kl. 15.", EN_SV, []),
+        ("He left at 3:30 pm.", "Han gick klockan 15.30.", EN_SV, []),
+        ("Han kommer kl. 15.30.", "He comes at 3:30 p.m.", SV_EN, []),
+        ("Han kommer kl 15.30.", "He comes at half past three.", SV_EN, []),
+        ("Han kommer kl. 15.30.", "He comes.", SV_EN, ["kl. 15.30"]),
+        ("Det kostar 12 000 kronor.", "It costs 12 kronor.", SV_EN, ["12000"]),
+        ("I have 2 dogs.", "Mam dwa psy.", EN_PL, []),
+        ("I have 2 dogs.", "Mam dwadzieścia psów.", EN_PL, ["2"]),
+        ("I have 5 dogs.", "Mam pięćdziesiąt psów.", EN_PL, ["5"]),
+        ("I have 3 dogs.", "Mam trzynaście psów.", EN_PL, ["3"]),
+        ("With 2 friends, on the 3rd day", "Z dwojgiem przyjaciół, trzeciego dnia", EN_PL, []),
+        ("Miał 300 koni.", "He had three hundred horses.", PL_EN, []),
+        ("He had 300 horses.", "Miał trzysta koni.", EN_PL, []),
+        ("He left at 3 pm.", "Wyszedł o 15.", EN_PL, []),
+        ("He left at 3:30 pm.", "Wyszedł o godz. 15.30.", EN_PL, []),
+        ("Pociąg odjeżdża o 15:30.", "The train leaves at 3:30 p.m.", PL_EN, []),
+        ("Pociąg odjeżdża o 15.30.", "The train leaves.", PL_EN, ["o 15.30"]),
+        ("He left at 3 pm.", "Wyszedł o 17.", EN_PL, ["3"]),
         # no numbers of their own
         ("Use the A4 paper in room B22.", "Nutzen Sie das Papier.", EN_DE, []),
         ("The meeting is on 03/04/2025 at 3:30.", "Das Treffen ist dann.", EN_DE, []),

@@ -1,18 +1,31 @@
 """Finds the numbers of a sentence that its translation lacks, in the languages of `tongues`."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from allyouneed.text.tongues.known import TONGUES
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,]\d+)*(?![\w:/]|[-.,]\d)")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # "12 000"
-_AFTER_HOURS = "|".join(one.clock.after_hour for one in TONGUES.values() if one.clock.after_hour)
-O_CLOCK = rf"\s?(?:{_AFTER_HOURS})"
+
+
+def _any(patterns: Iterable[str]) -> str:
+    return f"(?:{'|'.join(filter(None, patterns))})"
+
+
+O_CLOCK = rf"\s?{_any(one.clock.after_hour for one in TONGUES.values())}"
 """The pattern of what stands behind an hour in digits, in any language."""
-_HOUR = re.compile(rf"(?<![\w.,:/-])(\d{{1,2}})(?:[:.]\d\d)?(?={O_CLOCK}|h\d\d\b)", re.IGNORECASE)
-_TIME = re.compile(  # also "14 h 30"
-    rf"(?<![\w.,:/-])(\d{{1,2}})(?:[:.]\d\d(?={O_CLOCK})|\s?h\s?\d\d\b)"
+_AT = rf"\b{_any(one.clock.before_hour for one in TONGUES.values())}\s?"
+_NO_PART = r"(?<![\w.,:/-])"
+_HOUR = re.compile(
+    rf"{_NO_PART}(?:{_AT}(\d{{1,2}})(?![\d%])|(\d{{1,2}})(?::\d\d(?![:\d])"
+    rf"|(?:[:.]\d\d)?(?={O_CLOCK}|h\d\d\b)))",
+    re.IGNORECASE,
+)
+_TIME = re.compile(  # also "14 h 30" and "kl. 14.30"
+    rf"{_NO_PART}(?:{_AT}(\d{{1,2}})[:.]\d\d(?!\d)"
+    rf"|(\d{{1,2}})(?:[:.]\d\d(?={O_CLOCK})|\s?h\s?\d\d\b))"
 )
 _MARK = re.compile(r"(?<=\d)(?:[.,:](?=\d)|\s(?=\d{3}(?!\d)))")
 _DIGITS = re.compile(r"\d+")
@@ -47,8 +60,13 @@ def without_spaces(text: str) -> str:
 
 def _hours_there(source: str, target: str) -> set[str]:
     """The hours of a source that its translation has by a clock of twelve or of 24 hours."""
-    told = {int(hour) % 12 for hour in _HOUR.findall(target)}
-    return {hour for hour in _HOUR.findall(source) if int(hour) % 12 in told}
+    told = {int(hour) % 12 for hour in map(_hour, _HOUR.finditer(target))}
+    return {hour for hour in map(_hour, _HOUR.finditer(source)) if int(hour) % 12 in told}
+
+
+def _hour(found: re.Match[str]) -> str:
+    """The hour of a time."""
+    return found[1] or found[2]
 
 
 def _times_lost(source: str, target: str, into: str) -> list[str]:
@@ -58,7 +76,7 @@ def _times_lost(source: str, target: str, into: str) -> list[str]:
     return [
         time[0]
         for time in _TIME.finditer(source)
-        if not _in_words(str(int(time[1]) % 12), target, into)
+        if not _in_words(str(int(_hour(time)) % 12), target, into)
     ]
 
 

@@ -32,6 +32,20 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("El Sr. García y la Sra. López", "es", ["García", "López"]),
         ("Me llamo Ana Íñiguez.", "es", ["Ana Íñiguez"]),
         ("en la calle Mayor 5, 28013 Madrid", "es", ["calle Mayor 5, 28013 Madrid"]),
+        ("Dhr. Jansen en mevrouw De Vries", "nl", ["Jansen", "De Vries"]),
+        ("Ik heet Anna Bakker.", "nl", ["Anna Bakker"]),
+        ("Kerkstraat 5, 1012 AB Amsterdam", "nl", ["Kerkstraat 5, 1012 AB Amsterdam"]),
+        ("herr Åkesson och fru Berg", "sv", ["Åkesson", "Berg"]),
+        ("Jag heter Åsa Öberg.", "sv", ["Åsa Öberg"]),
+        ("på Storgatan 5, 111 23 Stockholm", "sv", ["Storgatan 5, 111 23 Stockholm"]),
+        ("Pan Łukasz Świątek", "pl", ["Łukasz Świątek"]),
+        ("Nazywam się Żaneta Nowak.", "pl", ["Żaneta Nowak"]),
+        ("przy ul. Długiej 5, 00-238 Warszawa", "pl", ["Długiej 5, 00-238 Warszawa"]),
+        (
+            "It is at Kerkstraat 5 or 12 rue de la Paix.",
+            "en",
+            ["Kerkstraat 5", "12 rue de la Paix"],
+        ),
     ],
 )
 def test_names(text: str, language: str, found: list[str] | int) -> None:
@@ -56,6 +70,10 @@ def test_names(text: str, language: str, found: list[str] | int) -> None:
         ("Goethestraße 5", "it"),
         ("Monsieur le Président, Madame la Ministre", "fr"),
         ("Il a 3 enfants et habite au 2 dans la rue.", "fr"),
+        ("Meneer de President en de heer Minister", "nl"),
+        ("De straat is 5 km lang, en op straat 3 huizen.", "nl"),
+        ("Herr President, gatan är 5 km lång.", "sv"),
+        ("Pan Prezydent mieszka przy ulicy.", "pl"),
         ("El Sr. Presidente vive en la plaza.", "es"),
     ],
 )
