@@ -1,7 +1,6 @@
 """Tells what the translation of a sentence has lost: a number, a time, a quote, a bracket, a
 negation, a clause. Words that it repeats are a fault, too."""
 
-import re
 from collections.abc import Iterable
 from textwrap import shorten
 
@@ -11,6 +10,7 @@ from allyouneed.text.enumeration import items_lost
 from allyouneed.text.negation import negation_lost
 from allyouneed.text.numerals import numbers_lost
 from allyouneed.text.stutter import stutter
+from allyouneed.translation.lost_marks import marks_lost
 
 SHORT = 0.5
 """A translation with fewer characters than this share of its sentence gets a note. Of 5,500 human
@@ -23,7 +23,6 @@ MARKS, NEGATION, CLAUSE = "lacks a quote or a bracket", "lacks the negation", "i
 ITEMS = "lacks a part of the enumeration"
 EMPTY = "has quotes around nothing"
 NUMBER, TIME, REPEATS = "lacks the number", "lacks the time", "repeats"
-_SINGLE = re.compile(r"(?<!\w)'(?=\w)[^']*(?<=[\w.,!?])'(?!\w)")  # a quotation, no apostrophe
 
 
 def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...]:
@@ -36,7 +35,7 @@ def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...
     found += (f"{TIME} {one!r}" for one in times_lost(source, target, languages))
     if (twice := stutter(target)) and not stutter(source):
         found.append(f"{REPEATS} {twice!r}")
-    if _lacks_a_mark(source, target):
+    if marks_lost(source, target):
         found.append(MARKS)
     if '""' in target and '""' not in source:
         found.append(EMPTY)
@@ -70,26 +69,3 @@ def renamed(note: str, sentence: str, typed: str) -> str:
 
 def _shown(sentence: str) -> str:
     return repr(shorten(sentence, SHOWN, placeholder="…"))
-
-
-def _lacks_a_mark(source: str, target: str) -> bool:
-    """Whether the quotes or brackets of a source come in pairs, and those of the target do not, or
-    are not there."""
-    quotes, left = source.count('"'), target.count('"')
-    if quotes and quotes % 2 == 0 and (left % 2 or not left):
-        return True
-    if (
-        "'" in source
-        and '"' not in target
-        and _SINGLE.search(source)
-        and not _SINGLE.search(target)
-    ):
-        return True
-    return any(
-        source.count(opening) == source.count(closing)
-        and (
-            target.count(opening) != target.count(closing)
-            or (opening in source) > (opening in target)
-        )
-        for opening, closing in ("()", "[]")
-    )

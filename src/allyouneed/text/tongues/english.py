@@ -19,6 +19,7 @@ _NEGATION = Negation(
     r"|unless|non-\w+)\b|n't\b|\b(?:can|do|does|did|is|are|was|were|wo|would|should|could|have|has|had)nt\b",
     # the tag of a question ("isn't it?"), "no matter", "don't care"
     idle=r",\s*\w+n't \w+\?|\bno matter\b|n't (?:care|mind|help)\b|\bnot only\b|\bno\. ?(?=[\w.])"
+    r"|(?<=[a-z] )(?-i:No)\."
     r"|\bnot? (?:later|less|fewer|longer) than\b|\bif not\b|\bor not\b|\bneither\b(?=.*\bnor\b)"
     r"|\bwhy (?:don't|not) (?:you|we)\b|\bgoes without saying\b",
     half=r"\b(?:un|in|im|dis|ir|il|non)\w{3,}|\w+less\b|\b(?:hardly|barely|scarcely|rarely|seldom|"
