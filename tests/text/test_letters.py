@@ -2,9 +2,12 @@
 
 import pytest
 
-from allyouneed.text.letters import letter_formula, letter_formulas
+from allyouneed.text.letters import _rows, letter_formula, letter_formulas
+from allyouneed.text.tongues.known import TONGUES
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
+EN_NL, NL_EN, EN_SV, SV_EN = ("en", "nl"), ("nl", "en"), ("en", "sv"), ("sv", "en")
+EN_PL, PL_EN = ("en", "pl"), ("pl", "en")
 EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
 
 
@@ -55,6 +58,26 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("¡Hola a todos!", ES_EN, "Hello everyone!"),
         ("Atentamente,", ES_EN, "Yours sincerely,"),
         ("Dear Mr and Mrs Hill,", EN_DE, "Sehr geehrte Frau Hill, sehr geehrter Herr Hill,"),
+        ("Dear Anna,", EN_NL, "Beste Anna,"),
+        ("Dear Mr. and Mrs. de Vries,", EN_NL, "Geachte heer en mevrouw de Vries,"),
+        ("Kind regards,", EN_NL, "Met vriendelijke groet,"),
+        ("Love, Anna and Piet", EN_NL, "Liefs, Anna en Piet"),
+        ("Geachte mevrouw Jansen,", NL_EN, "Dear Ms. Jansen,"),
+        ("Beste collega’s,", NL_EN, "Dear colleagues,"),
+        ("Hoi Piet en Truus,", NL_EN, "Hi Piet and Truus,"),
+        ("Groetjes, Anna", NL_EN, "Cheers, Anna"),
+        ("Dear Anna,", EN_SV, "Kära Anna,"),
+        ("Hi everyone!", EN_SV, "Hej alla!"),
+        ("Kind regards,", EN_SV, "Med vänliga hälsningar"),
+        ("Bäste herr Öberg,", SV_EN, "Dear Mr. Öberg,"),
+        ("Hej Åsa och Björn,", SV_EN, "Hello Åsa and Björn,"),
+        ("Med vänliga hälsningar", SV_EN, "Kind regards,"),
+        ("Dear Sir or Madam,", EN_PL, "Szanowni Państwo,"),
+        ("Dear Mr. Nowak,", EN_PL, "Szanowny Panie Nowak,"),
+        ("Kind regards,", EN_PL, "Z poważaniem"),
+        ("Szanowna Pani Świątek,", PL_EN, "Dear Ms. Świątek,"),
+        ("Witam wszystkich!", PL_EN, "Hello everyone!"),
+        ("Pozdrawiam, Łukasz i Żaneta", PL_EN, "Regards, Łukasz and Żaneta"),
     ],
 )
 def test_lines_of_letters(line: str, languages: tuple[str, str], text: str) -> None:
@@ -86,6 +109,14 @@ def test_lines_of_letters(line: str, languages: tuple[str, str], text: str) -> N
         ("Saludos", ES_EN),
         ("Hola mundo", ES_EN),
         ("Un saludo de mi parte.", ES_EN),
+        ("Beste Anna, bedankt voor je brief,", NL_EN),
+        ("Dag", NL_EN),
+        ("Groet", NL_EN),
+        ("Kära nån!", SV_EN),
+        ("Tack", SV_EN),
+        ("Dear Anna,", EN_PL),  # a name has another form in an opening: "Droga Anno,"
+        ("Droga Anno,", PL_EN),
+        ("Dziękuję", PL_EN),
         ("", EN_DE),
     ],
 )
@@ -123,10 +154,22 @@ def test_names_sign_a_letter(lines: list[str], last: str | None) -> None:
         (["Cordialement,", "Votre équipe"], FR_EN, None),
         (["Un abrazo,", "Ana y Luis"], ES_EN, "Ana and Luis"),
         (["Atentamente,", "El Equipo"], ES_EN, None),
+        (["Met vriendelijke groet,", "Jan en Piet de Vries"], NL_EN, "Jan and Piet de Vries"),
+        (["Groeten,", "Het Team"], NL_EN, None),
+        (["Med vänlig hälsning", "Åsa Öberg"], SV_EN, "Åsa Öberg"),
+        (["Hälsningar,", "Ditt Team"], SV_EN, None),
+        (["Z poważaniem", "Łukasz Żak"], PL_EN, "Łukasz Żak"),
+        (["Z poważaniem", "Wasz Zespół"], PL_EN, None),
     ],
 )
-def test_names_sign_a_letter_in_french_and_spanish(
+def test_names_sign_a_letter_in_other_languages(
     lines: list[str], languages: tuple[str, str], last: str | None
 ) -> None:
     found = letter_formulas(lines, languages)[-1]
     assert (found and found.text) == last
+
+
+def test_each_language_has_a_table_of_its_letters() -> None:
+    for code in TONGUES.keys() - {"en"}:
+        for direction in (f"en-{code}", f"{code}-en"):
+            assert _rows(direction), direction
