@@ -308,7 +308,8 @@ def test_names_tell_sources_flags_and_processors_apart(
 
 @pytest.fixture
 def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Makes a compiler of a shell script, in which $out is the file to be written."""
+    """Makes a compiler of a shell script, in which $out is the file to be written: an object, then
+    a library."""
 
     def make(script: str) -> None:
         path = tmp_path / "bin" / "fake-c++"
@@ -324,14 +325,17 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 def test_what_is_compiled_appears_at_once_and_whole(
     tmp_path: Path, compiler: Callable[[str], None]
 ) -> None:
-    compiler('echo "$@" > "$out"')
-    path = compile_variant("any", tmp_path / "a" / "folder")
-    assert path.name == library_name("any")
+    compiler(f'echo "$@" >> {tmp_path}/calls; touch "$out"')
+    path = compile_variant(BEST, tmp_path / "a" / "folder")
+    assert path.name == library_name(BEST)
     assert intact(path)
     assert sorted(path.parent.iterdir()) == [path.with_suffix(".sha256"), path]
-    words = path.read_text().split()
-    assert "-static-libstdc++" in words
-    assert '-DVARIANT="any"' in words
+    compiling, linking = (call.split() for call in (tmp_path / "calls").read_text().splitlines())
+    own = {f'-DVARIANT="{BEST}"', *build.variants()[BEST]}
+    assert own <= {*compiling}
+    assert not own & {*linking}
+    assert compiling[-1] in linking
+    assert "-static-libstdc++" in linking
 
 
 def test_static_libraries_are_not_needed(tmp_path: Path, compiler: Callable[[str], None]) -> None:

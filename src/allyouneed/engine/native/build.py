@@ -58,6 +58,7 @@ KERNELS = Sources(
     prefix="kernels-",
     flags=("-fopenmp",),
 )
+LINKED = ("-shared", "-s")  # these of FLAGS make a library of the object
 STATIC = ("-static-libstdc++", "-static-libgcc")  # the library then runs on older systems too
 AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("f", "bw", "dq", "vl", "vnni")
@@ -182,6 +183,9 @@ def compile_variant(
     """Compiles a variant into the folder and returns the library's path. The library is written
     under another name and then renamed, so that the folder never holds a part of it.
 
+    The variant's flags are given to the compiler and not to the linker: with other flags, zig's
+    linker compiles the whole C++ library anew, which takes longer than the engine.
+
     `compiler` is the command and flags of a compiler to use instead of this system's; `kind` is the
     kind of processor to compile for.
 
@@ -195,26 +199,37 @@ def compile_variant(
     target = folder / library_name(variant, sources, kind)
     handle, partial = tempfile.mkstemp(prefix=f".{variant}-", suffix=".so", dir=folder)
     os.close(handle)
+    compiled = Path(partial).with_suffix(".o")
     names = (f'-DVARIANT="{variant}"', f'-DINTERFACE="{sources.interface()}"')
-    flags = (*FLAGS, *sources.flags, *flags_of(variant, kind, command), *names)
+    flags = [flag for flag in (*FLAGS, *sources.flags) if flag not in LINKED]
+    flags += [*flags_of(variant, kind, command), *names, "-I", str(SOURCE)]
+    link = [*LINKED, "-pthread", *sources.flags, str(compiled)]
     try:
-        for static in (STATIC, ()):  # a system may lack the static libraries
-            done = subprocess.run(
-                [*command, *flags, "-I", str(SOURCE), *static, str(sources.main), "-o", partial],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode == 0:
-                digest = hashlib.sha256(Path(partial).read_bytes()).hexdigest()
-                target.with_suffix(".sha256").write_text(digest)
-                Path(partial).chmod(0o755)
-                Path(partial).replace(target)
-                return target
+        _run(command, [*flags, "-c", str(sources.main), "-o", str(compiled)])
+        try:
+            _run(command, [*link, *STATIC, "-o", partial])
+        except NoCompiler:  # a system may lack the static libraries
+            _run(command, [*link, "-o", partial])
+        digest = hashlib.sha256(Path(partial).read_bytes()).hexdigest()
+        target.with_suffix(".sha256").write_text(digest)
+        Path(partial).chmod(0o755)
+        Path(partial).replace(target)
+        return target
+    finally:
+        for path in (Path(partial), compiled):
+            path.unlink(missing_ok=True)
+
+
+def _run(command: Sequence[str], arguments: Sequence[str]) -> None:
+    """Runs a compiler.
+
+    Raises:
+        NoCompiler: it failed; the message holds its first line of output.
+    """
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
         said = (done.stderr.strip().splitlines() or ["?"])[0]
         raise NoCompiler(f"{' '.join(command)} failed: {said}")
-    finally:
-        Path(partial).unlink(missing_ok=True)
 
 
 def find_compiler() -> list[str]:
