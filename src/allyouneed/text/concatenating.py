@@ -32,7 +32,7 @@ class ConcatenatingTokenizer(StoredTokenizer):
             UsageError: an id outside the vocabulary.
         """
         expect_list(ids, "ids", IDS)
-        spelt = b"".join([self.spelling(id) for id in ids])
+        spelt = b"".join(map(self.spelling, ids))
         return spelt.removeprefix(b" ").decode(errors="replace")
 
     def spans(self, ids: Sequence[int]) -> list[tuple[int, int]]:

@@ -201,8 +201,8 @@ class OpenedModel:
                 taken[number] = other
         found = [hypotheses[n] for n in taken]
         lost = [self._lost(both, number, found[n][0]) for n, number in enumerate(taken)]
-        wider = _wider(job.request.searched)
-        if wider and any(lost):
+        wider = _wider(job.request.searched) if any(lost) else None
+        if wider:
             again = [n for n, faults in enumerate(lost) if faults]
             part = both.part([taken[n] for n in again])
             for at, (n, others) in enumerate(zip(again, hypotheses_of(part, wider), strict=True)):

@@ -231,7 +231,7 @@ class Segmenter:
         segments: list[Segment] = []
         parts_of_long_lines = 0
         for line, end in self.normaliser.lines(text):
-            parts = self._parts(Segment.of(line), end, with_edges)
+            parts = self._parts(line, end, with_edges)
             if len(parts) > 1 and not self._fits(line):
                 parts_of_long_lines += len(parts)
             segments += parts
@@ -242,16 +242,21 @@ class Segmenter:
             )
         return Cut(tuple(segments), tuple(notes))
 
-    def _parts(self, line: Segment, end: str, with_edges: bool) -> list[Segment]:
+    def _parts(self, line: str, end: str, with_edges: bool) -> list[Segment]:
         """A line in parts. `end` is the line end, which belongs to the last part."""
         split = split_fitting if self.by_sentence else split_long
-        texts = split(line.text, self._fits) or [""]
+        text = line.strip()
+        begin = len(line) - len(line.lstrip())
+        before, after = line[:begin], line[begin + len(text) :] + end
+        texts = split(text, self._fits) or [""]
         parts = [Segment.of(text, self.normaliser, with_edges=with_edges) for text in texts]
         if len(parts) > 1 and isinstance(self.tokenizer, Coded):
             code = self.tokenizer.code(parts[0].seen)
             parts[1:] = [replace(part, code=code) for part in parts[1:]]
-        parts[0] = replace(parts[0], before=line.before + parts[0].before)
-        parts[-1] = replace(parts[-1], after=parts[-1].after + line.after + end)
+        if before:
+            parts[0] = replace(parts[0], before=before + parts[0].before)
+        if after:
+            parts[-1] = replace(parts[-1], after=parts[-1].after + after)
         return parts
 
     def _fits(self, part: str) -> bool:
