@@ -224,7 +224,7 @@ def test_headers_and_body_of_an_answer_come_together(served: Running) -> None:
         assert opened.recv(65536).endswith(b'\r\n\r\n{"status":"ok"}')
 
 
-def test_what_is_written_in_one_round_is_sent_at_once() -> None:
+def test_headers_are_sent_with_the_first_part_of_the_body() -> None:
     sent: list[bytes] = []
 
     class Transport:
@@ -234,21 +234,22 @@ def test_what_is_written_in_one_round_is_sent_at_once() -> None:
         def close(self) -> None:
             sent.append(b"closed")
 
-    async def write() -> None:
-        gathering = protocol.Gathering(Transport(), asyncio.get_running_loop())  # type: ignore[arg-type]
-        gathering.write(b"one, ")
-        gathering.write(b"two")
-        assert sent == []
-        await asyncio.sleep(0)
-        assert sent == [b"one, two"]
-        gathering.write(large)
-        assert sent[1:] == [large]
-        gathering.write(b"end")
-        gathering.close()
-        assert sent[2:] == [b"end", b"closed"]
-
-    large = bytes(protocol.MOST_GATHERED)
-    asyncio.run(write())
+    gathering = protocol.Gathering(Transport())  # type: ignore[arg-type]
+    headers, go_on = b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"
+    gathering.write(go_on)
+    assert sent == [go_on]
+    gathering.write(headers)
+    assert sent == [go_on]
+    gathering.write(b"one, ")
+    gathering.write(b"two")
+    assert sent[1:] == [headers + b"one, ", b"two"]
+    gathering.write(headers)
+    gathering.flush()
+    assert sent[3:] == [headers]
+    gathering.flush()
+    gathering.write(headers)
+    gathering.close()
+    assert sent[4:] == [headers, b"closed"]
 
 
 def wait_for(happened: Any) -> None:

@@ -19,7 +19,7 @@ from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.operation import Handler
 from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
-from allyouneed.serving.visit import TIMEOUT_HEADER
+from allyouneed.serving.visit import TIMEOUT_HEADER, WHOLE
 
 REQUESTS = logging.getLogger("allyouneed.serving.requests")
 ERRORS = logging.getLogger("allyouneed.serving.errors")
@@ -74,7 +74,7 @@ class Door:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         began = time.perf_counter()
         answer = _Answer(send, self._own_headers(headers))
-        self.metrics.active.inc()
+        self.metrics.active += 1
         try:
             refused = self._refused(scope, headers)
             if refused is not None:
@@ -96,7 +96,7 @@ class Door:
                 raise
             await self._say(Refused(500, "internal error"), scope, receive, answer)
         finally:
-            self.metrics.active.dec()
+            self.metrics.active -= 1
             self._tell(scope, headers, answer.status, time.perf_counter() - began)
 
     async def _handle(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
@@ -169,11 +169,8 @@ class Door:
             nonlocal size, complete
             if complete:
                 return await receive()
-            try:
-                async with asyncio.timeout(max(until - time.monotonic(), 0.0)):
-                    message = await receive()
-            except TimeoutError as error:
-                raise Refused(408, f"the body did not come within {BODY_SECONDS:.0f} s") from error
+            # A timer is left out where it would have nothing to wait for: in most requests.
+            message = await (receive() if scope.get(WHOLE) else _in_time(receive, until))
             if message["type"] == "http.disconnect":
                 raise ClientGone
             size += len(message.get("body", b""))
@@ -221,6 +218,14 @@ class _Answer:
             self.begun, self.status = True, message["status"]
             message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
         await self._send(message)
+
+
+async def _in_time(receive: Receive, until: float) -> Message:
+    try:
+        async with asyncio.timeout(max(until - time.monotonic(), 0.0)):
+            return await receive()
+    except TimeoutError as error:
+        raise Refused(408, f"the body did not come within {BODY_SECONDS:.0f} s") from error
 
 
 def error_answer(scope: Scope, error: Refused) -> Response:

@@ -23,11 +23,13 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.active = Gauge(
+        self.active = 0  # requests that are being answered
+        active = Gauge(
             "http_server_active_requests",
             "Requests that are being answered",
             registry=self.registry,
         )
+        active.set_function(lambda: self.active)
         waiting = Gauge("allyouneed_queue_texts", "Sentences that wait", registry=self.registry)
         waiting.set_function(lambda: queue.sentences)
         tokens = Gauge("allyouneed_queue_tokens", "Source tokens that wait", registry=self.registry)

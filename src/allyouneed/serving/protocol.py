@@ -5,41 +5,41 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from allyouneed.serving.visit import LEFT
+from allyouneed.serving.visit import LEFT, WHOLE
 
 HEADER_BYTES = 32 * 1024
 HEADER_SECONDS = 20.0
-MOST_GATHERED = 64 * 1024  # bytes; data of this size goes out at once
+ANSWER, GO_ON = b"HTTP/1.1 ", b"HTTP/1.1 100 "  # what an answer begins with; this one has no body
 
 
 class Gathering:
-    """A connection that sends together what is written in one round of the event loop. An answer's
-    headers and its body then need one system call, and wake the client once."""
+    """A connection that sends an answer's headers together with the first part of its body. They
+    then need one system call, and wake the client once."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop = transport, loop
-        self._parts: list[bytes] = []
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._headers = b""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Sends data soon."""
-        if not self._parts:
-            self._loop.call_soon(self._send)
-        self._parts.append(data)
-        if len(data) >= MOST_GATHERED:
-            self._send()
+        """Sends data; headers with the next data."""
+        if not self._headers and data.startswith(ANSWER) and not data.startswith(GO_ON):
+            self._headers = data
+        else:
+            self._transport.write(self._headers + data)
+            self._headers = b""
 
     def close(self) -> None:
         """Sends what was written, then hangs up."""
-        self._send()
+        self.flush()
         self._transport.close()
 
-    def _send(self) -> None:
-        if self._parts:
-            self._transport.write(b"".join(self._parts))
-            self._parts.clear()
+    def flush(self) -> None:
+        """Sends headers that no body follows."""
+        if self._headers:
+            self.write(b"")
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -54,7 +54,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has come."""
-        super().connection_made(Gathering(transport, self.loop))  # type: ignore[arg-type]
+        self._gathering = Gathering(transport)
+        super().connection_made(self._gathering)  # type: ignore[arg-type]
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -95,6 +96,16 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_headers = False
         self._wait_no_more()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """All of a request has come."""
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """An answer was written."""
+        self._gathering.flush()
+        super().on_response_complete()
 
     def _wait(self) -> None:
         self._patience = self.loop.call_later(HEADER_SECONDS, self._give_up)

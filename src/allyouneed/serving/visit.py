@@ -12,7 +12,9 @@ from allyouneed.serving.keys import Key
 from allyouneed.serving.refusal import ClientGone, Refused
 
 TIMEOUT_HEADER = "request-timeout"
-LEFT = "allyouneed.left"  # in the scope of a request: a future that is done when the client left
+# In the scope of a request: a future that is done when the client left, and whether all of the
+# request has come.
+LEFT, WHOLE = "allyouneed.left", "allyouneed.whole"
 
 
 @dataclass(slots=True)
