@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -98,6 +99,15 @@ def test_lanes_do_not_mix(copier: Translator) -> None:
     assert first is not None
     assert second is not None
     assert (clients(first), clients(second)) == (["a"], ["b"])
+
+
+def test_judged_and_other_translations_share_a_batch(copier: Translator) -> None:
+    queue = Queue()
+    queue.put(order(copier, "a", ["Hello."])[0])
+    queue.put(order(copier, "b", ["Hello."], replace(REQUEST, judged=False))[0])
+    batch = queue.take()
+    assert batch is not None
+    assert clients(batch) == ["a", "b"]
 
 
 def test_a_light_client_does_not_share_a_batch_with_a_heavy_one(copier: Translator) -> None:

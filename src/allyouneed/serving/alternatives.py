@@ -39,7 +39,7 @@ async def ways_to_go_on(
     length = len(ids_of_prefix(tokenizer, prefix))
     one_step = BeamOptions(beam=2 * most, n_best=2 * most, max_length=max(length, 1) + 1)
     [found] = await desk.translate(
-        [text], source, target, TranslationRequest(one_step, prefix), visit
+        [text], source, target, TranslationRequest(one_step, prefix, judged=False), visit
     )
     beginnings: dict[str, float] = {}
     for step in found.translation.alternatives:
@@ -49,11 +49,9 @@ async def ways_to_go_on(
             beginnings.setdefault(beginning, math.exp(log_ps[0]))
     chosen = sorted(beginnings, key=lambda one: -beginnings[one])[:most]
     options = BeamOptions(beam=desk.settings.beam)
+    asked = [TranslationRequest(options, beginning, judged=False) for beginning in chosen]
     wholes = await asyncio.gather(
-        *(
-            desk.translate([text], source, target, TranslationRequest(options, beginning), visit)
-            for beginning in chosen
-        )
+        *(desk.translate([text], source, target, one, visit) for one in asked)
     )
     ways: dict[str, NextWord] = {}
     for beginning, [whole] in zip(chosen, wholes, strict=True):

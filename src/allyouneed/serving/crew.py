@@ -104,7 +104,7 @@ def together(sentences: list[tuple[Order, int]]) -> Job:
     first = next(iter(orders))
     with_prefix = any(order.job.prefixes for order in orders)
     return Job(
-        first.lane[1],
+        first.job.request,
         (),
         (),
         [order.job.segments[number] for order, number in sentences],

@@ -121,7 +121,7 @@ class DeepL:
         if body.split_sentences == "nonewlines":
             texts = [text.replace("\n", " ") for text in texts]
         terms = await self.asked.terms(body.glossary_id, visit.key, source, target)
-        asked = self.desk.asked(terms=terms)
+        asked = self.desk.asked(terms=terms, judged=False)
         if body.tag_handling:
             ignored = _names(body.ignore_tags)
             found = await self.marked.translate(

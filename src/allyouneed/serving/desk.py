@@ -27,7 +27,7 @@ from allyouneed.translation.result import Translation
 from allyouneed.translation.terms.glossary import Glossary
 
 AUTO = "auto"
-GREEDY = TranslationRequest(BeamOptions(beam=1))
+GREEDY = TranslationRequest(BeamOptions(beam=1), judged=False)
 DETECTED_AT_A_TIME = 50  # texts, before other requests have a turn
 READERS = 32  # requests with tags, or with text to protect, that are put together at a time
 
@@ -63,15 +63,18 @@ class Desk:
         beam: int | None = None,
         protect: bool = True,
         terms: Glossary | None = None,
+        judged: bool = True,
     ) -> TranslationRequest:
         """A request to a translator, with the service's beam unless `beam` names another. With
-        `protect`, addresses, placeholders, code and numbers stay as they are."""
+        `protect`, addresses, placeholders, code and numbers stay as they are. Handlers whose
+        answers show no confidence and no notes ask for translations that are not `judged`."""
         return TranslationRequest(
             _beam(max(beam or self.settings.beam, n_best), n_best),
             prefix,
             alignments,
             protection=ALWAYS if protect else None,
             terms=terms,
+            judged=judged,
         )
 
     def source(self, code: str) -> str:

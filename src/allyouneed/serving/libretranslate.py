@@ -170,10 +170,10 @@ class LibreTranslate:
         source, target = self.desk.source(body.source), self.desk.target(body.target)
         self.guard.charge(visit)
         if body.format == "html":
-            asked = self.desk.asked()
+            asked = self.desk.asked(judged=False)
             found = await self.marked.translate(texts, "html", source, target, asked, visit)
         else:
-            asked = self.desk.asked(alternatives + 1)
+            asked = self.desk.asked(alternatives + 1, judged=False)
             found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
 

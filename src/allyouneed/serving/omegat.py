@@ -44,7 +44,6 @@ class OmegaT:
         self.desk.check_size([values["text"]], visit)
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
         self.guard.charge(visit)
-        [found] = await self.desk.translate(
-            [values["text"]], source, target, self.desk.asked(), visit
-        )
+        asked = self.desk.asked(judged=False)
+        [found] = await self.desk.translate([values["text"]], source, target, asked, visit)
         return json_answer(Answer(translation=found.translation.text))

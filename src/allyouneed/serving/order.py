@@ -3,8 +3,9 @@
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 
+from allyouneed.text.dressing import Dresser
 from allyouneed.translation.assembly import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.request import TranslationRequest
@@ -32,7 +33,8 @@ class Order:
         self.translator = translator
         self.job = Job.of(texts, asked, translator.segmenter)
         self.client = client
-        self.lane = (translator, replace(asked, prefix="") if asked.prefix else asked)
+        # What sentences that are translated together have in common.
+        self.lane = (translator, asked.options, asked.alignments, asked.direction, asked.terms)
         self.lengths = [len(ids) for ids in self.job.ids]
         self.tokens = sum(self.lengths)
         self.translations: list[Translation] = []
@@ -44,8 +46,6 @@ class Order:
         self._waiting = sorted(range(len(self.lengths)), key=self.lengths.__getitem__)
         self._taken = [False] * len(self.lengths)
         self._first = 0
-        prefix, language = asked.prefix.lstrip(), asked.direction.target
-        self._dresser = translator.segmenter.dresser(texts[0] if texts else "", prefix, language)
         self._shown = self._shown_sentences = 0
 
     @property
@@ -97,6 +97,13 @@ class Order:
             self.end()
         elif self._on_found:
             self._on_found(self)
+
+    @cached_property
+    def _dresser(self) -> Dresser:
+        """Dresses the translation of the first text while it grows."""
+        asked = self.job.request
+        prefix, language = asked.prefix.lstrip(), asked.direction.target
+        return self.translator.segmenter.dresser(self.job.texts[0], prefix, language)
 
     def grown(self) -> str:
         """What has been translated of the first text from its beginning on, since the last call."""

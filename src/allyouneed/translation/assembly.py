@@ -89,6 +89,8 @@ def put_together(
         wanted, ways = options.samples, list(zip(*lists, strict=True)) or [()]
     notes = tuple(dict.fromkeys([*cut.notes, *(note for one in found for note in one.notes)]))
     texts = [_one_way(source, cut, found, way, notes, segmenter, request) for way in ways]
+    if wanted == 1 and not request.alignments:
+        return texts[0]
     return replace(
         texts[0],
         alternatives=tuple(texts) if wanted > 1 else (),
@@ -125,12 +127,14 @@ def _one_way(
             one, hypothesis = next(waiting)
             written = one.text(hypothesis, tokenizer, given)
             text = segment.finished(written, dresser)
-            sure = one.sureness(hypothesis, tokenizer, given, segment.seen, written)
             if hypothesis is one.hypotheses[0]:
                 faults += ((segment.text, fault) for fault in one.faults)
                 inside = max(text.find(written), 0)
                 places = begin + len(segment.before), length + len(segment.before) + inside
                 links += _moved(one.alignment.characters if one.alignment else (), *places)
+            sure = None
+            if request.judged:
+                sure = one.sureness(hypothesis, tokenizer, given, segment.seen, written)
             if sure is not None:
                 count = len(hypothesis.ids) - given
                 doubtful = doubtful_words(sure[1], written)
@@ -145,20 +149,19 @@ def _one_way(
         length += len(segment.before) + len(text) + len(segment.after)
     cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
     text = "".join(texts)
+    piece = tokenizer.target.piece
+    faulty = [*told(source, text), *told_lost(faults)] if request.judged else []
     return Translation(
         source=source,
         text=text,
-        tokens=tuple(
-            tokenizer.target.piece(id) for hypothesis in way for id in hypothesis.ids[given:]
-        ),
+        tokens=tuple(piece(id) for hypothesis in way for id in hypothesis.ids[given:]),
         token_log_probabilities=tuple(
             log_p for hypothesis in way for log_p in hypothesis.token_log_probabilities[given:]
         ),
         notes=(
             *notes,
             *cut_off,
-            *told(source, text),
-            *told_lost(faults),
+            *faulty,
             *doubts(sentences),
             *dict.fromkeys(unused),
         ),

@@ -40,11 +40,12 @@ class Job:
         prefix, said = clean(request.prefix)
         in_prefix = tuple(f"in the prefix, {one}" for one in said)
         cuts = [segmenter.cut(text, with_edges=bool(prefix.strip())) for text in texts]
-        pairs = [request.languages_of(text) for text in texts]
-        cuts = [
-            cut.with_language_checked(source) if source != target else cut
-            for cut, (source, target) in zip(cuts, pairs, strict=True)
-        ]
+        if request.judged:
+            pairs = [request.languages_of(text) for text in texts]
+            cuts = [
+                cut.with_language_checked(source) if source != target else cut
+                for cut, (source, target) in zip(cuts, pairs, strict=True)
+            ]
         cuts = [replace(cut, notes=cut.notes + in_prefix) for cut in cuts] if said else cuts
         if request.terms:
             cuts = [cut.with_terms(request.terms, segmenter) for cut in cuts]

@@ -18,7 +18,8 @@ class TranslationRequest:
     `options` are the search options as the user gave them. Every translation begins with `prefix`.
     `alignments` asks for word alignments. `direction` names the languages. `protection` finds the
     text that must stay as it is; None means that the model sees every text as it is. `terms` is the
-    glossary to use.
+    glossary to use. Without `judged`, translations have no confidences and no notes on what the
+    user should check, which take time.
     """
 
     options: Options
@@ -27,6 +28,7 @@ class TranslationRequest:
     direction: Direction = UNNAMED
     protection: Protection | None = None
     terms: Glossary | None = None
+    judged: bool = True
 
     def languages_of(self, text: str) -> tuple[str, str]:
         """The codes of the source and the target language of a text. A source language that the
