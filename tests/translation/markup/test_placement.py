@@ -11,7 +11,8 @@ from allyouneed.evaluation.alignment_error import GoldAlignment
 from allyouneed.translation.markup.links import Link, diagonal, links_of_words
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, Void, plain
-from allyouneed.translation.markup.placement import Transfer, placed
+from allyouneed.translation.markup.placement import placed
+from allyouneed.translation.markup.transfer import Transfer
 
 
 def tag(name: str, *inside: Node) -> Around:

@@ -7,8 +7,9 @@ import pytest
 from allyouneed.translation.markup.links import Link
 from allyouneed.translation.markup.marked_text import translate_marked
 from allyouneed.translation.markup.nodes import Around
-from allyouneed.translation.markup.placement import Transfer, placed
+from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.scripts import bound
+from allyouneed.translation.markup.transfer import Transfer
 from allyouneed.translation.result import Translation
 
 

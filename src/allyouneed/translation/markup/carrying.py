@@ -18,11 +18,11 @@ from allyouneed.translation.markup.nodes import (
     leaves,
     plain,
 )
-from allyouneed.translation.markup.placement import Literal, Range, Transfer
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.markup.rewriting import Rewriting
 from allyouneed.translation.markup.scripts import bound
 from allyouneed.translation.markup.sentence_places import sentence_places
+from allyouneed.translation.markup.transfer import Literal, Range, Transfer
 from allyouneed.translation.result import Translation
 
 Translate = Callable[[list[str], bool], Sequence[Translation]]
