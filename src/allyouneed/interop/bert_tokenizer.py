@@ -12,8 +12,7 @@ from allyouneed.errors import ModelFolderError
 from allyouneed.interop.pretrained import read_table
 from allyouneed.model_folder.folder import TOKENIZER
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
-from allyouneed.text.tokenizer import read_text
-from allyouneed.text.tokenizer_file import ENCODER_SPECIALS, MisfitError, document
+from allyouneed.text.tokenizer_file import ENCODER_SPECIALS, MisfitError, document, read_text
 from allyouneed.text.word_piece import INSIDE, LONGEST_WORD, SPECIAL, WordPiece
 
 VOCABULARY, SETTINGS = "vocab.txt", "tokenizer_config.json"

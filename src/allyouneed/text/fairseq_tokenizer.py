@@ -13,9 +13,9 @@ from allyouneed.errors import AllYouNeedError, ModelFolderError, UsageError
 from allyouneed.text.byte_pair_codes import BytePairCodes
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import IDS
+from allyouneed.text.encoding import Encoding
 from allyouneed.text.moses import Moses, Place, Spaces
 from allyouneed.text.stored import StoredTokenizer
-from allyouneed.text.tokenizer import Encoding
 
 KIND = "fairseq"
 JOINER = "@@"  # ends every piece of a word but the last

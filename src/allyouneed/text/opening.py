@@ -9,7 +9,8 @@ from typing import Any, cast
 from allyouneed.errors import ModelFolderError, UsageError, nearest, needs_torch
 from allyouneed.text.encoder_tokenizer import AnyEncoderTokenizer, EncoderTokenizer
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.text.tokenizer import Tokenizer, read_text
+from allyouneed.text.tokenizer import Tokenizer
+from allyouneed.text.tokenizer_file import read_text
 
 Reader = Callable[[Mapping[str, Any], str], AnyTokenizer]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from allyouneed.text.tokenizer import Encoding
+from allyouneed.text.encoding import Encoding
 
 
 class Growing(Protocol):

@@ -12,9 +12,9 @@ from allyouneed.checks import expect_list
 from allyouneed.errors import ModelFolderError
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
+from allyouneed.text.encoding import Encoding
 from allyouneed.text.sentencepiece_file import SPACE
 from allyouneed.text.sentencepiece_model import SentencePieceModel
-from allyouneed.text.tokenizer import Encoding
 
 AnySentencePiece = TypeVar("AnySentencePiece", bound="SentencePieceTokenizer")
 BYTE = re.compile("<0x[0-9A-F]{2}>")

@@ -6,14 +6,8 @@ inside it. It then cuts the text's bytes into pieces. Every byte has a piece, so
 and `decode` gives back exactly the text that was encoded.
 """
 
-import functools
-import importlib.util
-import itertools
 import json
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -24,14 +18,17 @@ from allyouneed.pipeline import processors
 from allyouneed.text.byte_level import ByteLevel
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
+from allyouneed.text.encoding import Encoding, spans
+from allyouneed.text.spellings import Spellings, readable
 from allyouneed.text.tokenizer_file import (
     BYTE_ALPHABET,
     SPECIALS,
     MisfitError,
     check,
     document,
-    spell,
+    read_text,
 )
+from allyouneed.text.tokenizers_library import is_installed, learnt, opened
 from allyouneed.text.word_memory import WordMemory
 
 if TYPE_CHECKING:
@@ -41,38 +38,6 @@ if TYPE_CHECKING:
 # one core it takes a third of the library's time.
 FEW = 3
 MOST_PIECES = 2**32  # ids have 32 bits
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """A tokenised text: three lists of equal length, whose last entry is the end of the sentence.
-
-    `pieces` are readable; the first piece usually begins with the added space.
-    `spans` are character offsets into the text: piece i touches `text[spans[i][0]:spans[i][1]]`.
-    A character that is split between two pieces is in both spans. The added space and the end have
-    empty spans.
-    """
-
-    ids: list[int]
-    pieces: list[str]
-    spans: list[tuple[int, int]]
-
-
-class _Spellings(dict[int, bytes]):
-    """The bytes of each piece by its id, computed at the first look-up of an id.
-
-    Raises:
-        KeyError: an id outside the vocabulary.
-    """
-
-    def __init__(self, pieces: Sequence[str]) -> None:
-        self._pieces = pieces
-
-    def __missing__(self, id: int) -> bytes:
-        if not 0 <= id < len(self._pieces):
-            raise KeyError(id)
-        self[id] = spell(self._pieces[id])
-        return self[id]
 
 
 class Tokenizer(ConcatenatingTokenizer):
@@ -98,7 +63,7 @@ class Tokenizer(ConcatenatingTokenizer):
         self.specials = _with_marks(type(self).specials, languages)
         check(vocabulary, merges, self.specials)
         self._pieces = sorted(vocabulary, key=vocabulary.__getitem__)  # by id, spelt in bytes
-        self._bytes = _Spellings(self._pieces)
+        self._bytes = Spellings(self._pieces)
         self._bytes |= dict.fromkeys((self.PAD, self.START, self.END), b"")
         self._bytes |= {self.mark(code): b"" for code in self.languages}
         self._bytes[self.UNKNOWN] = "\ufffd".encode()
@@ -108,7 +73,7 @@ class Tokenizer(ConcatenatingTokenizer):
     @cached_property
     def _library(self) -> "tokenizers.Tokenizer":
         """The same tokenizer in the library, which cuts many texts on all cores."""
-        return _opened(self._json)
+        return opened(self._json)
 
     @cached_property
     def _json(self) -> str:
@@ -145,21 +110,8 @@ class Tokenizer(ConcatenatingTokenizer):
                 f"the largest is {MOST_PIECES}"
             )
         with needs_torch("learning a vocabulary"):
-            import tokenizers
-
-        trainer = tokenizers.trainers.BpeTrainer(
-            vocab_size=vocabulary,
-            min_frequency=2,
-            special_tokens=list(specials),
-            initial_alphabet=sorted(BYTE_ALPHABET),
-            show_progress=False,
-        )
-        empty: dict[str, int] = {piece: i for i, piece in enumerate(specials)}
-        library = _opened(json.dumps(document(empty, [], specials)))
-        library.train_from_iterator((clean(text)[0] for text in texts), trainer)
-        learnt = json.loads(library.to_str())["model"]
-        merges = [(left, right) for left, right in learnt["merges"]]
-        return cls(learnt["vocab"], merges, languages=languages)
+            found, merges = learnt((clean(text)[0] for text in texts), vocabulary, specials)
+        return cls(found, merges, languages=languages)
 
     @classmethod
     def from_json(cls, text: str, origin: str = "the tokenizer") -> Self:
@@ -224,7 +176,8 @@ class Tokenizer(ConcatenatingTokenizer):
         text, _ = clean(text)
         ids = [*self._encode(text), self.END]
         pieces = [self.piece(i) for i in ids]
-        return Encoding(ids, pieces, list(self._spans(text, ids)))
+        lengths = [len(self._bytes[i]) for i in ids]
+        return Encoding(ids, pieces, list(spans(text, lengths)))
 
     def encode_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Many texts' ids; every list ends in `END`.
@@ -233,7 +186,7 @@ class Tokenizer(ConcatenatingTokenizer):
         """
         expect_list(texts, "texts", "a list of texts")
         cleaned = [clean(text)[0] for text in texts]
-        if processors() <= FEW or not _library_is_here():
+        if processors() <= FEW or not is_installed():
             ids = self._memory.ids(cleaned)
         else:
             encodings = self._library.encode_batch_fast(cleaned, add_special_tokens=False)
@@ -258,11 +211,7 @@ class Tokenizer(ConcatenatingTokenizer):
         spelling = self.spelling(id)
         if id < len(self.specials):
             return self.specials[id]
-        try:
-            return spelling.decode()
-        except UnicodeDecodeError:
-            half_read = spelling.decode(errors="surrogateescape")  # byte b becomes U+DC00 + b
-        return re.sub("[\udc80-\udcff]", lambda byte: f"<0x{ord(byte[0]) - 0xDC00:02X}>", half_read)
+        return readable(spelling)
 
     def mark(self, language: str) -> int:
         """The id that says that the translation is meant to be in this language.
@@ -295,16 +244,6 @@ class Tokenizer(ConcatenatingTokenizer):
         except (KeyError, TypeError):  # TypeError: a list, which cannot be a key
             raise self._outside(id) from None
 
-    def _spans(self, text: str, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Each piece's span in the text, counted in bytes from the added space at byte 0."""
-        ends = list(itertools.accumulate(len(self._bytes[i]) for i in ids))
-        starts = [0, *ends[:-1]]
-        character = _characters(text)
-        for start, end in zip(starts, ends, strict=True):
-            first = character[max(start - 1, 0)]
-            last = first if end <= max(start, 1) else character[end - 2] + 1
-            yield first, last
-
 
 def _with_marks(specials: tuple[str, ...], languages: Sequence[str]) -> tuple[str, ...]:
     """The special pieces, with a mark for each language behind them: "<2de>" for German."""
@@ -313,67 +252,3 @@ def _with_marks(specials: tuple[str, ...], languages: Sequence[str]) -> tuple[st
 
 def _marked_languages(marks: Sequence[str]) -> tuple[str, ...]:
     return tuple(mark.removeprefix("<2").removesuffix(">") for mark in marks)
-
-
-def read_text(path: str | Path) -> str:
-    """The content of a `tokenizer.json`.
-
-    Raises:
-        ModelFolderError: no such file, unreadable, or not UTF-8.
-    """
-    try:
-        return Path(path).read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise ModelFolderError(
-            f"{path} is not UTF-8 at byte {error.start}; "
-            "copy it again from the model folder it belongs to"
-        ) from error
-    except OSError as error:
-        raise ModelFolderError(
-            f"{path} cannot be read ({error.strerror}); give the tokenizer.json of a model folder"
-        ) from error
-
-
-def _characters(text: str) -> Sequence[int]:
-    """For each byte of the text in UTF-8, and for its end, the index of the byte's character."""
-    if text.isascii():
-        return range(len(text) + 1)
-    widths = (len(character.encode()) for character in text)
-    numbers = [n for n, width in enumerate(widths) for _ in range(width)]
-    return [*numbers, len(text)]
-
-
-def _opened(contents: str) -> "tokenizers.Tokenizer":
-    """The library's tokenizer of a tokenizer.json with these contents."""
-    import tokenizers
-
-    library = tokenizers.Tokenizer.from_str(contents)
-    library.encode_special_tokens = True  # the file format does not keep it
-    stay_quiet_after_fork()
-    return library
-
-
-@functools.cache
-def _library_is_here() -> bool:
-    """Whether `tokenizers` is installed, as it is with the extra `torch`."""
-    return importlib.util.find_spec("tokenizers") is not None
-
-
-@functools.cache
-def stay_quiet_after_fork() -> None:
-    """Keeps older versions of `tokenizers` from printing a warning when the process forks.
-
-    Their threads do not survive a fork. They read TOKENIZERS_PARALLELISM while the process forks,
-    so the variable is set for that moment only. A value that the user has set is not changed.
-    """
-    name = "TOKENIZERS_PARALLELISM"
-    if name in os.environ or not hasattr(os, "register_at_fork"):  # Windows has no forks
-        return
-
-    def before() -> None:
-        os.environ[name] = "false"
-
-    def after_in_parent() -> None:
-        os.environ.pop(name, None)
-
-    os.register_at_fork(before=before, after_in_parent=after_in_parent)

@@ -1,7 +1,10 @@
 """The contents of this project's own `tokenizer.json`: how they are written and checked."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+from allyouneed.errors import ModelFolderError
 
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 ENCODER_SPECIALS = ("<pad>", "[CLS]", "[SEP]", "<unk>", "[MASK]")
@@ -126,3 +129,22 @@ def document(
             "merges": merges,
         },
     }
+
+
+def read_text(path: str | Path) -> str:
+    """The content of a `tokenizer.json`.
+
+    Raises:
+        ModelFolderError: no such file, unreadable, or not UTF-8.
+    """
+    try:
+        return Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ModelFolderError(
+            f"{path} is not UTF-8 at byte {error.start}; "
+            "copy it again from the model folder it belongs to"
+        ) from error
+    except OSError as error:
+        raise ModelFolderError(
+            f"{path} cannot be read ({error.strerror}); give the tokenizer.json of a model folder"
+        ) from error

@@ -18,7 +18,8 @@ from allyouneed.errors import ModelFolderError
 from allyouneed.text.clean import clean
 from allyouneed.text.concatenating import ConcatenatingTokenizer
 from allyouneed.text.encoder_tokenizer import MASK_IN_TEXT
-from allyouneed.text.tokenizer import Encoding, stay_quiet_after_fork
+from allyouneed.text.encoding import Encoding
+from allyouneed.text.tokenizers_library import stay_quiet_after_fork
 
 KIND = "wordpiece"
 INSIDE = "##"  # the beginning of a piece inside a word
