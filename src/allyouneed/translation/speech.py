@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
-from allyouneed.text.dressing import COMMA_OUTSIDE
+from allyouneed.text.dressing import COMMA_OUTSIDE, Dresser
 from allyouneed.text.edges import END_MARKS
 from allyouneed.text.normaliser import DOUBLE_QUOTES, SINGLE_QUOTES, Normaliser, Plain
 from allyouneed.text.speech import Sentence, Speech, spoken_sentences
@@ -110,6 +110,7 @@ class SpokenLine:
         """The translation of the line, from those of `pieces(number)`; None if a report has
         lost a stand-in."""
         waiting = iter(found)
+        dresser = self.normaliser.dresser(self.line, self.target)
         parts: list[Translation] = []
         ends: list[str] = []
         begin = 0
@@ -121,7 +122,7 @@ class SpokenLine:
             last = sentence is self.sentences[-1]
             end = len(self.line) if last else self.plain.typed(sentence.begin, sentence.end)[1]
             typed = self.line[begin:end].rstrip()
-            parts.append(self._translation(begin, typed, signs, own))
+            parts.append(self._translation(begin, typed, signs, own, dresser))
             ends.append(self.line[begin + len(typed) : end])
             begin = end
         return joined(self.line, parts, ends)
@@ -223,7 +224,12 @@ class SpokenLine:
         return '".' if outside else f'{mark or "."}"'
 
     def _translation(
-        self, begin: int, typed: str, signs: Sequence[_Sign], made: Sequence[Translation]
+        self,
+        begin: int,
+        typed: str,
+        signs: Sequence[_Sign],
+        made: Sequence[Translation],
+        dresser: Dresser,
     ) -> Translation:
         """The translation of a sentence, which is typed at the place `begin` of the line."""
         text = "".join(one.text for one in signs)
@@ -243,7 +249,7 @@ class SpokenLine:
             own = [one.sure for one in word if one.sure is not None]
             alone = not any(one.text.isalnum() for one in word)  # a mark, as before French speech
             sure.append(sure[-1] if alone and not own and sure else own)
-        dressed = self.normaliser.dresser(self.line, self.target).whole(text)
+        dressed = dresser.whole(text)
         numbers = same_words(text, dressed)
         return Translation(
             source=typed,

@@ -57,6 +57,7 @@ _SIGNS = {  # one is in all that is protected
     "all": re.compile(rf"{_SIGN}|\d", re.IGNORECASE),
 }
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
+_BRACE = re.compile("[{}]")
 _ICU_LIMIT = 4000  # characters of one message within braces
 
 
@@ -129,21 +130,24 @@ class Protection:
 def _in_braces(text: str) -> Iterator[tuple[int, int]]:
     """The places of names in braces, such as `{name}`, and of ICU messages, which may have braces
     within braces."""
+    ends = _closing_braces(text)
     begin = text.find("{")
     while begin >= 0:
-        end = _closing_brace(text, begin)
-        if end and _BRACES.fullmatch(text, begin, end):
+        end = ends.get(begin)
+        if end and end - begin <= _ICU_LIMIT and _BRACES.fullmatch(text, begin, end):
             yield begin, end
             begin = text.find("{", end)
         else:
             begin = text.find("{", begin + 1)
 
 
-def _closing_brace(text: str, begin: int) -> int:
-    """The place after the brace that closes the one at `begin`, or 0."""
-    depth = 0
-    for match in re.compile(r"[{}]").finditer(text, begin, begin + _ICU_LIMIT):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    return 0
+def _closing_braces(text: str) -> dict[int, int]:
+    """For each opening brace that is closed, the place after the brace that closes it."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for match in _BRACE.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif opened:
+            ends[opened.pop()] = match.end()
+    return ends
