@@ -6,6 +6,8 @@ browsers read it: a tag without a partner stays where it is.
 
 import html
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -136,6 +138,18 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if value[:1] in ('"', "'") else value
 
 
+def _closings(cuts: Sequence[_Cut]) -> dict[int, int]:
+    """For each opening tag that is closed, the number of the tag that closes it."""
+    found: dict[int, int] = {}
+    opened: dict[str, list[int]] = defaultdict(list)
+    for number, cut in enumerate(cuts):
+        if cut.kind == "open":
+            opened[cut.name].append(number)
+        elif cut.kind == "close" and opened[cut.name]:
+            found[opened[cut.name].pop()] = number
+    return found
+
+
 def _around_blocks(cuts: Sequence[_Cut], rules: Rules) -> set[int]:
     """The numbers of the tags of elements that contain a block, and are themselves none."""
     found: set[int] = set()
@@ -167,6 +181,8 @@ class _Reader:
         self.parts: list[Part] = []
         self._cuts = list(_cuts(text, rules, line))
         self._outer = _around_blocks(self._cuts, rules)
+        self._closings = _closings(self._cuts)
+        self._blocks = [n for n, cut in enumerate(self._cuts) if cut.name in rules.block]
         self._run: list[tuple[Token, tuple[Part, ...]]] = []
         self._tags = 0
         self._spelt: dict[str, str] = {}
@@ -243,18 +259,15 @@ class _Reader:
     def _end_of(self, opening: _Cut, number: int) -> int | None:
         """The number of the piece after an element; None for an element within a sentence that is
         not closed in its block."""
-        depth = 1
-        inline = opening.name not in self.rules.block
-        farthest = min(len(self._cuts), number + LONGEST) if inline else len(self._cuts)
-        for n in range(number, farthest):
-            cut = self._cuts[n]
-            if cut.name == opening.name and cut.kind in ("open", "close"):
-                depth += 1 if cut.kind == "open" else -1
-                if depth == 0:
-                    return n + 1
-            elif inline and cut.name in self.rules.block and opening.name in self.rules.skipped:
-                return None
-        return None if inline else len(self._cuts)
+        closing = self._closings.get(number - 1)
+        if opening.name in self.rules.block:
+            return len(self._cuts) if closing is None else closing + 1
+        if closing is None or closing >= number + LONGEST:
+            return None
+        if opening.name in self.rules.skipped:
+            first, last = (bisect_left(self._blocks, n) for n in (number, closing))
+            return closing + 1 if first == last else None
+        return closing + 1
 
     def _with_attributes(self, cut: _Cut) -> tuple[Part, ...]:
         """The tag, with passages in place of attributes that hold text."""
