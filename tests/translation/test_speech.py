@@ -215,9 +215,33 @@ def test_alternatives_are_joined_by_rank() -> None:
             {"¿Dónde está?": "Where is it?", 'Dijo: "No."': 'He said, "No."'},
             "He said, “Where is it?”",
         ),
+        (
+            "He said, “I know.”",
+            ("en", "nl"),
+            {"I know.": "Ik weet het.", 'He said, "No."': 'Hij zei, "Nee".'},
+            "Hij zei: “Ik weet het.”",
+        ),
+        (
+            "“I know,” he said.",
+            ("en", "sv"),
+            {"I know.": "Jag vet.", '"No," he said.': '"Nej," sa han.'},
+            "”Jag vet”, sa han.",
+        ),
+        (
+            "He said, “I know.”",
+            ("en", "pl"),
+            {"I know.": "Wiem.", 'He said, "No."': 'Powiedział: "Nie."'},
+            "Powiedział: „Wiem”.",
+        ),
+        (
+            "Powiedział: „Wiem”.",
+            ("pl", "en"),
+            {"Wiem.": "I know.", 'Powiedział: "Nie."': 'He said, "No."'},
+            "He said, “I know.”",
+        ),
     ],
 )
-def test_speech_in_french_and_spanish(
+def test_speech_in_other_languages(
     line: str, languages: tuple[str, str], known: Mapping[str, str], text: str
 ) -> None:
     found, _ = translated(line, known, languages)

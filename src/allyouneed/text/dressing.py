@@ -37,11 +37,13 @@ QUOTES = {
 }
 # A comma follows the closing quote here: „Ja“, sagte sie. In English it stands before the quote.
 COMMA_OUTSIDE = ("cs", "de", "es", "fr", "it", "nl", "pl", "pt", "ro", "ru", "sv", "uk")
-_SPACE = "\u00a0"  # inside of French quotes and before French marks
+_SPACE = "\u00a0"  # inside of French quotes, before French marks, and before a percent sign
 LAST_WORD = 12  # characters before the end marks: whether they are an abbreviation counts
 _TAIL = "\"'.,- "  # characters at the end whose form depends on the text that follows
 _MARK = re.compile(r"[¿¡]|,\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
 _FRENCH_MARK = re.compile(_MARK.pattern.replace('|\\"|', '| *\\" *|') + "| (?=[?!:;%])")
+_PERCENT_MARK = re.compile(_MARK.pattern + r"|(?<=\d) (?=%)")
+_SPACED_PERCENT = ("de", "sv")  # "5 %"; French has spaces before more marks
 
 
 _TYPOGRAPHIC = frozenset("“”„‟«»〝‘‚‛‹’ʼ–—―‒…")
@@ -111,7 +113,8 @@ class Dresser:
         self.marks = Marks.of(source)
         self._language = _code(language)
         self._french = self._language == "fr"
-        self._mark = _FRENCH_MARK if self._french else _MARK
+        spaced = _PERCENT_MARK if self._language in _SPACED_PERCENT else _MARK
+        self._mark = _FRENCH_MARK if self._french else spaced
         self._signs = self._language != "es" and ("¿" in source or "¡" in source)
         quoted = self._french and '"' in source
         self._nothing_to_do = self.marks is NO_MARKS and not self._signs and not quoted
