@@ -16,6 +16,12 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("I was in Rome, Paris and Oslo.", "Ich war in Rom und Oslo.", EN_DE),
         ("Äpfel, Birnen, Bananen und Kirschen", "Apples, bananas and cherries", DE_EN),
         ("kein Brot, keine Milch, kein Salz und kein Öl", "no bread, no milk and no oil", DE_EN),
+        ("Milk, bread and salt", "melk en zout", ("en", "nl")),
+        ("appels, peren en pruimen", "apples and plums", ("nl", "en")),
+        ("mjölk, bröd och salt", "milk and salt", ("sv", "en")),
+        ("mleko, chleb, sól i olej", "milk, salt and oil", ("pl", "en")),
+        ("Milk, bread and salt", "du lait et du sel", ("en", "fr")),
+        ("leche, pan y sal", "milk and salt", ("es", "en")),
     ],
 )
 def test_a_lost_item(source: str, target: str, languages: tuple[str, str]) -> None:
@@ -29,7 +35,10 @@ def test_a_lost_item(source: str, target: str, languages: tuple[str, str]) -> No
         ("We ate, drank and slept.", "Wir aßen und tranken, dann schliefen wir.", EN_DE),
         ("Ich glaube, Tom und Mary sind verliebt.", "I think Tom and Mary are in love.", DE_EN),
         ("Brot, Milch, Salz und Öl", "bread, milk, salt, and oil", DE_EN),
-        ("Brot, Milch, Salz und Öl", "pain, lait", ("de", "fr")),
+        ("Brot, Milch, Salz und Öl", "pane, latte", ("de", "it")),
+        ("pain, lait, sel et huile", "bread, milk, salt, and oil", ("fr", "en")),
+        ("Myślę, że Tom i Mary się kochają.", "I think Tom and Mary are in love.", ("pl", "en")),
+        ("Milk, bread and salt", "melk, brood en zout", ("en", "nl")),
     ],
 )
 def test_whole_enumerations(source: str, target: str, languages: tuple[str, str]) -> None:

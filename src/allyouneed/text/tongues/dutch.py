@@ -5,6 +5,7 @@ from allyouneed.text.tongues.tongue import (
     HOUSE_NUMBER,
     WORD,
     Clock,
+    Enumeration,
     LetterStyle,
     Names,
     Negation,
@@ -90,4 +91,5 @@ DUTCH = Tongue(
     letters=LetterStyle(and_="en", no_names="Uw|Jouw|Je|Jullie|Onze?|Ons|Het|De|Een"),
     speech=SpeechStyle(stand_ins=("Nee", "Ja", "Tom"), mark_before=":"),
     names=_NAMES,
+    enumeration=Enumeration(and_="en|of", commas=1),
 )

@@ -4,6 +4,7 @@ from allyouneed.text.tongues.tongue import (
     BIG,
     WORD,
     Clock,
+    Enumeration,
     LetterStyle,
     Names,
     Negation,
@@ -87,4 +88,5 @@ FRENCH = Tongue(
     letters=LetterStyle(and_="et", no_names="Votre|Ton|Ta|Notre|Le|La|Les|Une?"),
     speech=SpeechStyle(stand_ins=("Non", "Oui", "Tom"), mark_before=" :"),
     names=_NAMES,
+    enumeration=Enumeration(and_="et|ou", commas=1),
 )

@@ -5,6 +5,7 @@ from allyouneed.text.tongues.tongue import (
     HOUSE_NUMBER,
     WORD,
     Clock,
+    Enumeration,
     LetterStyle,
     Names,
     Negation,
@@ -100,4 +101,7 @@ POLISH = Tongue(
     ),
     speech=SpeechStyle(stand_ins=("Nie", "Tak", "Tom"), mark_before=":", stop_outside=True),
     names=_NAMES,
+    enumeration=Enumeration(
+        and_="i|oraz|lub|albo|czy|ani", commas=2
+    ),  # a comma stands before each clause, too
 )

@@ -5,6 +5,7 @@ from allyouneed.text.tongues.tongue import (
     HOUSE_NUMBER,
     WORD,
     Clock,
+    Enumeration,
     LetterStyle,
     Names,
     Negation,
@@ -82,4 +83,5 @@ SPANISH = Tongue(
     ),
     speech=SpeechStyle(stand_ins=("No", "Sí", "Tom"), mark_before=":", stop_outside=True),
     names=_NAMES,
+    enumeration=Enumeration(and_="[ye]|[ou]", commas=1),
 )

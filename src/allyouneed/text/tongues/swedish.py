@@ -5,6 +5,7 @@ from allyouneed.text.tongues.tongue import (
     HOUSE_NUMBER,
     WORD,
     Clock,
+    Enumeration,
     LetterStyle,
     Names,
     Negation,
@@ -86,4 +87,5 @@ SWEDISH = Tongue(
     ),
     speech=SpeechStyle(stand_ins=("Nej", "Ja", "Tom"), mark_before=":"),
     names=_NAMES,
+    enumeration=Enumeration(and_="och|eller", commas=1),
 )

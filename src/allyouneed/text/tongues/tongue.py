@@ -103,7 +103,7 @@ class Enumeration(NamedTuple):
 
 
 class Tongue(NamedTuple):
-    """The words of one language. Without `enumeration`, enumerations are not looked for."""
+    """The words of one language."""
 
     negation: Negation
     numbers: Numbers
@@ -112,4 +112,4 @@ class Tongue(NamedTuple):
     letters: LetterStyle
     speech: SpeechStyle
     names: Names
-    enumeration: Enumeration | None = None
+    enumeration: Enumeration
