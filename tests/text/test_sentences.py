@@ -56,6 +56,7 @@ def test_the_sentences_are_the_text(text: str) -> None:
         ["Bl.a. Stockholm, t.ex. Gamla stan, kl. 15. ", "Slut."],
         ["Np. Kraków, tzn. Wawel, ul. Długa 5, o godz. 15. ", "Koniec."],
         ["Prof. Nowak, mgr Lis i inż. Wilk. ", "To wszyscy."],
+        ["Hij slaapt. ", "'s Middags werkt hij. ", "’t Is laat, ’t is 's avonds. ", "Ja."],
         ["Het kost 5 mln. Euro. ", "Ja."],
         ["P. ej. Madrid, p.ex. Paris. ", "Fin."],
         ["J. R. R. Tolkien wrote it. ", "J.K. Rowling did not. ", "Yes."],

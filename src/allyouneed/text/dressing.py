@@ -43,6 +43,7 @@ _TAIL = "\"'.,- "  # characters at the end whose form depends on the text that f
 _MARK = re.compile(r"[¿¡]|,\",?(?!\w)|\"|'|\.{2,}|(?<= )-(?= )|(?<=\d)-(?=\d)")
 _FRENCH_MARK = re.compile(_MARK.pattern.replace('|\\"|', '| *\\" *|') + "| (?=[?!:;%])")
 _PERCENT_MARK = re.compile(_MARK.pattern + r"|(?<=\d) (?=%)")
+_SHORTENED = re.compile(r"(?<!\w)'[stnkm]\b")
 _SPACED_PERCENT = ("de", "sv")  # "5 %"; French has spaces before more marks
 
 
@@ -160,7 +161,10 @@ class Dresser:
         if self._nothing_to_do:
             return piece
         self._text += piece
-        return self._up_to(max(self._done, len(self._text.rstrip(_TAIL))))
+        certain = self._text.rstrip(_TAIL)
+        if self._language == "nl" and certain[-2:-1] == "'":  # "'s" may become "'sla"
+            certain = certain[:-2]
+        return self._up_to(max(self._done, len(certain)))
 
     def end(self) -> str:
         """The rest of the result. The next `add` begins a new text."""
@@ -225,7 +229,7 @@ class Dresser:
     def _single(self, mark: re.Match[str]) -> str:
         marks, inner = self.marks, self._quotes[2:]
         before, after = self._around(mark)
-        if marks.inner_quotes and inner:
+        if marks.inner_quotes and inner and not self._shortened(mark):
             if not self._inner_open and not before.isalnum() and after.isalnum():
                 self._inner_open = True
                 return inner[0]
@@ -233,6 +237,10 @@ class Dresser:
                 self._inner_open = False
                 return inner[1]
         return "’" if marks.apostrophes else mark[0]
+
+    def _shortened(self, mark: re.Match[str]) -> bool:
+        """Whether a mark begins a shortened word, as Dutch has them: "'s avonds", "'t"."""
+        return self._language == "nl" and _SHORTENED.match(self._text, mark.start()) is not None
 
     def _lacks_comma(self, mark: re.Match[str]) -> bool:
         """Whether a closing quote lacks the comma that its source, of two quotes, has."""

@@ -31,7 +31,9 @@ _GOES_ON = re.compile(
     r"って|は(?!い)|が(?!ん)|を|に|の|な[どのんら]|も(?![うし])|で[すしあは]|だ[っとけろ]|や|から|まで|より|へ"
     r"|[\u4e00-\u9fff]{1,5}?[说說问問道喊叫答]"
 )
-_OPENING = re.compile(r"""["'“”„‘‚»«›‹(\[¿¡–—-]*+\s?""")  # signs before the next word
+_OPENING = re.compile(  # signs before the next word, and the Dutch "'s" before "Avonds"
+    r"""["'’“”„‘‚»«›‹(\[¿¡–—-]*+(?:(?<=['’‘])[stnk](?=\s[^\W\d_a-z]))?\s?"""
+)
 _WORD = re.compile(r"\w*+")
 _LAST_WORD = re.compile(
     r"""
