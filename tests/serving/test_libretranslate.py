@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from allyouneed.documents.memory import read_tmx
+from allyouneed.serving import desk
+from allyouneed.serving.shelf import open_shelf
 
 Running = Any  # see conftest
 Start = Any
@@ -261,3 +263,21 @@ def test_libretranslate_aio(served: Running) -> None:
     with pytest.raises(module.BadRequestError, match="zz is not supported"):
         client.translate("a", source="zz", target="de")
     client.close()
+
+
+@pytest.mark.parametrize("kind", ["text", "html"])
+def test_a_lost_number_ends_as_it_does_in_the_library(
+    start: Start, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The model changes this number however it is given: each try asks for no further try, and a
+    thread that waits for others takes the place of none of them."""
+    text = "Americans who are over sixty-five make up 12.5% of the total population."
+    shelf = open_shelf(["en-de"])
+    translator = shelf.models["en", "de"].translator
+    monkeypatch.setattr(desk, "READERS", 1)
+    with start(deadline=20) as one:
+        one.service.desk.shelf = shelf
+        asked = {"q": text, "source": "en", "target": "de", "format": kind}
+        answer = one.post("/translate", json=asked)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["translatedText"] == translator(text, markup=kind).text

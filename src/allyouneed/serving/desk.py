@@ -29,7 +29,7 @@ from allyouneed.translation.terms.glossary import Glossary
 AUTO = "auto"
 GREEDY = TranslationRequest(BeamOptions(beam=1), judged=False)
 DETECTED_AT_A_TIME = 50  # texts, before other requests have a turn
-READERS = 32  # requests with tags, or with text to protect, that are put together at a time
+READERS = 32  # requests with tags that are put together at a time; so many with text to protect
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class Desk:
         self.detector = detector
         self.intake = Intake(settings, queue, metrics)
         self.readers = ThreadPoolExecutor(READERS, "allyouneed readers")
+        # Readers wait for carriers, so carriers need threads that no reader can take.
+        self.carriers = ThreadPoolExecutor(READERS, "allyouneed carriers")
 
     def asked(
         self,
@@ -271,10 +273,11 @@ class Desk:
         try:
             return sifted.translations(order.translations, _nobody)
         except _MoreIsAsked:
-            translate = self.from_thread(source, target, sifted.request, visit)
+            asked = replace(sifted.request, protection=None)  # as `Translator` translates again
+            translate = self.from_thread(source, target, asked, visit)
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(
-                self.readers, sifted.translations, order.translations, translate
+                self.carriers, sifted.translations, order.translations, translate
             )
 
     def from_thread(
@@ -286,7 +289,7 @@ class Desk:
         loop = asyncio.get_running_loop()
 
         def translate(sentences: list[str], alignments: bool) -> list[Translation]:
-            wanted = replace(asked, alignments=alignments, protection=ALWAYS)
+            wanted = replace(asked, alignments=alignments)
             work = self.translate(sentences, source, target, wanted, visit)
             found = asyncio.run_coroutine_threadsafe(work, loop).result()
             return [one.translation for one in found]
