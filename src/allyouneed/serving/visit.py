@@ -85,7 +85,9 @@ class Visit:
         return known or asyncio.ensure_future(_hung_up(self.request))
 
     def end(self) -> None:
-        """Stops listening for the client."""
+        """Stops listening for the client, and lets go of the request: the request refers to this
+        visit, too, and would stay in memory until Python collects such circles."""
+        self.request = None
         if isinstance(self._left, asyncio.Task):
             self._left.cancel()
 
