@@ -31,6 +31,7 @@ from allyouneed.serving.keys import Keyring
 from allyouneed.serving.libretranslate import LibreTranslate
 from allyouneed.serving.live_view import LiveViews, Viewer
 from allyouneed.serving.marked import MarkedTexts
+from allyouneed.serving.memory import give_memory_back
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.omegat import OmegaT
 from allyouneed.serving.openapi import description
@@ -44,7 +45,7 @@ from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf
 
 LOG = logging.getLogger("allyouneed.serving")
-SAVE_SECONDS = 5.0  # between two writes of how much the keys were used
+TIDY_SECONDS = 5.0  # between two writes of how much the keys were used
 LAG_SECONDS = 0.05  # between two measurements of the event loop's delay
 LAG_MEMORY = 0.9  # the share of a delay that counts at the next measurement
 
@@ -137,7 +138,7 @@ class Service:
         self.desk.detector.load_ahead()
         gc.freeze()  # searches for garbage, which hold up every request, leave the models out
         always = [
-            asyncio.create_task(self._save_regularly()),
+            asyncio.create_task(self._tidy_regularly()),
             asyncio.create_task(self._measure_lag()),
         ]
         try:
@@ -151,10 +152,11 @@ class Service:
             await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
             self._save()
 
-    async def _save_regularly(self) -> None:
+    async def _tidy_regularly(self) -> None:
         while True:
-            await asyncio.sleep(SAVE_SECONDS)
+            await asyncio.sleep(TIDY_SECONDS)
             await asyncio.to_thread(self._save)
+            await asyncio.to_thread(give_memory_back)
 
     async def _measure_lag(self) -> None:
         """Measures repeatedly by how many seconds the event loop is late."""

@@ -21,3 +21,11 @@ def hold_little_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         for parameter, value in (ARENAS, MAPPED, TRIMMED):
             mallopt(parameter, value)
+
+
+def give_memory_back() -> None:
+    """Gives freed memory between used blocks back to the system, in some milliseconds. Does nothing
+    where another library than glibc holds the memory."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
