@@ -40,7 +40,8 @@ async def read_values(request: Request) -> dict[str, Any]:
     Raises:
         Refused: a body that cannot be read as what it is said to be.
     """
-    values = _table(request.query_params.multi_items())
+    query = request.scope["query_string"]
+    values = _table(request.query_params.multi_items()) if query else {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == MULTIPART:
         try:
