@@ -12,7 +12,8 @@ The file has an English sentence on each line; 3,000 lines are read. The parts a
     half      p50 and p99 at half of the capacity, over the time of one sentence alone
     beside    one sentence while another client's 5,000 lines run, over one sentence alone
     overload  three times the capacity: accepted work over capacity, and its p99
-    memory    resident memory after 10,000 and after 100,000 sentences, both bundled models in turn
+    memory    resident memory after 10,000 and after 100,000 sentences, both bundled models in turn,
+              and some seconds of rest
     peers     64 clients, over FastAPI with CTranslate2 (int8, beam 4, two workers)
 
 `half` and `overload` let requests arrive at random times (Poisson), whether or not earlier ones
@@ -58,6 +59,7 @@ DEADLINE = 2.0  # seconds that a request under overload may take
 OVERLOAD = 3  # times the length of the other parts
 WARM_UP = 3.0  # seconds
 A_REQUEST = 100  # sentences, where memory is measured
+REST = 6.0  # seconds; the service gives freed memory back every five
 EARLY = 0.1  # the share of the sentences after which memory is measured first
 PORT = 5071
 FILE_SPEED = """
@@ -201,6 +203,7 @@ def memory(bench: Bench) -> Iterator[Row]:
     found = []
     for count in (early, whole - early):
         asyncio.run(in_turn(process.port, [asked[n % len(asked)] for n in range(count)]))
+        time.sleep(REST)
         found.append(process.mebibytes)
     process.stop()
     after = f"{whole * A_REQUEST:,} sentences"
