@@ -67,7 +67,8 @@ class DocumentTranslator:
         Raises:
             AllYouNeedError: as the translator.
         """
-        protection = Protection([*self._protect, *document.protect])
+        language = self._languages[0] if self._languages else ""
+        protection = Protection([*self._protect, *document.protect], language=language)
         carrier = Carrier(self._recent, protection, self._recall)
         done, total = 0, len(document.passages)
         for window in _windows(document.passages):

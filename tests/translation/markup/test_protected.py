@@ -32,6 +32,12 @@ from allyouneed.translation.markup.rewriting import Rewriting
             ["yyyy-mm-dd", "dd.mm.yyyy", "hh:mm:ss", "MM/DD"],
         ),
         ("Hmm, d.h. mm. and m/s", []),
+        ("As %d.%m.%Y and %B %-d, %Y or %H:%M", ["%d.%m.%Y", "%B %-d, %Y", "%H:%M"]),
+        ("A house of 1,200 m², 3 km² and 10 μm", ["1,200 m²", "3 km²", "10 μm"]),
+        ("Our friend 王小明 met Борис Ельцин, too.", ["王小明", "Борис Ельцин"]),
+        ("The α-particle, the शब्द and naïve Łódź, ﬁne", ["α", "शब्द"]),
+        ("He said שלום\u200f and\u200e left", ["שלום\u200f", "\u200e"]),
+        ("Мой друг Γιώργος is here", []),
         ("50 % discount, and/or 5 men", ["50 %"]),
         ("A {not closed, and } this", []),
         ("I have 3 apples (two) [sic] & more.", []),
@@ -40,6 +46,13 @@ from allyouneed.translation.markup.rewriting import Rewriting
 def test_what_is_protected(text: str, expected: list[str] | None) -> None:
     found = [text[slice(*span)] for span in Protection().spans(text)]
     assert found == (expected if expected is not None else [text.removesuffix(" left")])
+
+
+def test_the_language_says_which_letters_are_of_another_script() -> None:
+    name = "Γιώργος Παπαδόπουλος"
+    assert [*Protection(language="en").spans(name)] == [(0, len(name))]
+    assert [*Protection(language="el").spans(f"{name} is")] == []
+    assert [*Protection().spans("王小明", "a name is 王小明")] == [(0, 3)]
 
 
 def test_a_users_expressions_come_first() -> None:

@@ -7,16 +7,20 @@ from typing import Literal
 
 from allyouneed.errors import UsageError
 from allyouneed.text.numerals import O_CLOCK
-from allyouneed.translation.markup.nodes import Around, Kept, Node, Nodes, tidy
+from allyouneed.text.scripts import letters_by_script, scripts_of
+from allyouneed.translation.markup.nodes import Around, Bound, Kept, Node, Nodes, plain, tidy
 
 UNITS = (
     "nm|µm|mm|cm|dm|m|km|mi|ft|in|yd|mg|g|kg|t|lb|oz|ml|cl|l|L|ms|s|min|h|Hz|kHz|MHz|GHz|V|mV|kV|A|"
     "mA|W|kW|MW|kWh|Wh|J|kJ|N|Pa|hPa|bar|K|°C|°F|°|B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB|bit|px|pt|dpi|"
-    "fps|dB|%|‰|€|EUR|USD|GBP|CHF"
+    "fps|dB|%|‰|€|EUR|USD|GBP|CHF|[mcdk]?m[²³]|Ω|kΩ|MΩ|μm|μg|μs"
 )
+DIRECTIONS = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069"  # marks that nobody sees
 _CONVERSION = r"[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGcsSp@]"
 SYMBOLS = "©®™℠♩♪♫♬♭♯★☆✓✔✗✘●○■□▪▫◆◇►▶◀◄→←↑↓⇒⇐•|¦"
 _IN_DATE = "(?:[yY]{2,4}|[mM]{2,4}|[dD]{2}|[hH]{2}|[sS]{2,3})"
+_OF_DATE = "%[-^0_]?[a-zA-Z]"
+_HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}})*%[-^0_]?[YymBbHMSAI])"
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”]*[^\s<>\"“”.,;:!?'’)\]}]",
@@ -25,6 +29,7 @@ _PATTERNS = (
     r"\{\{[^{}\n]*+\}\}|\{%[^\n%]*+%\}",  # templates
     r"[$#%@]\{[^{}\s]++\}|\$\([\w.]++\)",
     r"%\([\w.]++\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",  # %(name)s
+    rf"{_HAS_DATE}{_OF_DATE}(?:[ ./:,-]{{0,2}}{_OF_DATE})+(?!\w)",  # %d.%m.%Y
     rf"%\d+\${_CONVERSION}",  # %1$s
     rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}(?![a-z])",
     r"(?<![\d%])(?<!\d[ \u00a0\u202f])%L?n(?!\w)",  # Qt's number
@@ -56,16 +61,34 @@ _SIGNS = {  # one is in all that is protected
     "amounts": re.compile(rf"{_SIGN}|\d", re.IGNORECASE),
     "all": re.compile(rf"{_SIGN}|\d", re.IGNORECASE),
 }
+# Letters beside which a text in Latin letters has no others of their script, in whole words.
+_OTHER_LETTERS = (
+    r"\u0370-\u1dff\u1f00-\u1fff\u2126\u2c80-\u2dff\u2e80-\ua71f\ua800-\ufaff\ufb07-\ufdff"
+    r"\ufe70-\ufefc\uff66-\uffdc\U00010000-\U0001efff\U00020000-\U0003ffff"
+)
+_OTHER_WORD = rf"(?<!\w)\w*[{_OTHER_LETTERS}][\w\u200c\u200d{_OTHER_LETTERS}]*"
+_OTHER_WORDS = (
+    rf"{_OTHER_WORD}(?:[ \u00a0'’.,·{DIRECTIONS}-]{{1,3}}{_OTHER_WORD})*[{DIRECTIONS}]*"
+    rf"|[{DIRECTIONS}]+"
+)
+_OTHER_SIGN = re.compile(f"[{_OTHER_LETTERS}{DIRECTIONS}]")
+_DIRECTION = re.compile(f"[{DIRECTIONS}]+")
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
 _BRACE = re.compile("[{}]")
 _ICU_LIMIT = 4000  # characters of one message within braces
 
 
 class Protection:
-    """Finds the literals of a text, by its own rules and by a user's regular expressions."""
+    """Finds the literals of a text, by its own rules and by a user's regular expressions.
 
-    def __init__(self, patterns: Sequence[str] = (), numbers: Numbers = "amounts") -> None:
-        """`patterns` are regular expressions of the user.
+    In a text in Latin letters, words of other scripts are literals too, such as a Chinese name.
+    """
+
+    def __init__(
+        self, patterns: Sequence[str] = (), numbers: Numbers = "amounts", language: str = ""
+    ) -> None:
+        """`patterns` are regular expressions of the user. `language` is the code of the texts'
+        language; without it, most letters of a text decide whether it is in Latin letters.
 
         Raises:
             UsageError: a pattern is not a regular expression, or matches the empty text.
@@ -81,20 +104,25 @@ class Protection:
         self._signs = re.compile("") if patterns else _SIGNS[numbers]
         every = (*self.patterns, *_PATTERNS, *_NUMBERS[numbers])
         self._pattern = re.compile("|".join(f"(?:{one})" for one in every))
+        every = (*self.patterns, _OTHER_WORDS, *_PATTERNS, *_NUMBERS[numbers])
+        self._with_other_letters = re.compile("|".join(f"(?:{one})" for one in every))
+        self._scripts = scripts_of(language) if language else ()
 
     def is_needed(self, text: str) -> bool:
         """Whether the text has a literal."""
         return next(self.spans(text), None) is not None
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def spans(self, text: str, whole: str = "") -> Iterator[tuple[int, int]]:
         """The places (begin, end) of the literals, in order. They do not overlap. That a text has
-        none is known at once for most texts."""
-        if self._signs.search(text) is None:
+        none is known at once for most texts. `whole` is the text of which `text` is a part."""
+        others = not text.isascii() and self._has_other_letters(text, whole or text)
+        if not others and self._signs.search(text) is None:
             return
+        pattern = self._with_other_letters if others else self._pattern
         place = 0
         braces = _in_braces(text)
         next_braces = next(braces, None)
-        for match in self._pattern.finditer(text):
+        for match in pattern.finditer(text):
             begin, end = match.span()
             while next_braces is not None and next_braces[0] <= begin:
                 if next_braces[0] >= place:
@@ -110,16 +138,32 @@ class Protection:
                 place = next_braces[1]
             next_braces = next(braces, None)
 
+    def _has_other_letters(self, text: str, whole: str) -> bool:
+        """Whether a text has letters of another script or marks of direction, in a whole text that
+        is in Latin letters."""
+        if _OTHER_SIGN.search(text) is None:
+            return False
+        if self._scripts:
+            return self._scripts == ("LATIN",)
+        letters = letters_by_script(whole)
+        return 2 * letters["LATIN"] >= letters.total()
+
     def keep(self, nodes: Nodes) -> tuple[Node, ...]:
-        """The nodes, with the literals of their text as `Kept` nodes."""
+        """The nodes, with the literals of their text as `Kept` nodes. Marks of direction are no
+        text that the model sees."""
+        return self._kept(nodes, plain(nodes))
+
+    def _kept(self, nodes: Nodes, whole: str) -> tuple[Node, ...]:
         found: list[Node] = []
         for node in nodes:
             if isinstance(node, Around):
-                found.append(replace(node, inside=self.keep(node.inside)))
+                found.append(replace(node, inside=self._kept(node.inside, whole)))
             elif isinstance(node, str):
                 place = 0
-                for begin, end in self.spans(node):
-                    found += [node[place:begin], Kept(node[begin:end])]
+                for begin, end in self.spans(node, whole):
+                    kept = Kept(node[begin:end])
+                    unseen = _DIRECTION.fullmatch(kept.text)
+                    found += [node[place:begin], Bound((kept,)) if unseen else kept]
                     place = end
                 found.append(node[place:])
             else:
