@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from allyouneed.cli.document_place import ENDINGS
+from allyouneed.cli.document_place import ENDINGS, document_place
 from allyouneed.documents import pdf
 from allyouneed.documents.formats import BY_ENDING
 from allyouneed.documents.memory import read_tmx
@@ -63,6 +63,20 @@ def test_a_folder_keeps_its_tree(call, copier_folder: Path, folder: Path) -> Non
     again = call(*arguments)
     assert "docs-de/b.txt exists" in again.err
     assert "sentences" not in again.err
+
+
+def test_a_folder_that_does_not_exist_yet(call, copier_folder: Path, folder: Path) -> None:
+    Path("docs").mkdir()
+    Path("docs/a.txt").write_text("The dog sleeps.\n")
+    done = call("translate", "--model", copier_folder, "docs", "--to", "docs-de")
+    assert done.code == 0
+    assert Path("docs-de/a.txt").read_text() == "The dog sleeps.\n"
+
+
+@pytest.mark.parametrize("to", ["de", "pt-BR", "sr_Latn_RS", "German", "deu"])
+def test_a_language_is_no_folder(folder: Path, to: str) -> None:
+    Path("docs").mkdir()
+    assert document_place(["docs"], to, None, {}) is None
 
 
 def test_one_bad_file_of_several(call, copier_folder: Path, folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from allyouneed.errors import UsageError
-from allyouneed.text.language_names import NAMES
+from allyouneed.text.language_names import is_known
 
 _NAMES = (
     "txt text md markdown mkd html htm xhtml srt vtt ass ssa docx dotx pptx potx ppsx xlsx xltx "
@@ -39,7 +39,7 @@ def document_place(
     """
     asked = [name for name, value in options.items() if value]
     given = bool(texts) and all(_is_there(text) for text in texts or ())
-    if to and _is_path(to) and not (to in NAMES and (output or not given)):
+    if to and _is_path(to) and not (is_known(to) and (output or not given)):
         if not given:
             missing = next((text for text in texts or () if not _is_there(text)), None)
             if missing is None:
@@ -51,6 +51,8 @@ def document_place(
         return Path(to)
     if given and output is not None:
         return output
+    if given and to and not is_known(to) and any(Path(text).is_dir() for text in texts or ()):
+        return Path(to)  # a folder that does not exist yet
     if asked:
         option = asked[0].replace("_", "-")
         raise UsageError(f"--{option} is for documents; name files, and --to FILE or --to FOLDER")

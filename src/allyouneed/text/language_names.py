@@ -1,5 +1,7 @@
 """Language codes as clients write them, and what the languages are called in English."""
 
+import re
+
 NAMES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
     "bg": "Bulgarian", "bn": "Bengali", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech",
@@ -19,6 +21,7 @@ NAMES = {
     "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese", "zh": "Chinese",
     "zh-Hans": "Chinese (simplified)", "zh-Hant": "Chinese (traditional)", "zu": "Zulu",
 }  # fmt: skip
+_CODE = re.compile(r"([a-z]{2,3})(?:[-_][a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?")  # sr_Latn_RS
 _CODES = {name.lower(): code for code, name in NAMES.items()}
 THREE_LETTERS = {
     "ara": "ar", "bul": "bg", "ces": "cs", "chi": "zh", "cze": "cs", "dan": "da", "deu": "de",
@@ -40,6 +43,15 @@ def name_of(code: str) -> str:
 def code_of(language: str) -> str:
     """The code of a language that a model names by its English name or by a code."""
     return _CODES.get(language.lower(), language)
+
+
+def is_known(language: str) -> bool:
+    """Whether a text is the code, with or without a region or a script, or the English name of a
+    language listed here."""
+    code = _CODE.fullmatch(language.lower())
+    return language.lower() in _CODES or (
+        code is not None and code[1] in {*NAMES, *THREE_LETTERS, *ALIASES}
+    )
 
 
 def match(code: str, known: "list[str]") -> str | None:
