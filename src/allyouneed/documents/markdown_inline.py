@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
-from allyouneed.translation.markup.nodes import Node, Part, Void
+from allyouneed.translation.markup.nodes import LINE_BREAK, Node, Part, Void
 from allyouneed.translation.markup.passage import Passage, has_words
 from allyouneed.translation.markup.scripts import script_of
 
@@ -74,7 +74,7 @@ class InlineText:
                 self._expect("\n")
                 self._tokens.append("\n")
             case "hardbreak":
-                self._tokens.append(Void((self._matched(_BREAK),), " "))
+                self._tokens.append(Void((self._matched(_BREAK),), LINE_BREAK))
             case "code_inline":
                 self._read_code(token)
             case "html_inline":
@@ -156,7 +156,7 @@ def _with_notes(text: str) -> Iterator[Token]:
 def _html(raw: str) -> Token:
     name = re.match(r"</?([\w-]+)", raw)
     if raw.endswith("/>") or not name or name[1].lower() in ("br", "img", "hr", "wbr", "input"):
-        return Void((raw,), " " if raw.lower().startswith("<br") else "")
+        return Void((raw,), LINE_BREAK if raw.lower().startswith("<br") else "")
     element = name[1].lower()
     if raw.startswith("</"):
         return Closing(f"<{element}", (raw,))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from allyouneed.documents.icu import Span, icu_messages
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
-from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Void, tidy
+from allyouneed.translation.markup.nodes import LINE_BREAK, Around, Kept, Node, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped
 from allyouneed.translation.markup.scripts import script_of
 
@@ -72,10 +72,10 @@ def _numbered(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def _token(raw: str) -> Token:
     if raw.isspace():
-        return Void((raw,), " ")
+        return Void((raw,), LINE_BREAK)
     name = re.sub(r"[\s/>].*", "", raw.lstrip("</"), flags=re.DOTALL).lower()
     if raw.endswith("/>") or name in _ALONE:
-        return Void((raw,), " " if name == "br" else "")
+        return Void((raw,), LINE_BREAK if name == "br" else "")
     if raw.startswith("</"):
         return Closing(name, (raw,))
     return Opening(name, (raw,), script_of(name))

@@ -13,6 +13,7 @@ from allyouneed.documents.sheet_headers import HEADERS, header_parts
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
 from allyouneed.translation.markup.nodes import (
+    LINE_BREAK,
     Around,
     Bound,
     Kept,
@@ -33,6 +34,7 @@ _INSIDE = frozenset(
     ["bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "sdtContent"]
 ) | {"smartTag"}
 _LEFT = frozenset(["del", "moveFrom", "oMath", "oMathPara", "instrText", "numCache", "numLit"])
+_SEEN = {"br": LINE_BREAK, "cr": LINE_BREAK, "tab": " ", "ptab": " "}
 _DROPPED = frozenset(["proofErr", "lastRenderedPageBreak", "softHyphen", "rPh"])
 _OF_SPELLING = re.compile(
     r"""<\w+:(?:lang|noProof|proofErr)\b[^>]*?/>|\s(?:\w+:)?(?:rsid\w*|lang|altLang|dirty|err|"""
@@ -179,7 +181,7 @@ class OoxmlText(XmlText):
                 continue  # written with the element that it belongs to
             elif element.local not in _DROPPED:
                 self.tracked = self.tracked or element.local in ("del", "moveFrom")
-                seen = " " if element.local == "br" else ""
+                seen = _SEEN.get(element.local, "")
                 yield self.void(element, seen)
 
     def _run(self, element: Element) -> Iterator["_Run | Node"]:
@@ -196,7 +198,7 @@ class OoxmlText(XmlText):
             elif child.local == "noBreakHyphen":
                 yield _Run(style, "\u2011")
             elif child is not properties and child.local not in _DROPPED:
-                seen = " " if child.local in ("tab", "br", "cr", "ptab") else ""
+                seen = _SEEN.get(child.local, "")
                 yield Void((opening, *self.of(child), closing), seen)
 
     def _field_mark(self, run: Element) -> str:

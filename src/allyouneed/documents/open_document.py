@@ -8,7 +8,7 @@ from allyouneed.documents.office import archive_document
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, unescaped
 from allyouneed.errors import DataError
-from allyouneed.translation.markup.nodes import Around, Node, Script, Void, tidy
+from allyouneed.translation.markup.nodes import LINE_BREAK, Around, Node, Script, Void, tidy
 from allyouneed.translation.markup.passage import Passage
 
 ENTRIES = (r"(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml",)
@@ -54,7 +54,8 @@ class OpenDocumentText(XmlText):
                 style = self.tree.attribute(child, "text:style-name")
                 yield Around((opening,), inside, (closing,), self._scripts.get(style, ""))
             elif child.local in _SPACES:
-                yield Void((self.tree.raw(child),), " ")
+                seen = LINE_BREAK if child.local == "line-break" else " "
+                yield Void((self.tree.raw(child),), seen)
             elif child.local in ("note", "annotation", "frame") or child.children:
                 yield self.void(child)
             else:  # a field, such as a number of pages, or a mark

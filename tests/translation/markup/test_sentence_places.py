@@ -36,6 +36,23 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Sincerely,\nThe board", ["Sincerely,", "The board"]),
+        ("Why we need\na new website", ["Why we need\na new website"]),
+        ("It is late.\nwe know", ["It is late.", "we know"]),
+        ("12 Park Road\n10115 Berlin", ["12 Park Road", "10115 Berlin"]),
+        ("Options:\n- one\n- two", ["Options:", "- one", "- two"]),
+        ("A line of\n{name} here", ["A line of\n{name} here"]),
+    ],
+)
+def test_a_new_line_ends_a_sentence_if_it_looks_like_one(text: str, expected: list[str]) -> None:
+    breaks = [n for n, sign in enumerate(text) if sign == "\n"]
+    found = sentence_places(text, Protection().spans(text), breaks)
+    assert [text[begin:end] for begin, end in found] == expected
+
+
 @pytest.mark.parametrize("mark", ["[x]", "[ ]", "[^1]:", "[!NOTE]"])
 def test_a_mark_at_the_begin_belongs_to_no_sentence(mark: str) -> None:
     marks = r"^\[\^\d\]:|^\[[ x]\]|^\[!\w+\]"

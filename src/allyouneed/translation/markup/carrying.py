@@ -9,6 +9,7 @@ from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
 from allyouneed.translation.markup.links import Link, diagonal, links_in, links_of_ends
 from allyouneed.translation.markup.nodes import (
+    LINE_BREAK,
     Around,
     Bound,
     Kept,
@@ -253,7 +254,12 @@ def _sentences(nodes: Nodes, *, linked: bool) -> list[_Sentence]:
     text = plain(nodes)
     literals = list(_literals(nodes, text))
     found = []
-    for begin, end in sentence_places(text, [span for _, span in literals]):
+    breaks = [
+        begin
+        for node, begin, _ in leaves(nodes)
+        if isinstance(node, Void) and node.seen == LINE_BREAK
+    ]
+    for begin, end in sentence_places(text, [span for _, span in literals], breaks):
         inside = [
             (node, (b - begin, e - begin)) for node, (b, e) in literals if begin <= b and e <= end
         ]

@@ -21,6 +21,10 @@ def joined(parts: Sequence[Part]) -> str:
     return "".join(part if isinstance(part, str) else part.written() for part in parts)
 
 
+LINE_BREAK = "\n"
+"""What a reader sees of markup that begins a new line."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Void:
     """Markup without translatable text, such as `<br>`, a comment, or `<code>x</code>`.

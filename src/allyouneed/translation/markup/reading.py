@@ -19,7 +19,7 @@ from allyouneed.translation.markup.nesting import (
     first_of_both_kinds,
     nested,
 )
-from allyouneed.translation.markup.nodes import Kept, Part, Script, Void
+from allyouneed.translation.markup.nodes import LINE_BREAK, Kept, Part, Script, Void
 from allyouneed.translation.markup.passage import Passage, has_words
 from allyouneed.translation.markup.scripts import script_of
 
@@ -50,7 +50,7 @@ class Rules:
     """The rules for the tags of a format.
 
     Tags named in `block` end sentences, and so do tags around them; all other tags stand within
-    sentences. Empty elements named in `breaks` part words as a space does. The content of `skipped`
+    sentences. Empty elements named in `breaks` begin a new line. The content of `skipped`
     elements stays as it is, and so does the content of elements for which
     `untouched(name, attributes)` is true. `unseen` elements stay, too, and are no part of the
     sentence. `void` elements have no end tag. `raw` elements hold no
@@ -224,7 +224,7 @@ class _Reader:
             case _ if cut.raw.startswith("<![CDATA["):
                 token = Void(raw, cut.raw[9:].removesuffix("]]>"))
             case _:
-                token = Void(raw, " " if cut.name in self.rules.breaks else "")
+                token = Void(raw, LINE_BREAK if cut.name in self.rules.breaks else "")
         self._push(token, raw, cut.line)
 
     def _add_text(self, cut: _Cut) -> None:
