@@ -66,6 +66,9 @@ ANDROID = """<?xml version="1.0" encoding="utf-8"?>
     <string name="three">@string/one</string>
     <string name="four">Hello <xliff:g id="x">%1$s</xliff:g>!</string>
     <plurals name="five"><item quantity="one">%d dog</item></plurals>
+    <string name="six"><![CDATA[<b class="a">two</b> &amp; it\\'s]]></string>
+    <string name="seven">Line one\\nLine two\\u0020&lt;i&gt;in&lt;/i&gt;</string>
+    <string name="eight">"in  quotes"</string>
 </resources>"""
 RESX = """<root><resheader name="x"><value>text/a</value></resheader>
 <data name="a" xml:space="preserve"><value>one &lt;b&gt;two&lt;/b&gt;</value><comment>no</comment></data>
@@ -93,6 +96,7 @@ long =
     first part
     second part
 -brand = Acme
+text = { "{" }one{ "}" } two { "\\"}" }
 many = { $n ->
     [one] one dog
    *[other] dogs
@@ -116,8 +120,8 @@ TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
         ("arb", '{"@@locale": "en", "a": "one", "@a": {"description": "no"}}', '{"@@locale": "en", "a": "ONE", "@a": {"description": "no"}}'),
         ("properties", "# no\n a.b = one \\\n   two\nc: it''s {0}\nd=caf\\u00e9\n", "# no\n a.b = ONE TWO\nc: IT''S {0}\nd=CAF\\u00c9\n"),
         ("strings", '/* "no" = "no"; */\n"key" = "one \\"two\\" %@";\n', '/* "no" = "no"; */\n"key" = "ONE \\"TWO\\" %@";\n'),
-        ("fluent", FLUENT, FLUENT.replace("Hello, {", "HELLO, {").replace("a title", "A TITLE").replace("first part\n    second part", "FIRST PART\n    SECOND PART")),
-        ("android", ANDROID, ANDROID.replace("It\\'s <b>here", "IT\\'S <b>HERE").replace("Hello", "HELLO").replace("%d dog", "%d DOG")),
+        ("fluent", FLUENT, FLUENT.replace("Hello, {", "HELLO, {").replace("a title", "A TITLE").replace('}one{ "}" } two', '}ONE{ "}" } TWO').replace("first part\n    second part", "FIRST PART\n    SECOND PART")),
+        ("android", ANDROID, ANDROID.replace("It\\'s <b>here", "IT\\'S <b>HERE").replace("Hello", "HELLO").replace("%d dog", "%d DOG").replace(">two</b> &amp; it\\'s", ">TWO</b> &amp; IT\\'S").replace("Line one\\nLine two\\u0020&lt;i&gt;in", "LINE ONE\\nLINE TWO &lt;i&gt;IN").replace("in  quotes", "IN QUOTES")),
         ("resx", RESX, RESX.replace("one &lt;b&gt;two", "ONE &lt;b&gt;TWO")),
         ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>OPEN &lt;b&gt;IT&lt;/b&gt;</translation>").replace('<translation type="unfinished">\n', "<translation>\n").replace("<numerusform></numerusform>", "<numerusform>%n DOG HERE</numerusform>").replace("<numerusform/>", "<numerusform>%n DOGS HERE</numerusform>")),
         ("xliff", XLIFF, XLIFF.replace('three</source>', 'three</source><target>ONE <g id="1">TWO</g> <x id="2"/>THREE</target>').replace('new">four', 'needs-review-translation">FOUR')),

@@ -22,6 +22,7 @@ _FLUENT = re.compile(
     r"(?P<value>[^\r\n]*(?:(?:\r?\n)+[ ]+(?![.\s}\[*])[^\r\n]*)*)",
     re.MULTILINE,
 )
+_FLUENT_TEXT = r'\{\s*"(?:[^"\\\n]|\\.)*"\s*\}'  # { "{" } is a brace
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _PLACE = re.compile(r"\{\d")
 
@@ -77,13 +78,14 @@ def read_fluent(data: bytes) -> Document:
         notes.append("messages with variants ({ $n -> ... }) stay as they are")
 
     def decode(raw: str) -> str:
-        return "" if raw.count("{") != raw.count("}") or "->" in raw else raw
+        bare = re.sub(_FLUENT_TEXT, "", raw)
+        return "" if bare.count("{") != bare.count("}") or "->" in bare else raw
 
     def encode(raw: str, text: str) -> str:
         indent = re.search(r"\n([ ]+)", raw)
         return re.sub(r"\n\s*", "\n" + (indent[1] if indent else "    "), text)
 
-    return encoded.document(_spliced(encoded.text, _FLUENT, decode, encode), notes)
+    return encoded.document(_spliced(encoded.text, _FLUENT, decode, encode), notes, [_FLUENT_TEXT])
 
 
 def _spliced(
