@@ -54,6 +54,27 @@ def test_lines_broken_at_a_width_are_one_sentence(turned: Through) -> None:
     )
 
 
+TEX = """\\section{Fast snails}
+A \\emph{fast} snail~\\cite{smith2019,doe} runs at 3\\% of $v$.
+\\begin{itemize}
+"""
+
+
+@pytest.mark.parametrize("read", [read_text, streamed_text])
+def test_commands_of_tex_stay(aloud: Through, read: Read) -> None:
+    assert aloud(read, TEX.encode()).decode() == (
+        "\\section{FAST SNAILS}\nA \\emph{FAST} SNAIL~\\cite{smith2019,doe} RUNS AT 3\\% OF $v$.\n"
+        "\\begin{itemize}\n"
+    )
+
+
+def test_names_of_emoji_and_broken_lines_stay_in_markdown(aloud: Through) -> None:
+    text = "It works :tada: well  \nSee <https://a.b/c> or more\\\n10:30 is: late\n"
+    assert aloud(read_markdown, text.encode()).decode() == (
+        "IT WORKS :tada: WELL  \nSEE <https://a.b/c> OR MORE\\\n10:30 IS: LATE\n"
+    )
+
+
 def test_lines_that_end_where_they_want_to_stay_lines(aloud: Through) -> None:
     poem = "Two roads diverged\r\n  in a yellow wood,\r\nand sorry\t\r\n\r\n\r\n---\r\n12\r\n"
     assert aloud(read_text, poem.encode()) == (

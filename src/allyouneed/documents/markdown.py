@@ -36,6 +36,7 @@ PROTECTED = (
     r"\$\$[^$]+\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$(?!\d)",  # math
     r"^\[\^[^\]\s]+\]:",  # footnotes
     r"\{#[\w-]+\}|\{[.:][^{}\n]*\}|\{[\w:-]+\}(?=`)",  # attributes and roles
+    r"(?<![\w:]):[a-z+-][\w+-]+:(?![\w:])",  # emoji by name
     r"^:{3,}.*$|^\[[ xX]\](?=\s)|^\[!\w+\]",  # containers, tasks, alerts
 )
 _FRONT_MATTER = re.compile(
@@ -152,9 +153,9 @@ def _blocks(
         first = token.map[0]
         cursor = max(cursor, begins[first])
         lines: list[tuple[int, int]] = []
-        for n, line in enumerate(token.content.split("\n")):
+        for n, line in enumerate(token.content.rstrip(" \t").split("\n")):
             number = first + n
-            line = line.strip(" \t")
+            line = line.lstrip(" \t")  # two spaces at its end are a line break
             if number >= len(begins):
                 break
             here = max(cursor, begins[number])

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
 from allyouneed.documents.document import Document, Encoded, check_text, decoded
@@ -15,6 +15,12 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _QUOTE = re.compile(r"(?:[ \t\ufeff]*>)*")  # as mail programs mark the lines that they quote
 _LEAD = re.compile(r"[ \t\ufeff]*(?:(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+)*")
 _ENDS = "\r\n"
+_IS_TEX = re.compile(r"\\(?:documentclass|begin|section|emph|textbf|textit|cite|ref)\b")
+_NO_TEXT = "begin|end|cite\\w*|\\w*ref|label|input|include\\w*|usepackage|documentclass"
+_TEX = (
+    rf"\\(?:{_NO_TEXT})\*?(?:\[[^\]\n]*\])*(?:\{{[^{{}}\n]*\}})*",
+    r"\$[^$\n]+\$|\\[A-Za-z]+\*?(?:\[[^\]\n]*\])?\{?|\\[%&$#_{}]|[{}~]",
+)
 
 
 def read_text(data: bytes) -> Document:
@@ -27,7 +33,7 @@ def read_text(data: bytes) -> Document:
         DataError: the file is no text.
     """
     encoded = decoded(data)
-    return encoded.document(_parts(encoded.text, 1))
+    return encoded.document(_parts(encoded.text, 1), protect=_protected(encoded.text))
 
 
 def stream_text(file: BinaryIO) -> Iterator[Document]:
@@ -45,8 +51,14 @@ def stream_text(file: BinaryIO) -> Iterator[Document]:
     number = 1
     for _, lines in numbered_parts(file, lambda line: not line.strip()):
         encoded = Encoded(b"".join(lines).decode(), "utf-8")
-        yield encoded.document(_parts(encoded.text, number))
+        parts = _parts(encoded.text, number)
+        yield encoded.document(parts, protect=_protected(encoded.text))
         number += sum(1 for _ in _LINE.finditer(encoded.text)) - 1  # the last one is empty
+
+
+def _protected(text: str) -> Sequence[str]:
+    """Regular expressions of what stays in a text: the commands of TeX, if it has some."""
+    return _TEX if _IS_TEX.search(text) else ()
 
 
 def _is_utf_8(file: BinaryIO) -> bool:
