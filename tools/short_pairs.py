@@ -6,7 +6,8 @@ found in Tatoeba's training pairs (words that are each other's likeliest transla
 both ways), or made from a seed (numbers, dates and addresses, which mostly stay what they are;
 decimals, thousands and times get the signs of the language). German has short.de-en.tsv too, where
 every text has one translation, the first: "apple" for "Apfel", not "Apple". Recipes read the files
-of the other languages in both directions. Pairs of valid.en-XX.tsv are left out.
+of the other languages in both directions. Pairs of valid.en-XX.tsv are left out. Without a corpus
+(Italian and Portuguese have none) the pairs are those written by hand and made.
 
     python tools/short_pairs.py de ../shared/data/tatoeba/train.en-de.tsv.gz
     python tools/short_pairs.py fr ../shared/data/parallel/en-fr.tatoeba.tsv.gz
@@ -60,6 +61,9 @@ LANGUAGES = {
     "nl": Language("phrases.en-nl.tsv", "words.en-nl.tsv", percent="%"),
     "sv": Language("phrases.en-sv.tsv", "words.en-sv.tsv", thousands=" "),
     "pl": Language("phrases.en-pl.tsv", "words.en-pl.tsv", thousands=" ", percent="%"),
+    "tr": Language("phrases.en-tr.tsv", "words.en-tr.tsv", clock="."),
+    "it": Language("phrases.en-it.tsv", "words.en-it.tsv", percent="%"),
+    "pt": Language("phrases.en-pt.tsv", "words.en-pt.tsv", percent="%", clock="h"),
 }
 
 
@@ -131,6 +135,8 @@ def standing_alone(source: str, target: str) -> Iterator[tuple[str, str]]:
 def found(corpus: Sequence[tuple[str, str]], language: Language) -> Iterator[tuple[str, str]]:
     """Words that are each other's likeliest translation; English ones in small letters unless they
     are hardly ever written so, the others as they stand in the middle of a sentence."""
+    if not corpus:
+        return
     inner = Counter(word for _, target in corpus for word in language.word.findall(target)[1:])
     english = Counter(word for source, _ in corpus for word in WORD.findall(source)[1:])
     rows = [
@@ -238,7 +244,7 @@ def without_full_stop(
         for source, target in corpus
         if source[-1:] == target[-1:] == "." and len(source.split()) <= 6
     ]
-    return generator.sample(short, count)
+    return generator.sample(short, min(count, len(short)))
 
 
 if __name__ == "__main__":
