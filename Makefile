@@ -15,8 +15,9 @@ READY_DEV := .venv/.ready-dev
 READY_DOCS := .venv/.ready-docs
 
 # Tests run in one process for each core. In each process torch has one thread: threads that spin
-# while they wait would starve the other processes.
-ONE_THREAD := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+# while they wait would starve the other processes. Python keeps its byte code: the tests start it some
+# hundred times.
+FOR_TESTS := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive PYTHONDONTWRITEBYTECODE=
 FAST_TESTS := -m 'not slow' $(addprefix tests/,architecture core decoding evaluation model_folder text \
 	translation)
 
@@ -36,7 +37,7 @@ check: $(READY_DEV) ## Format, lint, types, tests; make check FAST=1 runs only w
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict src
-	$(ONE_THREAD) $(BIN)/pytest -W error -n auto --dist worksteal $(if $(FAST),$(FAST_TESTS))
+	$(FOR_TESTS) $(BIN)/pytest -W error -n auto --dist worksteal $(if $(FAST),$(FAST_TESTS))
 
 bench: $(READY_DEV) ## Measure speed (two hours or so); make bench BENCHMARKS=decode runs one script
 	@for name in $(BENCHMARKS); do \

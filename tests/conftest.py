@@ -30,6 +30,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for ending in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(ending, signal.SIG_DFL)
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests run first. At the end, one process would run them while the others wait."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 GOLDEN = Path(__file__).parent / "golden"
 SENTENCES = [
     "A man rides a bike.",

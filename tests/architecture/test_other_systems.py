@@ -164,6 +164,7 @@ def test_serving_until_ctrl_c(folder: Path) -> None:
     assert json.loads(said)["translatedText"] == "Guten Morgen!"
 
 
+@pytest.mark.slow
 def test_training_and_resuming(folder: Path) -> None:
     """Locks, checkpoints and folders that are renamed are all used."""
     command = ["-m", "allyouneed", "train", "reverse", "--threads", "1", "--into", "run", *SHORT]

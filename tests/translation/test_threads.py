@@ -43,6 +43,7 @@ def calls(count: int) -> list[Callable[[Translator], Any]]:
     return [one(n % 20 if n % 20 < 5 else n % 2) for n in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "count"), ENGINES.items(), ids=ENGINES)
 def test_eight_threads_give_what_one_gives(engine: str, count: int) -> None:
     translator = load("en-de", engine)

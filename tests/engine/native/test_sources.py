@@ -1,6 +1,8 @@
 """The native sources themselves: no warnings, and clean under the sanitizers."""
 
+import functools
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ SANITIZERS = {
     "address,undefined": ("-fno-sanitize-recover=all", "-fno-omit-frame-pointer"),
     "thread": (),
 }
+FOLDERS = [part for folder in (SOURCE, SOURCE.parent) for part in ("-I", str(folder))]
 PROGRAMS = {"engine_test": ENGINE, "memory_test": ENGINE, "team_test": None}
 
 
@@ -24,6 +27,22 @@ def compiler() -> list[str]:
         return find_compiler()
     except NoCompiler as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def compiled(
+    compiler: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[build.Sources, tuple[str, ...]], str]:
+    """Compiles a library's sources into an object file, which the programs with the same flags
+    share."""
+
+    @functools.cache
+    def compile_once(sources: build.Sources, flags: tuple[str, ...]) -> str:
+        target = str(tmp_path_factory.mktemp("compiled") / "library.o")
+        subprocess.run([*compiler, *flags, "-c", str(sources.main), "-o", target], check=True)
+        return target
+
+    return compile_once
 
 
 @pytest.mark.parametrize("sources", [ENGINE, KERNELS], ids=lambda sources: sources.what)
@@ -45,10 +64,11 @@ def test_the_test_for_warnings_can_fail(compiler: list[str], tmp_path: Path) -> 
     assert subprocess.run(command, capture_output=True, check=False).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "sources", "sanitizer"),
     [
-        *((name, main, one) for name, main in PROGRAMS.items() for one in SANITIZERS),
+        *((name, main, one) for one in SANITIZERS for name, main in PROGRAMS.items()),
         # GCC's OpenMP library is not built for the thread sanitizer.
         ("kernels_test", KERNELS, "address,undefined"),
     ],
@@ -58,6 +78,7 @@ def test_sanitizers_find_nothing(
     sources: build.Sources | None,
     sanitizer: str,
     compiler: list[str],
+    compiled: Callable[[build.Sources, tuple[str, ...]], str],
     tmp_path: Path,
 ) -> None:
     """The libraries in their best variant, whose products are written with intrinsics."""
@@ -69,12 +90,12 @@ def test_sanitizers_find_nothing(
     if subprocess.run(empty, capture_output=True, check=False).returncode:
         pytest.skip(f"this compiler lacks the sanitizer {sanitizer} or OpenMP")
     files = [str(HERE / f"{program}.cpp")]
+    flags += FOLDERS
     if sources:
         flags += [*build.variants()[build.best_variant(build.features())], *NAMES]
-        files.append(str(sources.main))
-    folders = [part for folder in (SOURCE, SOURCE.parent) for part in ("-I", str(folder))]
+        files.append(compiled(sources, tuple(flags)))
     target = str(tmp_path / program)
-    subprocess.run([*compiler, *flags, *folders, *files, "-o", target], check=True)
+    subprocess.run([*compiler, *flags, *files, "-o", target], check=True)
     done = subprocess.run([target], capture_output=True, text=True, check=False, timeout=500)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() in (["all"], ["once", "throws", "taken"])
