@@ -16,7 +16,7 @@ from allyouneed.data.store import TokenStore
 from allyouneed.training.preparation import Material, prepare
 from allyouneed.training.recipe.toml_file import Recipe, load_recipe
 
-DROPOUT = 0.1  # of embeddings and sub-layers, in measurements of speed
+DROPOUT = 0.1  # rate after embeddings and sub-layers, wherever speed is measured
 CORPUS = Path("multi30k/train.en.gz")
 MEAN_LENGTH, LONGEST = 14.0, 45  # of Multi30k's sentences in a vocabulary of 8,000
 

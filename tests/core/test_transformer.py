@@ -140,7 +140,7 @@ def test_every_parameter_learns(
     for name, weight in model.named_parameters():
         assert weight.grad is not None, name
         assert weight.grad.isfinite().all(), name
-        # keys all moved by one vector change no softmax: without rotation b_K cannot matter
+        # b_K moves all keys by one vector, which changes no softmax unless keys are rotated
         rotated = model.config.positions == "rotary" and "self_attention" in name
         if rotated or not name.endswith("W_K.bias"):
             assert weight.grad.abs().max() > 1e-6, name

@@ -45,7 +45,7 @@ def test_batch_size_order_and_padding_change_nothing(search, transformer, batch,
 
 
 def test_cached_search_equals_whole_decoding(transformer, batch, sentences) -> None:
-    """Greedy by hand: the whole target through the decoder again for each token."""
+    """Greedy search without a cache: for each token, the decoder reads the whole target again."""
     model, source_BS = transformer(), batch(sentences[:10])
     found = greedy_search(model, source_BS, SearchOptions(max_length=12, loop_guard=False))
     for row, [h] in enumerate(found):

@@ -58,7 +58,8 @@ def refusal(path: Path) -> str:
 
 @pytest.mark.parametrize("name", ["post-norm", "pre-norm", "no-positions"])
 def test_every_form_says_the_same(name: str) -> None:
-    """args, cfg, and cfg as omegaconf pickles itself; older files of torch and newer ones."""
+    """The files hold their settings as args, as cfg, or as an omegaconf cfg, in the old or the new
+    file format of torch."""
     settings = read_checkpoint(GOLDEN / f"{name}.pt").settings
     assert settings["arch"] == "transformer"
     assert settings["encoder_embed_dim"] == 8

@@ -139,7 +139,7 @@ def test_a_model_read_anew_is_looked_into_anew(start: Start) -> None:
 
 
 def test_the_view_of_a_real_model(start: Start, tmp_path: Any) -> None:
-    """The bundled model answers the view's first question, and the address stays without text."""
+    """The bundled model answers the view's first question. The page's address contains no text."""
     from allyouneed.serving.shelf import Shelf, open_shelf
 
     shelf: Shelf = open_shelf(["en-de"])

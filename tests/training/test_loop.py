@@ -319,7 +319,7 @@ def test_a_loss_that_is_not_finite_stops_it(runs: Any, monkeypatch: pytest.Monke
         assert Path(aside).read_bytes() == content
     assert not (runs.root / "run" / "model").exists()
 
-    monkeypatch.undo()  # and the advice works
+    monkeypatch.undo()  # now follow the advice of the message
     calmer = ("schedule.learning_rate=0.001", "optimizer.clip_norm=1")
     result = runs.start("run", *often, *calmer, resume=True)
     assert result.steps == 10

@@ -83,7 +83,7 @@ def _keyring(settings: "Settings") -> "Keyring":
     """The keys that clients need.
 
     Raises:
-        UsageError: other machines can reach the service, and it would let everybody in.
+        UsageError: other machines can reach the service, and there is no key.
     """
     from allyouneed.serving.keys import KeyFile, Keyring, default_path
 

@@ -40,7 +40,7 @@ class SourceHints(Protocol):
 
     @property
     def settings(self) -> Any:
-        """Everything that the hints depend on besides the pairs, as JSON values."""
+        """The settings that change the hints, as JSON values: a store with others is made anew."""
 
     def added(
         self, pairs: Sequence[Pair], sources: list[list[int]], tell: Callable[[Pair], None]

@@ -10,10 +10,10 @@ _DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})(?:[.:]|\s?h\s?)(\d\d)(?![\d:])")
 
 
 def times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
-    """The times in words of a sentence that its translation has neither in words nor in digits.
+    """The times that a sentence tells in words and its translation lacks, in words and in digits.
 
-    `languages` are the codes of source and target; if the words of one are not known, there are
-    none.
+    `languages` are the codes of source and target. If the words of one are not known, the list is
+    empty.
     """
     from_, into = languages
     if not TONGUES.keys() >= {from_, into}:

@@ -151,7 +151,7 @@ def _end(source: str) -> str:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """The text without its end marks, and these in plain signs."""
+    """Splits a text into two: all before its end marks, and its end marks in plain signs."""
     bare = text.rstrip(END_MARKS)
     return bare, text[len(bare) :].translate(_ASCII)
 

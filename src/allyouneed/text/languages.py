@@ -261,7 +261,7 @@ class Languages:
 
 
 def _listed(codes: Sequence[str]) -> str:
-    """The codes for an error message; with the languages' names, if they are few."""
+    """The languages for an error message: their codes, and also their names if there are few."""
     if len(codes) > NAMED:
         return ", ".join(codes)
     named = ((code, name_of(code)) for code in codes)

@@ -260,7 +260,7 @@ def all_that_fit(config: TransformerConfig) -> Filters:
 
 def filters_of(recipe: PairsRecipe, config: TransformerConfig, valid: Sequence[Corpus]) -> Filters:
     """The recipe's filters and languages, with max_tokens lowered to the model's positions. With
-    drop_validation they keep training apart from the texts of the corpora `valid`."""
+    drop_validation they leave out training pairs that share a text with the corpora `valid`."""
     filters = recipe.data.filters.filters()
     held_out = valid if recipe.data.filters.drop_validation else ()
     return replace(

@@ -1,4 +1,5 @@
-"""Shortlists become vocabulary selections: the same ids for a sentence, whatever is beside it."""
+"""Marian's shortlists become vocabulary selections, which give a sentence the same ids alone and in
+any batch."""
 
 import struct
 from collections.abc import Callable

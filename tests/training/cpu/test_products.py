@@ -37,7 +37,7 @@ SIZES = [  # positions, inputs, outputs
 
 @dataclass(frozen=True)
 class Processor:
-    """What multiplies."""
+    """The compiled kernels, and the unit of the processor with which they multiply."""
 
     kernels: ctypes.CDLL
     unit: Unit
@@ -51,7 +51,7 @@ class Processor:
 
 @pytest.fixture(params=[Unit.VECTORS, Unit.TILES], ids=["vectors", "tiles"])
 def processor(kernels: ctypes.CDLL, request: pytest.FixtureRequest) -> Processor:
-    """With each unit that is there."""
+    """Multiplies with vectors, then with tiles, as far as this processor has them."""
     if request.param > best_unit(kernels):
         pytest.skip("this variant or processor has no such unit")
     return Processor(kernels, request.param)

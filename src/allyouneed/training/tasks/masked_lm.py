@@ -288,8 +288,8 @@ class _Examples:
             yield Example(first, [*second, tokenizer.END], line)
 
     def _segments(self, index: int, report: DataReport) -> Iterator[tuple[list[int], int]]:
-        """Segments: ids without [CLS] and [SEP], and the line where their first paragraph
-        begins."""
+        """The segments of a corpus: the ids of each, without [CLS] and [SEP], and the line at which
+        its first paragraph begins."""
         room = (self.length - 3) // 2 if self.two else self.length - 2
         held: list[int] = []
         begin = 0

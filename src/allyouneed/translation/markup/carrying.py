@@ -32,7 +32,7 @@ Translate = Callable[[list[str], bool], Sequence[Translation]]
 Recall = Callable[[str], str | None]
 """recall(sentence): the translation from a translation memory, or None."""
 
-SHOWN = 40  # characters of a literal in a note
+SHOWN = 40  # a note shows at most so many characters of a literal
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,7 +285,7 @@ class Sifted:
         parts: Sequence[Translation],
         notes: Sequence[str],
     ) -> Translation:
-        """A text's translation from those of its lines."""
+        """Joins the translations of a text's lines into the translation of the text."""
         if len(lines) == 1 and not notes:
             return parts[0]
         ways = [(one, *one.alternatives[1:]) for one in parts]

@@ -128,7 +128,9 @@ def glossary_of(name: str, rows: Iterable[Row]) -> Glossary:
         if not place and (source.strip().casefold(), target.strip().casefold()) == _HEADING:
             continue
         if not source.strip():
-            raise DataError(f"{name}:{number}: no source before {target[:60]!r}; write the words")
+            raise DataError(
+                f"{name}:{number}: no source before {target[:60]!r}; write the source's words"
+            )
         try:
             term = Term.of(source, target)
         except AllYouNeedError as error:
