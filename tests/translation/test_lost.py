@@ -7,6 +7,7 @@ import pytest
 
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.translation.job_search import NEAR, WIDER
 from allyouneed.translation.lost import (
     CLAUSE,
     EMPTY,
@@ -20,7 +21,6 @@ from allyouneed.translation.lost import (
     renamed,
     told_lost,
 )
-from allyouneed.translation.opened import NEAR, WIDER
 from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
