@@ -18,12 +18,12 @@ READY_DOCS := .venv/.ready-docs
 # while they wait would starve the other processes. Python keeps its byte code: the tests start it some
 # hundred times.
 FOR_TESTS := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive PYTHONDONTWRITEBYTECODE=
-FAST_TESTS := -m 'not slow' $(addprefix tests/,architecture core decoding evaluation model_folder text \
-	translation)
+FAST_TESTS := -m 'not slow' $(addprefix tests/,architecture core data decoding documents encoder_only \
+	evaluation insight model_folder text translation)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench lessons docs widget clean
+.PHONY: help demo test check types native bench lessons docs widget clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,8 +36,15 @@ test: check ## Run the whole check
 check: $(READY_DEV) ## Format, lint, types, tests; make check FAST=1 runs only what takes two minutes
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict src
+	@$(MAKE) --no-print-directory --jobs=2 types native
 	$(FOR_TESTS) $(BIN)/pytest -W error -n auto --dist worksteal $(if $(FAST),$(FAST_TESTS))
+
+types: $(READY_DEV)
+	$(BIN)/mypy --strict src
+
+# Compiled here, while types are checked: else two processes of the tests would compile the same.
+native: $(READY_DEV)
+	@$(BIN)/python tools/native.py
 
 bench: $(READY_DEV) ## Measure speed (two hours or so); make bench BENCHMARKS=decode runs one script
 	@for name in $(BENCHMARKS); do \
