@@ -3,8 +3,8 @@
     python tools/wheels.py                         # all of them
     python tools/wheels.py manylinux2014_x86_64    # one
 
-It needs the packages build, hatchling and ziglang. The first wheel for a system takes some minutes,
-because its C++ library is compiled too; later ones take seconds.
+It needs the packages build and hatchling, and ziglang in the version that hatch_build.py names. All
+wheels take twelve minutes of one core; libraries that are compiled are kept in build/wheels.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """The wheels for other systems: one command makes them, for the oldest systems that they name."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 import zipfile
@@ -45,6 +46,9 @@ def test_a_build_asks_for_a_compiler_only_where_there_is_none(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert asked(None) == ["ziglang"]
+    monkeypatch.setenv("ALLYOUNEED_WHEEL", "win_amd64")
+    assert asked(None) == [hook.ZIG]
+    assert re.fullmatch(r"ziglang==[\d.]+", hook.ZIG)
 
 
 def test_an_unknown_system_is_refused() -> None:
