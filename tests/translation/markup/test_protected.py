@@ -38,6 +38,8 @@ from allyouneed.translation.markup.rewriting import Rewriting
         ("The α-particle, the शब्द and naïve Łódź, ﬁne", ["α", "शब्द"]),
         ("He said שלום\u200f and\u200e left", ["שלום\u200f", "\u200e"]),
         ("Мой друг Γιώργος is here", []),
+        ("说{name}吧", ["{name}"]),
+        ("用 PowerPoint 打开", []),
         ("50 % discount, and/or 5 men", ["50 %"]),
         ("A {not closed, and } this", []),
         ("I have 3 apples (two) [sic] & more.", []),

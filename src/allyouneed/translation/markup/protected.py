@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Literal
 
 from allyouneed.errors import UsageError
+from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.numerals import O_CLOCK
-from allyouneed.text.scripts import letters_by_script, scripts_of
+from allyouneed.text.scripts import scripts_of
 from allyouneed.translation.markup.nodes import Around, Bound, Kept, Node, Nodes, plain, tidy
 
 UNITS = (
@@ -72,6 +73,9 @@ _OTHER_WORDS = (
     rf"|[{DIRECTIONS}]+"
 )
 _OTHER_SIGN = re.compile(f"[{_OTHER_LETTERS}{DIRECTIONS}]")
+_WORD = re.compile(rf"[^\W\d_][\w{_OTHER_LETTERS}]*")
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
+SIGNS_OF_A_WORD = 2  # in Chinese or Japanese
 _DIRECTION = re.compile(f"[{DIRECTIONS}]+")
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
 _BRACE = re.compile("[{}]")
@@ -88,7 +92,7 @@ class Protection:
         self, patterns: Sequence[str] = (), numbers: Numbers = "amounts", language: str = ""
     ) -> None:
         """`patterns` are regular expressions of the user. `language` is the code of the texts'
-        language; without it, most letters of a text decide whether it is in Latin letters.
+        language; without it, most words of a text decide whether it is in Latin letters.
 
         Raises:
             UsageError: a pattern is not a regular expression, or matches the empty text.
@@ -116,27 +120,8 @@ class Protection:
         """The places (begin, end) of the literals, in order. They do not overlap. That a text has
         none is known at once for most texts. `whole` is the text of which `text` is a part."""
         others = not text.isascii() and self._has_other_letters(text, whole or text)
-        if not others and self._signs.search(text) is None:
-            return
-        pattern = self._with_other_letters if others else self._pattern
-        place = 0
-        braces = _in_braces(text)
-        next_braces = next(braces, None)
-        for match in pattern.finditer(text):
-            begin, end = match.span()
-            while next_braces is not None and next_braces[0] <= begin:
-                if next_braces[0] >= place:
-                    yield next_braces
-                    place = next_braces[1]
-                next_braces = next(braces, None)
-            if begin >= place and begin < end:
-                yield begin, end
-                place = end
-        while next_braces is not None:
-            if next_braces[0] >= place:
-                yield next_braces
-                place = next_braces[1]
-            next_braces = next(braces, None)
+        if others or self._signs.search(text):
+            yield from _spans(text, self._with_other_letters if others else self._pattern)
 
     def _has_other_letters(self, text: str, whole: str) -> bool:
         """Whether a text has letters of another script or marks of direction, in a whole text that
@@ -145,8 +130,15 @@ class Protection:
             return False
         if self._scripts:
             return self._scripts == ("LATIN",)
-        letters = letters_by_script(whole)
-        return 2 * letters["LATIN"] >= letters.total()
+        free, place = "", 0
+        for begin, end in _spans(whole, self._pattern):
+            free += whole[place:begin] + " "
+            place = end
+        words = _WORD.findall(free + whole[place:])
+        others = [word for word in words if _OTHER_SIGN.search(word)]
+        signs = sum(len(_UNSPACED.findall(word)) for word in others)
+        spaced = sum(not _UNSPACED.search(word) for word in others)
+        return len(words) - len(others) > spaced + signs / SIGNS_OF_A_WORD
 
     def keep(self, nodes: Nodes) -> tuple[Node, ...]:
         """The nodes, with the literals of their text as `Kept` nodes. Marks of direction are no
@@ -169,6 +161,28 @@ class Protection:
             else:
                 found.append(node)
         return tidy(found)
+
+
+def _spans(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The places that a pattern finds, and the names in braces, in order and apart."""
+    place = 0
+    braces = _in_braces(text)
+    next_braces = next(braces, None)
+    for match in pattern.finditer(text):
+        begin, end = match.span()
+        while next_braces is not None and next_braces[0] <= begin:
+            if next_braces[0] >= place:
+                yield next_braces
+                place = next_braces[1]
+            next_braces = next(braces, None)
+        if begin >= place and begin < end:
+            yield begin, end
+            place = end
+    while next_braces is not None:
+        if next_braces[0] >= place:
+            yield next_braces
+            place = next_braces[1]
+        next_braces = next(braces, None)
 
 
 def _in_braces(text: str) -> Iterator[tuple[int, int]]:
