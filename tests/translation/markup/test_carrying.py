@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.text.normaliser import AS_TYPED
-from allyouneed.translation.markup.carrying import Translate
+from allyouneed.translation.markup.carrying import Carrier, Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
 from allyouneed.translation.markup.stand_ins import NAMES, NUMBERS, without
 from allyouneed.translation.request import TranslationRequest
@@ -161,3 +161,15 @@ def through(text: str, translate: Translate) -> list[str]:
     sifted = Sifted.of([text], request, AS_TYPED)
     [found] = sifted.translations(translate(sifted.plain, False), translate)
     return [found.text, *(one.text for one in found.alternatives)]
+
+
+def test_a_note_names_the_literal_and_not_the_word_in_its_place() -> None:
+    def noting(texts: list[str], alignments: bool) -> Sequence[Translation]:
+        notes = ("the translation lacks the name 'Tom': check it",)
+        return [
+            Translation(source=one, text=one, tokens=(), token_log_probabilities=(), notes=notes)
+            for one in texts
+        ]
+
+    [found] = Carrier(noting).carry([("See www.a.org now",)])
+    assert found.notes == ("the translation lacks the name 'www.a.org': check it",)

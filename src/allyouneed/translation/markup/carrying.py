@@ -246,7 +246,8 @@ def _rendering(
         for link in links_in(asked.text, translation)
     )
     places = sentence.places([restored.new_span(*place) for place in found])
-    return _Rendering(restored.text, links, places, translation)
+    told = replace(translation, notes=tuple(map(asked.as_typed(words), translation.notes)))
+    return _Rendering(restored.text, links, places, told)
 
 
 def _sentences(nodes: Nodes, *, linked: bool) -> list[_Sentence]:

@@ -1,7 +1,7 @@
 """Words that stand in a sentence for its literals, because a model copies words reliably."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from allyouneed.text.atoms import UNSPACED
@@ -111,6 +111,19 @@ class Asked:
         if left or len(found) < len(self.stand_ins):
             return None
         return [found[n] for n in range(len(found))]
+
+    def as_typed(self, literals: Sequence[str]) -> Callable[[str], str]:
+        """A function that names the literals in a note, in place of their words."""
+        words = {
+            repr(one.word): repr(typed) for one, typed in zip(self.stand_ins, literals, strict=True)
+        }
+
+        def named(note: str) -> str:
+            for word, typed in words.items():
+                note = note.replace(word, typed)
+            return note
+
+        return named
 
 
 def asked(sentence: str, literals: Sequence[Span], pools: Sequence[Sequence[str]]) -> Asked:
