@@ -256,6 +256,8 @@ def test_numbers_that_a_translation_lacks(source: str, target: str, lost: int) -
         ("83,200 people", "83 Leute, 200", ["83,200"]),
         ("1.234,5 Meter", "1,234.5 metres", []),
         ("1 250 kg", "1,250 kg", []),
+        ("1,200 m² of land", "1.200 Milliarden", ["1,200 m²"]),
+        ("1,200 m² of land", "1.200 m² Land", []),
     ],
 )
 def test_amounts_and_times_that_a_translation_lacks(

@@ -8,7 +8,7 @@ from allyouneed.translation.markup.protected import NUMBER, TIME
 # The units that German, English and most other languages write alike, also after "Kilo" or "Grad".
 _UNITS = (
     "nm|µm|mm|cm|dm|km|mg|kg|ml|cl|ms|Hz|kHz|MHz|GHz|mV|kV|mA|kW|MW|kWh|Wh|hPa|°C|°F|kB|KB|MB|GB|"
-    "TB|KiB|MiB|GiB|TiB|px|dpi|fps|dB"
+    "TB|KiB|MiB|GiB|TiB|px|dpi|fps|dB|[mcdk]?m[²³]"
 )
 _CASED = (
     "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u0370-\u052f"  # letters that stand apart from numbers
