@@ -82,11 +82,20 @@ def trained(kind: str) -> bytes:
     return file.getvalue()
 
 
-def differences(file: bytes, texts: list[str]) -> list[str]:
-    theirs = SentencePieceProcessor(model_proto=file)
+@cache
+def opened(file: bytes) -> tuple[SentencePieceProcessor, SentencePieceModel, dict[str, int]]:
+    """The model of the package, our model, and the ids of the pieces that are used."""
     ours = SentencePieceModel(file)
     used = [id for id, kind in enumerate(ours.kinds) if kind != Kind.UNUSED]
-    ids = {ours.pieces[id]: id for id in reversed(used)}
+    return (
+        SentencePieceProcessor(model_proto=file),
+        ours,
+        {ours.pieces[id]: id for id in reversed(used)},
+    )
+
+
+def differences(file: bytes, texts: list[str]) -> list[str]:
+    theirs, ours, ids = opened(file)
     unknown = theirs.unk_id()
     return [
         text
