@@ -173,6 +173,7 @@ def aligned(translator: Any, heads: AlignmentHeads) -> float:
     return right / total
 
 
+@pytest.mark.slow
 def test_the_head_learns_what_plain_training_does_not_give(runs: Any) -> None:
     short = ("training.steps=300", "data.train.0.pairs=2000", "model.dropout=0.0")
     short += ("schedule.warmup=20", "training.average_last=0", "vocabulary.dropout=0.0")

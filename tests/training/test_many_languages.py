@@ -172,6 +172,7 @@ def test_each_pair_of_languages_has_one_aligner_and_so_many_pairs_of_each_direct
         assert corpus == 2 or straight > 225  # aa and bb have the same order, cc has not
 
 
+@pytest.mark.slow
 def test_the_model_is_told_its_direction_by_every_door(place: Path) -> None:
     longer = ("training.steps=800", "training.validate_every_steps=400")
     result = train(recipe(place, *longer), place / "long")

@@ -65,6 +65,7 @@ def test_the_shape_of_iwslt14() -> None:
     assert parameters(load_recipe("iwslt14")) / 1e6 == pytest.approx(36.7, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "updates", "thinner"),
     # the big model is as wide as it is, and one layer deep: its updates take seconds otherwise
