@@ -113,8 +113,9 @@ class Protection:
         self._scripts = scripts_of(language) if language else ()
 
     def is_needed(self, text: str) -> bool:
-        """Whether the text has a literal."""
-        return next(self.spans(text), None) is not None
+        """Whether the text, or one of its lines by itself, has a literal."""
+        lines = () if text.isascii() else text.splitlines()
+        return any(next(self.spans(one), None) is not None for one in (text, *lines))
 
     def spans(self, text: str, whole: str = "") -> Iterator[tuple[int, int]]:
         """The places (begin, end) of the literals, in order. They do not overlap. That a text has
