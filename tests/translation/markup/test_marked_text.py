@@ -123,6 +123,14 @@ def test_white_space_and_symbols_between_sentences_stay_between_them() -> None:
     assert marked("© 2024 Acme. | Go on ♪") == "© ACME. 2024 | ON GO ♪"
 
 
+@pytest.mark.parametrize("name", ["pre", "textarea"])
+def test_lines_of_preformatted_text_stay_lines(name: str) -> None:
+    source = f"<{name}>one dog\n  two <b>cats\r\n\n\tmore</b> cows\n</{name}><p>a\nb</p>"
+    assert marked(source) == (
+        f"<{name}>DOG ONE\n  <b>CATS TWO\r\n\n\tCOWS MORE</b>\n</{name}><p>B A</p>"
+    )
+
+
 def test_a_tag_around_blocks_ends_a_sentence_too() -> None:
     assert marked("go on <a><p>one two</p> three four</a> and stop") == (
         "ON GO <a><p>TWO ONE</p> FOUR THREE</a> STOP AND"
@@ -181,6 +189,9 @@ SCRAPS = [
     "</i>",
     "<br>",
     "<p>",
+    "<pre>",
+    "</pre>",
+    "one\ntwo ",
     "</p>",
     "<img alt='a dog' src=x>",
     "<code>",

@@ -21,6 +21,7 @@ VOID = _named(
     "track wbr"
 )
 RAW = _named("script style xmp iframe noembed plaintext")
+PREFORMATTED = _named("pre textarea listing")
 SKIPPED = _named("code kbd samp var tt math svg")
 UNSEEN = _named("rp rt")  # how signs are pronounced
 TEXT_ATTRIBUTES = _named("alt title placeholder aria-label aria-description label")
@@ -36,6 +37,7 @@ def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
         block=BLOCK,
         skipped=SKIPPED | {name.lower() for name in ignore_tags},
         unseen=UNSEEN,
+        preformatted=PREFORMATTED,
         void=VOID,
         raw=RAW,
         lower_case=True,

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from allyouneed.translation.markup.nesting import (
     DEEPEST,
@@ -53,7 +53,8 @@ class Rules:
     sentences. Empty elements named in `breaks` begin a new line. The content of `skipped`
     elements stays as it is, and so does the content of elements for which
     `untouched(name, attributes)` is true. `unseen` elements stay, too, and are no part of the
-    sentence. `void` elements have no end tag. `raw` elements hold no
+    sentence. Each line of a `preformatted` element is a passage of its own. `void` elements have no
+    end tag. `raw` elements hold no
     markup. `attributes(name, attributes)` names the attributes whose values are translated.
     """
 
@@ -61,6 +62,7 @@ class Rules:
     breaks: Collection[str] = ()
     skipped: Collection[str] = ()
     unseen: Collection[str] = ()
+    preformatted: Collection[str] = ()
     void: Collection[str] = ()
     raw: Collection[str] = ()
     lower_case: bool = False
@@ -185,6 +187,7 @@ class _Reader:
         self._blocks = [n for n, cut in enumerate(self._cuts) if cut.name in rules.block]
         self._run: list[tuple[Token, tuple[Part, ...]]] = []
         self._tags = 0
+        self._preformatted = 0  # open elements
         self._spelt: dict[str, str] = {}
         self._bare: set[str] = set()
         self._line = line
@@ -206,8 +209,14 @@ class _Reader:
 
     def _add(self, cut: _Cut, ends_sentence: bool) -> None:
         if cut.kind == "text":
-            self._add_text(cut)
+            if self._preformatted:
+                self._add_lines(cut)
+            else:
+                self._add_text(cut)
             return
+        if cut.name in self.rules.preformatted:
+            step = {"open": 1, "close": -1}.get(cut.kind, 0)
+            self._preformatted = max(self._preformatted + step, 0)
         raw = self._with_attributes(cut)
         if ends_sentence or (cut.kind != "other" and cut.name in self.rules.block):
             self._flush()
@@ -226,6 +235,16 @@ class _Reader:
             case _:
                 token = Void(raw, LINE_BREAK if cut.name in self.rules.breaks else "")
         self._push(token, raw, cut.line)
+
+    def _add_lines(self, cut: _Cut) -> None:
+        """Adds text whose line breaks end passages, and stay as they are."""
+        for number, line in enumerate(cut.raw.splitlines(keepends=True)):
+            content = line.rstrip("\r\n")
+            if content:
+                self._add_text(replace(cut, raw=content, line=cut.line + number))
+            if content != line:
+                self._flush()
+                self.parts.append(line[len(content) :])
 
     def _add_text(self, cut: _Cut) -> None:
         for match in _REFERENCE.finditer(cut.raw):
