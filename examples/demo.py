@@ -1,4 +1,4 @@
-"""What `make demo` shows: sentences of four languages through the bundled models, and where a
+"""What `make demo` shows: sentences of six languages through the bundled models, and where a
 model looked for one of them."""
 
 from rich.console import Console
@@ -28,8 +28,11 @@ LONG = (
     "small village in the mountains, and I still remember every one of them."
 )
 BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
-ROMANCE = ["Where is the train station?", "I can’t swim.", "Click the Save button."]
-HOME = {"fr": "Je voudrais une tasse de café.", "es": "Mi hermana vive en Madrid."}
+ABROAD = ["Where is the train station?", "I can’t swim.", "Click the Save button."]
+HOME = {  # of each model of several languages, a sentence of each language but English
+    "en-es-fr": {"fr": "Je voudrais une tasse de café.", "es": "Mi hermana vive en Madrid."},
+    "en-nl-sv": {"nl": "Het raam is kapot.", "sv": "Han frågade mig varför jag var sen."},
+}
 PICTURED = "I am looking for a place to eat."
 
 
@@ -55,14 +58,14 @@ def main() -> None:
     console.print("And back to English, by the model de-en:")
     for translation in allyouneed.load("de-en")(BACK):
         console.print(f"  {translation.source} → {translation.text}", highlight=False)
-    romance = allyouneed.load("en-es-fr")
-    console.print("\nFrench and Spanish, by the model en-es-fr:")
-    for language in ("fr", "es"):
-        for translation in romance(ROMANCE, source="en", target=language):
-            console.print(f"  {translation.source} → {translation.text}", highlight=False)
-    for language, text in HOME.items():
-        back = romance(text, source=language, target="en")
-        console.print(f"  {back.source} → {back.text}", highlight=False)
+    for model, texts in HOME.items():
+        several = allyouneed.load(model)
+        console.print(f"\nOne model of several languages, {model}:")
+        for language, text in texts.items():
+            for translation in several(ABROAD, source="en", target=language):
+                console.print(f"  {translation.source} → {translation.text}", highlight=False)
+            back = several(text, source=language, target="en")
+            console.print(f"  {back.source} → {back.text}", highlight=False)
     console.print(f"\nA long sentence:\n  {LONG}\n  → {translator(LONG).text}\n", highlight=False)
     german = translator(PICTURED).text
     source, target, weights_TS = translator.attention(PICTURED, german)

@@ -7,15 +7,18 @@ import pytest
 from allyouneed.cli.loading import DEFAULT_MODEL, models_of_direction
 from allyouneed.text.languages import Languages
 
-HUB = Languages(
-    sources=("en", "es", "fr"),
-    targets=("en", "es", "fr"),
-    only=frozenset({("en", "es"), ("es", "en"), ("en", "fr"), ("fr", "en")}),
-)
+
+def hub(*others: str) -> Languages:
+    """English from and into the others."""
+    ways = {way for one in others for way in (("en", one), (one, "en"))}
+    return Languages(sources=("en", *others), targets=("en", *others), only=frozenset(ways))
+
+
 SPEAKS = {
     "de-en": Languages.of_pair("de", "en"),
     "en-de": Languages.of_pair("en", "de"),
-    "en-es-fr": HUB,
+    "en-es-fr": hub("es", "fr"),
+    "en-nl-sv": hub("nl", "sv"),
 }
 
 
@@ -25,6 +28,9 @@ SPEAKS = {
         (None, "en", ["Où est la gare ?"], "en-es-fr"),
         (None, "en", ["¿Dónde está la estación?"], "en-es-fr"),
         (None, "en", ["Wo ist der Bahnhof?"], "de-en"),
+        (None, "en", ["Waar is het station?"], "en-nl-sv"),
+        (None, "en", ["Var ligger stationen?"], "en-nl-sv"),
+        (None, "sv", ["Where is the station?"], "en-nl-sv"),
         (None, "en", ["Tom"], "de-en"),
         (None, "en", [], "de-en"),
         ("de", "en", ["Où est la gare ?"], "de-en"),
