@@ -381,6 +381,7 @@ MARKS += [
 @settings(max_examples=400, deadline=None)
 @example(marks="word`word``# ```")
 @example(marks="\\&amp;&amp;")
+@example(marks="> word\\  \n> *")
 @given(marks=st.lists(st.sampled_from(MARKS), max_size=25).map("".join))
 def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
     found = aloud(read_markdown, marks.encode()).decode()
@@ -390,7 +391,8 @@ def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
 def bare(text: str) -> str:
     """What has to be the same: backslashes may be added, spaces at which lines end, and a sign may
     be spelt as another one of its kind is. Tags and emphasis without a partner may stand
-    elsewhere."""
+    elsewhere. A quotation of two lines may become one line, without the second line's mark."""
+    text = re.sub(r"(?<=\S)[ \t]*\n[ \t]*>[> \t]*", "\n", text)
     pairs = {"&": "&amp;", "\\": ""}  # an escaped & begins no reference
     spelt = re.sub(r"\\(.)", lambda one: pairs.get(one[1], one[1]), text.lower())
     return "".join(sorted("".join(html.unescape(spelt.replace("\\", "")).split())))
