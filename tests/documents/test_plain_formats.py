@@ -382,6 +382,7 @@ MARKS += [
 @example(marks="word`word``# ```")
 @example(marks="\\&amp;&amp;")
 @example(marks="> word\\  \n> *")
+@example(marks="> word\n> word\n> two words two words ")
 @given(marks=st.lists(st.sampled_from(MARKS), max_size=25).map("".join))
 def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
     found = aloud(read_markdown, marks.encode()).decode()
@@ -391,8 +392,7 @@ def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
 def bare(text: str) -> str:
     """What has to be the same: backslashes may be added, spaces at which lines end, and a sign may
     be spelt as another one of its kind is. Tags and emphasis without a partner may stand
-    elsewhere. A quotation of two lines may become one line, without the second line's mark."""
-    text = re.sub(r"(?<=\S)[ \t]*\n[ \t]*>[> \t]*", "\n", text)
+    elsewhere."""
     pairs = {"&": "&amp;", "\\": ""}  # an escaped & begins no reference
     spelt = re.sub(r"\\(.)", lambda one: pairs.get(one[1], one[1]), text.lower())
     return "".join(sorted("".join(html.unescape(spelt.replace("\\", "")).split())))

@@ -7,6 +7,7 @@ whose characters are not where they are expected stays as it is, with a note.
 """
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -208,13 +209,25 @@ def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
         if block.is_cell:
             return written.replace("|", "\\|").replace(BREAK, " ")
         if _BLOCK_START.match(written) and not _BLOCK_START.match(text, begin, last[1]):
-            written = re.sub(r"([-+*>#|=~.)])", r"\\\1", written, count=1)
+            written = _without_mark(written)
         first = " " * (begin - line_begin)
-        lines = wrapped(written, width, first, " " * len(later))
+
+        def at(width: int) -> list[str]:
+            return wrapped(written, width, first, " " * len(later), _without_mark)
+
+        lines = at(width)
+        if ">" in later and len(lines) < len(block.lines):  # a quotation keeps its lines' marks
+            fewer = bisect(range(width), False, key=lambda one: len(at(one)) < len(block.lines))
+            lines = at(fewer - 1) if fewer else lines
         lines = [line if n == 0 else later + line.lstrip(" ") for n, line in enumerate(lines)]
         return newline.join(lines).removeprefix(first)
 
     return write
+
+
+def _without_mark(text: str) -> str:
+    """Text that begins like a block of Markdown, with a backslash before that mark."""
+    return re.sub(r"([-+*>#|=~.)])", r"\\\1", text, count=1)
 
 
 def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:

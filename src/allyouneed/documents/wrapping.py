@@ -1,23 +1,33 @@
 """Breaks text into lines of a width, and finds the width that lines were broken at."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 BREAK = "\0"  # stands for a space where a line may end; a space in code or an address may not
 _LIKE_SYNTAX = re.compile(r"[-+*>#=|~]|\d+[.)]")
+_MARK = re.compile(r"[-+*>#]|\d+[.)]")  # by itself; more signs may be emphasis or a code's bounds
 
 
-def wrapped(text: str, width: int, first: str = "", later: str = "") -> list[str]:
+def wrapped(
+    text: str,
+    width: int,
+    first: str = "",
+    later: str = "",
+    escape: Callable[[str], str] | None = None,
+) -> list[str]:
     """The text in lines of at most `width` characters; a longer word has a line of its own.
 
     The text has `BREAK` where a line may end. The first line begins with `first`, the others with
-    `later`. No line begins with a word that Markdown reads as the mark of a list.
+    `later`. No line begins with a word that Markdown reads as the mark of a list, but for such a
+    mark as `escape` writes it.
     """
     lines: list[str] = []
     line, empty = first, True
     for word in text.split(BREAK):
         fits = len(line) + len(word.partition("\n")[0]) + (not empty) <= width
+        if not (empty or fits) and escape and _MARK.fullmatch(word):
+            word = escape(word)
         if empty or fits or _LIKE_SYNTAX.match(word):
             line += word if empty else f" {word}"
         else:
