@@ -126,9 +126,11 @@ def test_only_texts_that_no_corpus_above_has_are_translated(taught: Any) -> None
     teacher = taught.root / "teacher" / "model"
     own = f'{{source="{folder / "own.tsv"}"}}'
     more = f'source="{folder / "more.tsv"}", back_translate="{teacher}", only_new=true'
-    made = distil(
-        taught.recipe(f"data.train=[{own}, {{{more}}}]"), folder, CPU, ALONE, silent, silent
-    )
+    said: list[str] = []
+    recipe = taught.recipe(f"data.train=[{own}, {{{more}}}]")
+    made = distil(recipe, folder, CPU, ALONE, said.append, silent)
+    assert said[0].startswith("to be translated back: kept 2 of 4 pairs")
+    assert "known from a corpus above, or twice: 2" in said[0]
     assert [pair.target for pair in read_pairs(made[1])] == ["d e", "f"]
     again = distil(taught.recipe(f"data.train=[{{{more}}}]"), folder, CPU, ALONE, silent, silent)
     assert [pair.target for pair in read_pairs(again[0])] == ["a b c", "d e", "f"]

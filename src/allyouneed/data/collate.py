@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from allyouneed.data.corpus import Side
 from allyouneed.data.padding import padded
 from allyouneed.data.store import TokenStore
 
-Side = Literal["source", "target"]
 # (ids ending in the end token, side, epoch, number of the pair) → ids ending in the end token
 Augment = Callable[[Sequence[int], Side, int, int], Sequence[int]]
 

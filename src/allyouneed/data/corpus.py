@@ -10,6 +10,7 @@ from allyouneed.text.conversation import History
 
 Format = Literal["text", "tsv", "csv", "jsonl", "parquet"]
 MadeTask = Literal["copy", "reverse"]
+Side = Literal["source", "target"]
 
 FIELDS = ("source", "target")
 COMPRESSED = (".gz", ".xz", ".zst")

@@ -3,11 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal
 
-from allyouneed.data.corpus import Corpus
-from allyouneed.data.readers import read_pairs
-from allyouneed.data.report import DataReport
+from allyouneed.data.corpus import Corpus, Side
 from allyouneed.data.shards import shards
 from allyouneed.training.recipe.data_sections import CorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -31,21 +28,21 @@ def tables_of(
     return tables
 
 
-def texts_above(recipe: PairsRecipe, number: int, side: Literal["source", "target"]) -> set[str]:
-    """The texts that the tables above the training table `number` have in the language of its
-    `side`; where it names no languages, on that side."""
+def sides_above(recipe: PairsRecipe, number: int, side: Side) -> list[tuple[Corpus, Side]]:
+    """The corpora of the tables above the training table `number`, and the side of each that is in
+    the language of `side` of that table; where it names no languages, the same side."""
     language = _language(recipe.data.train[number], side)
-    texts = set()
-    for section in recipe.data.train[:number]:
-        for one in ("source", "target") if language else (side,):
-            if _language(section, one) == language:
-                for corpus in corpora_of(recipe, section):
-                    report = DataReport([corpus.name])
-                    texts |= {getattr(pair, one) for pair in read_pairs(corpus, report)}
-    return texts
+    sides: tuple[Side, ...] = ("source", "target") if language else (side,)
+    return [
+        (corpus, one)
+        for section in recipe.data.train[:number]
+        for one in sides
+        if _language(section, one) == language
+        for corpus in corpora_of(recipe, section)
+    ]
 
 
-def _language(section: CorpusSection, side: str) -> str | None:
+def _language(section: CorpusSection, side: Side) -> str | None:
     return section.languages and section.languages[side == "target"]
 
 

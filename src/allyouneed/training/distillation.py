@@ -9,15 +9,15 @@ CACHE/distilled-KEY.jsonl           all parts; for back-translation translated-b
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from allyouneed.data.collate import Side
-from allyouneed.data.contents import content_key
-from allyouneed.data.corpus import Corpus, Pair
+from allyouneed.data.contents import ContentHashes, content_key
+from allyouneed.data.corpus import Corpus, Pair, Side
 from allyouneed.data.readers import read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.data.store import described
@@ -28,7 +28,7 @@ from allyouneed.errors import DataError, RecipeError, UsageError
 from allyouneed.files import whole_file
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import CONFIG, TOKENIZER, WEIGHTS, open_model_folder
-from allyouneed.training.corpora import corpora_of, texts_above
+from allyouneed.training.corpora import corpora_of, sides_above
 from allyouneed.training.preparation import Note
 from allyouneed.training.recipe.data_sections import TrainCorpusSection
 from allyouneed.training.recipe.schema import PairsRecipe
@@ -39,6 +39,7 @@ from allyouneed.translation.result import Translation
 from allyouneed.translation.translator import Translator
 
 SEARCH = BeamOptions(beam=5, length_penalty=Wu(1.0))  # with 0.6 the student would learn brevity
+KNOWN = "known from a corpus above, or twice"
 PART = 1024  # pairs that are translated together; a killed run loses at most these
 
 
@@ -120,7 +121,8 @@ class _TaughtCorpus:
         self._languages = _read_and_written(section, languages)
         self._written = section.written
         self._read = _opposite(section.written)
-        self._above = texts_above(recipe, number, self._read) if section.only_new else None
+        self._only_new = section.only_new
+        self._above = sides_above(recipe, number, self._read) if section.only_new else []
         self._done = "distilled" if section.written == "target" else "translated back"
         self._workers = workers
         key = workers.from_first(lambda: self._key(cache))
@@ -140,7 +142,7 @@ class _TaughtCorpus:
         read = self._counted()
         if read.left_out or read.notes:
             note(f"to be {self._done}: {read}")
-        total = read.kept if self._above is None else sum(1 for _ in self._pairs())
+        total = read.kept
         if not total:
             raise DataError(f"{self._names()}: no sentence to translate; {read.summary()}")
         own = self._in_words(lambda: self._translate(translator, total, progress))
@@ -166,7 +168,7 @@ class _TaughtCorpus:
                 "corpora": described(self._corpora, content),
                 "written": self._written,
                 "search": repr(SEARCH),
-                **({} if self._above is None else {"above": sorted(self._above)}),
+                **({"above": self._described_above(content)} if self._only_new else {}),
                 **({"languages": self._languages} if self._is_multilingual() else {}),
             },
         )
@@ -181,29 +183,38 @@ class _TaughtCorpus:
         back = self._written == "source"
         return " and ".join(str(c.target) if back and c.target else c.name for c in self._corpora)
 
+    def _described_above(self, content: ContentHashes) -> list[Any]:
+        corpora = described([corpus for corpus, _ in self._above], content)
+        return [*zip(corpora, (side for _, side in self._above), strict=True)]
+
+    def _report(self) -> DataReport:
+        return DataReport([corpus.name for corpus in self._corpora], [0] * len(self._corpora))
+
     def _counted(self) -> DataReport:
-        names = [corpus.name for corpus in self._corpora]
-        report = DataReport(names, [0] * len(names))
-        for number, corpus in enumerate(self._corpora):
-            report.kept_by_corpus[number] = sum(1 for _ in read_pairs(corpus, report, number))
+        """The report of reading the corpora once."""
+        report = self._report()
+        for _ in self._pairs(report):
+            pass
         return report
 
-    def _pairs(self) -> Iterator[Pair]:
-        report = DataReport([corpus.name for corpus in self._corpora])
-        seen = set(self._above or ())
+    def _pairs(self, report: DataReport) -> Iterator[Pair]:
+        """The pairs of the corpora that are translated; the report counts them and the others."""
+        known = _texts(self._above)
         for number, corpus in enumerate(self._corpora):
             for pair in read_pairs(corpus, report, number):
                 text = getattr(pair, self._read)
-                if self._above is None:
-                    yield pair
-                elif text not in seen:
-                    seen.add(text)
-                    yield pair
+                if text in known:
+                    report.leave_out(KNOWN, number, pair.line, "")
+                    continue
+                if self._only_new:
+                    known.add(text)
+                report.kept_by_corpus[number] += 1
+                yield pair
 
     def _translate(self, translator: Translator, total: int, progress: Progress) -> int:
         """Writes this worker's share of the parts. Returns the number of pairs it translated."""
         self._parts.mkdir(exist_ok=True)
-        pairs, number, done, own = self._pairs(), 0, 0, 0
+        pairs, number, done, own = self._pairs(self._report()), 0, 0, 0
         source, target = self._languages if self._is_multilingual() else (None, None)
 
         def ask(texts: list[str], options: BeamOptions) -> list[Translation]:
@@ -238,6 +249,15 @@ class _TaughtCorpus:
                 f"{self._parts}: the teacher's translations cannot be written there: {error}; free "
                 "some space, then start again: finished parts are kept"
             ) from error
+
+
+def _texts(sides: Iterable[tuple[Corpus, Side]]) -> set[str]:
+    """All texts of some sides of corpora."""
+    return {
+        getattr(pair, side)
+        for corpus, side in sides
+        for pair in read_pairs(corpus, DataReport([corpus.name]))
+    }
 
 
 def _opposite(side: Side) -> Side:

@@ -16,7 +16,8 @@ from torch import Tensor
 from allyouneed.core.config import TransformerConfig
 from allyouneed.core.transformer import Transformer
 from allyouneed.data.batches import BatchSampler, Indices
-from allyouneed.data.collate import Batch, Side, collate
+from allyouneed.data.collate import Batch, collate
+from allyouneed.data.corpus import Side
 from allyouneed.data.store import CorpusOfStore
 from allyouneed.data.store_writer import Progress
 from allyouneed.engine.lexical_translation import learn_lexical_translation
