@@ -205,8 +205,12 @@ def test_quotes_of_a_spreadsheet_are_noted_and_read_if_the_corpus_says_so(tmp_pa
         ('"a" and "b"', '"c"'),
         ('""', '"'),
     ]
-    with pytest.raises(DataError, match="quoted=True is for TSV, but the file is read as csv"):
+    with pytest.raises(DataError, match="quoted=True is for pairs in TSV, but these are csv"):
         Corpus(tmp_path / "a.csv", quoted=True)
+    with pytest.raises(DataError, match="but these are turns of dialogues"):
+        Corpus(path, quoted=True, turn_fields=("1", "2", "3"))
+    with pytest.raises(DataError, match="but these are made"):
+        Corpus(made="copy", quoted=True)
 
 
 def test_tsv_columns_by_number(tmp_path):

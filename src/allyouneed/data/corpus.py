@@ -97,6 +97,8 @@ class Corpus:
                 f"{self.name}: weight={self.weight} must be a number above 0; "
                 "take the corpus out to leave it out"
             )
+        if self.quoted:
+            self._check_quotes()
         if self.made is not None:
             self._check_made()
         elif self.format not in (None, *get_args(Format)):
@@ -105,7 +107,6 @@ class Corpus:
             )
         elif self.turn_fields is None:
             self._check_sides(self.resolved_format)
-            self._check_quotes(self.resolved_format)
         else:
             self._check_turns(self.turn_fields, self.resolved_format)
 
@@ -140,10 +141,12 @@ class Corpus:
                 'columns of a TSV file, counted from "1"; leave both out for source<TAB>target'
             )
 
-    def _check_quotes(self, format: Format) -> None:
-        if self.quoted and format != "tsv":
+    def _check_quotes(self) -> None:
+        read_as: str = "made" if self.made is not None else self.resolved_format
+        read_as = read_as if self.turn_fields is None else "turns of dialogues"
+        if read_as != "tsv":
             raise DataError(
-                f"{self.name}: quoted=True is for TSV, but the file is read as {format}; "
+                f"{self.name}: quoted=True is for pairs in TSV, but these are {read_as}; "
                 "leave it out (CSV is read with its quotes)"
             )
 
