@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 NATIVE = Path(__file__).parent / "src" / "allyouneed" / "engine" / "native"
 INSIDE = "allyouneed/engine/native/compiled"
 AT_ONCE = min(4, os.cpu_count() or 1)  # compilers; each takes up to 0.8 GB of memory
-ZIG = "ziglang==0.17.1"  # makes the wheels for other systems, in one version everywhere
+ZIG = "ziglang==0.17.1"  # makes the wheels for other systems; compiles where nothing else does
 TARGETS = {  # of $ALLYOUNEED_WHEEL, which is the wheel's tag: zig's target and kind of processor
     "manylinux2014_x86_64": ("x86_64-linux-gnu.2.17", "x86_64"),
     "manylinux2014_aarch64": ("aarch64-linux-gnu.2.17", "arm64"),
@@ -34,14 +34,12 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
 
     def dependencies(self) -> list[str]:
         """What the build needs beside hatchling: a compiler, if this system has none."""
-        if os.environ.get("ALLYOUNEED_WHEEL"):
-            return [ZIG]
         build = _build()
         try:
             build.find_compiler()
         except build.NoCompiler:
-            return ["ziglang"]
-        return []
+            return [ZIG]
+        return [ZIG] if os.environ.get("ALLYOUNEED_WHEEL") else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before the wheel is put together; `version` is "standard" or "editable"."""

@@ -20,13 +20,14 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("source")
 FLAGS = (
-    *("-std=c++17", "-O3", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden"),
-    "-s",  # without symbols: a library has 1 MB instead of 9 with zig, and 10 % less with others
+    *("-std=c++17", "-O3", "-fPIC", "-pthread", "-fvisibility=hidden"),
     "-Wno-psabi",  # vectors are passed to inlined functions only, never over the interface
     # The compiler may reorder sums to vectorise them; NaN and infinity keep their meaning.
     *("-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros"),
     *("-fassociative-math", "-freciprocal-math"),
 )
+# A library without symbols has 1 MB instead of 9 with zig, and 10 % less with other compilers.
+LINK_FLAGS = ("-shared", "-s", "-pthread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,6 @@ KERNELS = Sources(
     prefix="kernels-",
     flags=("-fopenmp",),
 )
-LINKED = ("-shared", "-s")  # these of FLAGS make a library of the object
 STATIC = ("-static-libstdc++", "-static-libgcc")  # the library then runs on older systems too
 AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("f", "bw", "dq", "vl", "vnni")
@@ -139,7 +139,7 @@ def library_name(variant: str, sources: Sources = ENGINE, kind: str | None = Non
     """The file name of a variant compiled from the present sources, for the kind of processor
     (None: this one's)."""
     kind = kind or processor()
-    flags = (*FLAGS, *sources.flags, *variants(kind)[variant])
+    flags = (*FLAGS, *LINK_FLAGS, *sources.flags, *variants(kind)[variant])
     digest = hashlib.sha256(" ".join((kind, *flags)).encode())
     for folder in sources.folders:
         for path in sorted(folder.iterdir()):
@@ -201,9 +201,8 @@ def compile_variant(
     os.close(handle)
     compiled = Path(partial).with_suffix(".o")
     names = (f'-DVARIANT="{variant}"', f'-DINTERFACE="{sources.interface()}"')
-    flags = [flag for flag in (*FLAGS, *sources.flags) if flag not in LINKED]
-    flags += [*flags_of(variant, kind, command), *names, "-I", str(SOURCE)]
-    link = [*LINKED, "-pthread", *sources.flags, str(compiled)]
+    flags = [*FLAGS, *sources.flags, *flags_of(variant, kind, command), *names, "-I", str(SOURCE)]
+    link = [*LINK_FLAGS, *sources.flags, str(compiled)]
     try:
         _run(command, [*flags, "-c", str(sources.main), "-o", str(compiled)])
         try:
