@@ -45,7 +45,7 @@ from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import Shelf
 
 LOG = logging.getLogger("allyouneed.serving")
-TIDY_SECONDS = 5.0  # between two writes of how much the keys were used
+TIDY_SECONDS = 5.0  # until the use of the keys is written, and freed memory given back, again
 LAG_SECONDS = 0.05  # between two measurements of the event loop's delay
 LAG_MEMORY = 0.9  # the share of a delay that counts at the next measurement
 
