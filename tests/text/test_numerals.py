@@ -16,6 +16,9 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("The train leaves from platform 9.", "Der Zug fährt vom Bahnsteig ab.", EN_DE, ["9"]),
         ("Er wurde am 4. Juli 1976 geboren.", "He was born in July.", DE_EN, ["4", "1976"]),
         ("Peel 3 of the 19 potatoes.", "Schäle von den 19 Kartoffeln 13.", EN_DE, ["3"]),
+        # Spanish "o" is "or"; Polish "o 3" is a time.
+        ("Trae 2 o 3 a las 15.00 h.", "Bring two at 15:00.", ("es", "en"), ["3"]),
+        ("Przyjdź o 3.", "Come at 15:00.", ("pl", "en"), []),
         ("It grew to 3,400,000.", "Es wuchs auf 3.400.", EN_DE, ["3,400,000"]),
         ("It leaves at 10:30 on 3 May.", "Er fährt um zehn Uhr dreißig im Mai ab.", EN_DE, ["3"]),
         ("Es sind 6 von ihnen.", "There are sixty of them.", DE_EN, ["6"]),

@@ -1,8 +1,8 @@
 """Finds the numbers of a sentence that its translation lacks, in the languages of `tongues`."""
 
 import re
-from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 
 from allyouneed.text.tongues.known import TONGUES
 
@@ -10,23 +10,10 @@ _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,]\d+)*(?![\w:/]|[-.,]\d)")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")  # "12 000"
 
 
-def _any(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(filter(None, patterns))})"
-
-
-O_CLOCK = rf"\s?{_any(one.clock.after_hour for one in TONGUES.values())}"
+_AFTER_HOURS = "|".join(filter(None, (one.clock.after_hour for one in TONGUES.values())))
+O_CLOCK = rf"\s?(?:{_AFTER_HOURS})"
 """The pattern of what stands behind an hour in digits, in any language."""
-_AT = rf"\b{_any(one.clock.before_hour for one in TONGUES.values())}\s?"
 _NO_PART = r"(?<![\w.,:/-])"
-_HOUR = re.compile(
-    rf"{_NO_PART}(?:{_AT}(\d{{1,2}})(?![\d%])|(\d{{1,2}})(?::\d\d(?![:\d])"
-    rf"|(?:[:.]\d\d)?(?={O_CLOCK}|h\d\d\b)))",
-    re.IGNORECASE,
-)
-_TIME = re.compile(  # also "14 h 30" and "kl. 14.30"
-    rf"{_NO_PART}(?:{_AT}(\d{{1,2}})[:.]\d\d(?!\d)"
-    rf"|(\d{{1,2}})(?:[:.]\d\d(?={O_CLOCK})|\s?h\s?\d\d\b))"
-)
 _MARK = re.compile(r"(?<=\d)(?:[.,:](?=\d)|\s(?=\d{3}(?!\d)))")
 _DIGITS = re.compile(r"\d+")
 
@@ -42,14 +29,14 @@ def numbers_lost(source: str, target: str, languages: tuple[str, str]) -> list[s
     if not any(map(str.isdigit, source)) or not TONGUES.keys() >= set(languages):
         return []
     there = {*_DIGITS.findall(target), *_DIGITS.findall(_MARK.sub("", target))}
-    there |= _hours_there(source, target)
-    bare = without_spaces(_TIME.sub("", source))
+    there |= _hours_there(source, target, languages)
+    bare = without_spaces(_patterns(languages[0]).time.sub("", source))
     numbers = [
         one
         for one in dict.fromkeys(_NUMBER.findall(bare))
         if _MARK.sub("", one) not in there and not _in_words(one, target, into)
     ]
-    times = (time for time in _times_lost(source, target, into) if time not in numbers)
+    times = (time for time in _times_lost(source, target, languages) if time not in numbers)
     return [*numbers, *times]
 
 
@@ -58,10 +45,33 @@ def without_spaces(text: str) -> str:
     return _SPACED.sub(lambda found: "".join(found[0].split()), text)
 
 
-def _hours_there(source: str, target: str) -> set[str]:
+class _Patterns(NamedTuple):
+    """The patterns of an hour in digits, and of a whole time."""
+
+    hour: re.Pattern[str]
+    time: re.Pattern[str]
+
+
+@cache
+def _patterns(language: str) -> _Patterns:
+    before = TONGUES[language].clock.before_hour
+    at = rf"\b(?:{before})\s?" if before else "(?!)"
+    hour = (
+        rf"{_NO_PART}(?:{at}(\d{{1,2}})(?![\d%])|(\d{{1,2}})(?::\d\d(?![:\d])"
+        rf"|(?:[:.]\d\d)?(?={O_CLOCK}|h\d\d\b)))"
+    )
+    time = (  # also "14 h 30" and "kl. 14.30"
+        rf"{_NO_PART}(?:{at}(\d{{1,2}})[:.]\d\d(?!\d)"
+        rf"|(\d{{1,2}})(?:[:.]\d\d(?={O_CLOCK})|\s?h\s?\d\d\b))"
+    )
+    return _Patterns(re.compile(hour, re.IGNORECASE), re.compile(time))
+
+
+def _hours_there(source: str, target: str, languages: tuple[str, str]) -> set[str]:
     """The hours of a source that its translation has by a clock of twelve or of 24 hours."""
-    told = {int(hour) % 12 for hour in map(_hour, _HOUR.finditer(target))}
-    return {hour for hour in map(_hour, _HOUR.finditer(source)) if int(hour) % 12 in told}
+    from_, into = (_patterns(one).hour for one in languages)
+    told = {int(hour) % 12 for hour in map(_hour, into.finditer(target))}
+    return {hour for hour in map(_hour, from_.finditer(source)) if int(hour) % 12 in told}
 
 
 def _hour(found: re.Match[str]) -> str:
@@ -69,13 +79,14 @@ def _hour(found: re.Match[str]) -> str:
     return found[1] or found[2]
 
 
-def _times_lost(source: str, target: str, into: str) -> list[str]:
+def _times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
     """The times of a sentence whose translation tells no time."""
+    from_, into = languages
     if _told_time(into).search(target):
         return []
     return [
         time[0]
-        for time in _TIME.finditer(source)
+        for time in _patterns(from_).time.finditer(source)
         if not _in_words(str(int(_hour(time)) % 12), target, into)
     ]
 
