@@ -22,7 +22,7 @@ DOCUMENTS_ALONE = "--n-best, --prefix, --stream, --scores, --alignments and --js
 
 
 def language_asked(to: str | None, place: Path | None) -> str | None:
-    """The language that `--to` names; None if it names the place of documents."""
+    """The language of `--to`; None if `--to` is the `place` of documents."""
     return None if to is None or place == Path(to) else to
 
 

@@ -53,7 +53,8 @@ class Desk:
         self.detector = detector
         self.intake = Intake(settings, queue, metrics)
         self.readers = ThreadPoolExecutor(READERS, "allyouneed readers")
-        # Readers wait for carriers, so carriers need threads that no reader can take.
+        # A reader's thread waits while a text of its request is carried over. If the carriers ran
+        # in the readers' threads too, all threads could wait, and none would be left to carry.
         self.carriers = ThreadPoolExecutor(READERS, "allyouneed carriers")
 
     def asked(

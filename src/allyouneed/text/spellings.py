@@ -7,7 +7,7 @@ from allyouneed.text.tokenizer_file import spell
 
 
 class Spellings(dict[int, bytes]):
-    """The bytes of each piece by its id, computed at the first look-up of an id.
+    """Maps an id to the bytes of its piece, which are computed when the id is first looked up.
 
     Raises:
         KeyError: an id outside the vocabulary.

@@ -137,8 +137,8 @@ class JobSearch:
 
 
 def _wider(options: Options) -> Options | None:
-    """The options of the second search; None if there is none, because the user asked for several
-    translations, for a sample or for the most probable token at each step."""
+    """The options of the second search. None if the user asked for several translations, for
+    sampling or for greedy search: then there is no second search."""
     if not isinstance(options, BeamOptions) or options.beam < 2 or options.n_best > 1:
         return None
     return replace(options, beam=max(WIDER, options.beam), n_best=max(WIDER, options.beam))

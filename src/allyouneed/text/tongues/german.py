@@ -75,13 +75,13 @@ _NAMES = Names(
     offices="Botschafter|Bürgermeister|Direktor|Doktor|Dr|Prof|General|Gott|Hauptmann|Kanzler|Kapitän|"
     r"Kommissar|Lehrer|Minister|Nachbar|Oberst|Ober|Pfarrer|Präsident|Professor|Richter|Wachtmeister|\w+in",
     streets=(
-        # "Lange Straße 5", "Goethestr. 12a, 80336 München", "Karl-Marx-Allee 3"
+        # streets, such as "Lange Straße 5", "Goethestr. 12a, 80336 München", "Karl-Marx-Allee 3"
         (
             rf"(?<!\w)(?:{BIG}{WORD}[\s-](?:Straße|Strasse|Str\.)"
             rf"|{BIG}[\w-]+(?:straße|strasse|str\.|allee|gasse)"
             rf"|(?:{BIG}\w+-)+(?:Allee|Gasse|Weg|Platz|Ring|Ufer|Damm))\s{HOUSE_NUMBER}{_TOWN}?"
         ),
-        # "Am Markt 3, 10115 Berlin"
+        # other places with a postal code and a town: "Am Markt 3, 10115 Berlin"
         (
             rf"(?<!\w)(?:(?:Am|Im|Zum|Zur|An\sder|Auf\sdem|In\sder)\s)?{BIG}{WORD}\s{HOUSE_NUMBER},"
             rf"\s\d{{5}}\s{BIG}{WORD}"

@@ -23,7 +23,7 @@ class Item:
 
     @property
     def has_words(self) -> bool:
-        """Whether it holds atoms, which alignment can follow."""
+        """Whether the node contains atoms of the source. Alignment then says where it goes."""
         return self.atoms[0] < self.atoms[1]
 
 

@@ -165,7 +165,8 @@ class Protection:
 
 
 def _spans(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """The places that a pattern finds, and the names in braces, in order and apart."""
+    """The places of the pattern's matches and of names in braces, in order. Where two places
+    overlap, only the first one is given."""
     place = 0
     braces = _in_braces(text)
     next_braces = next(braces, None)

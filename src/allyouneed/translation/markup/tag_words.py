@@ -15,8 +15,11 @@ COMPARED = 60  # most candidates for each end of a tag; of more, only the outerm
 
 
 class TagWords:
-    """Finds the words that a tag holds. Four rules are tried, one after the other: the tag's own
-    text, the sign of an ordinal number, the alignment, the nearest word."""
+    """Finds the words of a translation that belong into a tag.
+
+    The first of four rules that finds some decides: the tag's own text stands in the translation;
+    the sign of an ordinal number; the alignment; the nearest word.
+    """
 
     def __init__(self, aligned: AlignedAtoms) -> None:
         self._aligned = aligned
