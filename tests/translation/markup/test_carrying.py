@@ -119,6 +119,7 @@ texts = st.lists(pieces, min_size=1, max_size=12).map("".join)
 @example("a {x}{y} b", 0)
 @example("go%s%d", 1)
 @example("hello 猫\n猫 ", 0)
+@example("%1%KEY%\n%s ", 5)
 @example("{name}%KEY%7%d {name} %1 ...10.0.0.1 ", 7)
 @given(texts, st.integers(0, 20))
 def test_no_stand_in_is_left_and_every_literal_is_back(text: str, seed: int) -> None:
@@ -172,6 +173,15 @@ def through(text: str, translate: Translate) -> list[str]:
     sifted = Sifted.of([text], request, AS_TYPED)
     [found] = sifted.translations(translate(sifted.plain, False), translate)
     return [found.text, *(one.text for one in found.alternatives)]
+
+
+def test_no_letter_is_added_behind_a_sign_that_begins_a_literal() -> None:
+    def adding(texts: list[str], alignments: bool) -> Sequence[Translation]:
+        return [said(one, [re.sub(r"(Tom|%KEY%)", r"\1s", one)]) for one in texts]
+
+    loud = " ".join(NAMES + NUMBERS)  # no word is left to stand for the literal
+    assert "%KEY%" in through(f"{loud} %KEY%", repeating)[0]
+    assert "%KEY%s" not in through(f"{loud} %KEY%", adding)[0]
 
 
 def test_a_note_names_the_literal_and_not_the_word_in_its_place() -> None:

@@ -34,7 +34,8 @@ _PATTERNS = (
     rf"%\d+\${_CONVERSION}",  # %1$s
     rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}(?![a-z])",
     r"(?<![\d%])(?<!\d[ \u00a0\u202f])%L?n(?!\w)",  # Qt's number
-    r"(?<!\d)(?:%[A-Za-z_]\w++%(?!\w)|%[A-Z][A-Z0-9_]+%|%\d(?!\w))",  # %name%, %1
+    # %name%, %1, and %1%PATH%; "50%" is no beginning of a name.
+    r"(?:(?<!\d)|(?<=%\d))(?:%[A-Za-z_]\w++%(?!\w)|%[A-Z][A-Z0-9_]+%|%\d(?!\w))",
     r"(?<![\d%])(?<!\d[ \u00a0\u202f])%\d*[dsu]",  # %d before a unit: %dpx
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",

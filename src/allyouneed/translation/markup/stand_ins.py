@@ -16,6 +16,7 @@ NAMES = ("Tom", "Berlin", "Boston", "Anna", "Paris", "London", "Peter", "Mary", 
 NUMBERS = ("99", "98", "97", "96", "95", "94", "93", "92", "89", "88")
 AS_IT_IS: tuple[str, ...] = ()
 _LETTER = rf"[^\W{UNSPACED}]"  # of a script whose words are parted by spaces
+_OPENERS = tuple("%$#@&\\")  # with a letter behind, each of these signs begins a literal
 _LETTERS = re.compile(f"{_LETTER}*")
 _NUMBER = re.compile(
     r"\d[\d.,:/-]*|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n|#"  # or what a program replaces by one
@@ -60,9 +61,11 @@ class _StandIn:
     @property
     def pattern(self) -> re.Pattern[str]:
         """Finds the word in a translation, apart from other words. A name may have taken an ending
-        there ("Toms"), or capitals."""
+        there ("Toms"), or capitals. A letter behind "%KEY%" would make another literal of it, as
+        "%s"."""
         edge = f"(?<!{_LETTER})" if self.word[:1].isalnum() else ""
-        close = f"(?!{_LETTER})" if self.word[-1:].isalnum() else ""
+        opens = self.word[-1:] in _OPENERS and not self.word[:1].isdigit()  # but "5%ige"
+        close = f"(?!{_LETTER})" if opens or self.word[-1:].isalnum() else ""
         ending = r"(?:['’]?s)?" if self.replaced and self.word.isalpha() else ""
         how = re.IGNORECASE if self.replaced else re.NOFLAG
         return re.compile(edge + re.escape(self.word) + ending + close, how)
