@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MODEL_LIMIT = 16_000_000  # bytes of a bundled model
 COMMAND = [sys.executable, "-c", "from allyouneed.cli.app import main; main()"]
 
+pytestmark = pytest.mark.slow  # a wheel holds every variant of the native code, compiled
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
