@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from allyouneed.documents.icu import Span, icu_messages
+from allyouneed.documents.menu_key import with_key, without_key
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import LINE_BREAK, Around, Kept, Node, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped
@@ -16,14 +17,16 @@ Encode = Callable[[str], str]
 """encode(text): the text as the file writes it, with quotes and escapes."""
 
 
-def message(text: str, raw: str, encode: Encode, where: str) -> Passage:
+def message(text: str, raw: str, encode: Encode, where: str, gtk: bool = False) -> Passage:
     """The passage of a message that stands in the file as `raw`. Tags in its text are carried as
-    tags, and line ends stay between their words."""
+    tags, line ends stay between their words, and the key of a menu keeps its mark (`gtk` as in
+    `without_key`)."""
+    nodes, key = without_key(message_nodes(text), gtk)
 
     def write(passage: Passage) -> str:
-        return encode(escaped(passage.target or (), str))
+        return encode(escaped(with_key(passage.target or (), key), str))
 
-    return Passage(message_nodes(text), (raw,), str, where, write)
+    return Passage(nodes, (raw,), str, where, write)
 
 
 def message_nodes(text: str) -> tuple[Node, ...]:

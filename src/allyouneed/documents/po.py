@@ -16,7 +16,6 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 _FLAGS = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
-_KEY = re.compile(r"(?<!\S)&(?=[A-Za-z])(?!\w+;)")  # the mark of a menu's key: "&Save"
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f"}
 
@@ -63,8 +62,7 @@ def read_po(data: bytes) -> Document:
             singular = plural is None or is_singular(form, len(entry.places))
             chosen = source if singular else plural or source
             where = f"line {text.count(chr(10), 0, begin) + 1}"
-            chosen = _KEY.sub("", chosen)
-            passage = message(chosen, text[begin:end], _quoted(newline), where)
+            passage = message(chosen, text[begin:end], _quoted(newline), where, gtk=True)
             places.append((begin, end, passage))
     notes = [f"{fuzzy:,} messages marked as fuzzy stay as they are"] if fuzzy else []
     return encoded.document(spliced(text, sorted(places, key=lambda place: place[0])), notes)

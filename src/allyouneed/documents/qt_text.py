@@ -1,9 +1,8 @@
 """Qt's translations (ts): messages without a translation get one, with all plural forms."""
 
-import re
 from collections.abc import Iterator
-from functools import partial
 
+from allyouneed.documents.menu_key import MenuKey, with_key, without_key
 from allyouneed.documents.messages import message_nodes
 from allyouneed.documents.paired_strings import PairText
 from allyouneed.documents.plural_forms import forms_of, is_singular, plural_of, singular_of
@@ -23,7 +22,7 @@ class QtText(PairText):
 
     def nodes(self, element: Element) -> list[Node]:
         """The text of a source as nodes. Tags in it are escaped in the file."""
-        return list(_nodes(self.tree.content(element)))
+        return list(message_nodes(self.tree.content(element)))
 
     def text_of(self, nodes: Nodes) -> str:
         """The nodes of a translation, with escaped tags."""
@@ -53,11 +52,16 @@ class QtText(PairText):
         pieces = list(self._pieces(target))
         for form, (raw, before, behind) in enumerate(pieces):
             number = singular_of if is_singular(form, len(pieces)) else plural_of
-            write = partial(self._form, before, behind)
-            yield Passage(_nodes(number(text)), (raw,), escape, f"{where}, form {form}", write)
+            nodes, key = without_key(message_nodes(number(text)))
 
-    def _form(self, before: str, behind: str, passage: Passage) -> str:
-        return f"{before}{self.text_of(passage.target or ())}{behind}"
+            def write(
+                passage: Passage,
+                key: MenuKey | None = key,
+                ends: tuple[str, str] = (before, behind),
+            ) -> str:
+                return self.text_of(with_key(passage.target or (), key)).join(ends)
+
+            yield Passage(nodes, (raw,), escape, f"{where}, form {form}", write)
 
     def _pieces(self, target: Element | None) -> Iterator[tuple[str, str, str]]:
         """For each form its piece of the file, and what is written before and behind its text."""
@@ -81,8 +85,3 @@ class QtText(PairText):
             before = opening * (one is forms[0]) + between + "<numerusform>"
             yield raw, before, "</numerusform>" + tail
             place = one.end
-
-
-def _nodes(text: str) -> Nodes:
-    """A message as nodes, without the marks of keys ("&Open")."""
-    return message_nodes(re.sub(r"&(?=\w)", "", text))
