@@ -213,6 +213,33 @@ def test_html_in_a_list_of_markdown_is_told() -> None:
     assert document.notes == ["line 5: HTML in a list or quote stays as it is"]
 
 
+def test_definitions_of_markdown_are_blocks_of_their_own(aloud: Through) -> None:
+    source = dedent(
+        """\
+        Apple
+        : A fruit that grows
+          on trees.
+
+        Wheel
+
+        :   A round thing.
+
+        :   Its second
+            meaning.
+
+        Not a definition: a text
+        : in two lines.
+        """
+    )
+    found = aloud(read_markdown, source.encode()).decode()
+    assert found == source.upper()
+
+
+def test_no_translation_becomes_a_definition(turned: Through) -> None:
+    found = turned(read_markdown, b"one two three :\n\nWord\n: a b\n").decode()
+    assert found == "\\: three two one\n\nWord\n: b a\n"
+
+
 def test_markdown_that_a_model_makes_up_is_text(turned: Through) -> None:
     assert turned(read_markdown, b"one two - three\n") == b"three - two one\n"
     assert turned(read_markdown, b"It ends with 1.\n") == b"1\\. with ends It\n"
@@ -357,6 +384,7 @@ MARKS = [
     "> ",
     "- ",
     "1. ",
+    "\n: ",
     "\n",
     "\n\n",
     "| ",

@@ -44,7 +44,7 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?^\1[ \t]*(?:\r?\n|\Z)", re.MULTILINE
 )
 _MATH_BLOCK = re.compile(r"\s*(?:\$\$[\s\S]*\$\$|\\\[[\s\S]*\\\])\s*")
-_BLOCK_START = re.compile(r"\s*(?:[-+*>#|=~]|\d+[.)])")
+_BLOCK_START = re.compile(rf"\s*(?:[-+*>#|=~]|:[\s{BREAK}]|\d+[.)])")
 STAYS = "stays as it is, because its Markdown is not understood"
 LONGEST = 20_000  # characters of one block
 
@@ -120,12 +120,14 @@ def _html_block(text: str, begin: int, end: int, line: int) -> Iterator[tuple[in
 def _parser() -> "MarkdownIt":
     try:
         from markdown_it import MarkdownIt
+        from mdit_py_plugins.deflist import deflist_plugin
     except ImportError as error:
         raise UsageError(
-            "Markdown needs markdown-it-py; install it: pip install 'allyouneed[documents]'"
+            "Markdown needs markdown-it-py and mdit-py-plugins; install them: "
+            "pip install 'allyouneed[documents]'"
         ) from error
     parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"])
-    return parser.disable("text_join")
+    return parser.use(deflist_plugin).disable("text_join")
 
 
 def _parsed(
@@ -227,7 +229,7 @@ def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
 
 def _without_mark(text: str) -> str:
     """Text that begins like a block of Markdown, with a backslash before that mark."""
-    return re.sub(r"([-+*>#|=~.)])", r"\\\1", text, count=1)
+    return re.sub(r"([-+*>#|=~.):])", r"\\\1", text, count=1)
 
 
 def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 BREAK = "\0"  # stands for a space where a line may end; a space in code or an address may not
-_LIKE_SYNTAX = re.compile(r"[-+*>#=|~]|\d+[.)]")
+_LIKE_SYNTAX = re.compile(r"[-+*>#=|~:]|\d+[.)]")
 _MARK = re.compile(r"[-+*>#]|\d+[.)]")  # by itself; more signs may be emphasis or a code's bounds
 
 
