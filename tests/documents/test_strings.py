@@ -99,8 +99,21 @@ long =
 text = { "{" }one{ "}" } two { "\\"}" }
 many = { $n ->
     [one] one dog
-   *[other] dogs
+   *[other] { $n } dogs
+    }
+    .deep = { $a ->
+        [x] { $b ->
+            [y] in both
+            in two lines
+           *[z] { $c }
+        }
+       *[other] in one
+    }
+-name = { $case ->
+   *[nominative] a term
+    [genitive] of a term
 }
+last = text
 """
 
 
@@ -120,7 +133,7 @@ TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
         ("arb", '{"@@locale": "en", "a": "one", "@a": {"description": "no"}}', '{"@@locale": "en", "a": "ONE", "@a": {"description": "no"}}'),
         ("properties", "# no\n a.b = one \\\n   two\nc: it''s {0}\nd=caf\\u00e9\n", "# no\n a.b = ONE TWO\nc: IT''S {0}\nd=CAF\\u00c9\n"),
         ("strings", '/* "no" = "no"; */\n"key" = "one \\"two\\" %@";\n', '/* "no" = "no"; */\n"key" = "ONE \\"TWO\\" %@";\n'),
-        ("fluent", FLUENT, FLUENT.replace("Hello, {", "HELLO, {").replace("a title", "A TITLE").replace('}one{ "}" } two', '}ONE{ "}" } TWO').replace("first part\n    second part", "FIRST PART\n    SECOND PART")),
+        ("fluent", FLUENT, FLUENT.replace("Hello, {", "HELLO, {").replace("a title", "A TITLE").replace('}one{ "}" } two', '}ONE{ "}" } TWO').replace("first part\n    second part", "FIRST PART\n    SECOND PART").replace("one dog", "ONE DOG").replace("} dogs", "} DOGS").replace("in both\n            in two lines", "IN BOTH\n            IN TWO LINES").replace("in one", "IN ONE").replace("last = text", "last = TEXT")),
         ("android", ANDROID, ANDROID.replace("It\\'s <b>here", "IT\\'S <b>HERE").replace("Hello", "HELLO").replace("%d dog", "%d DOG").replace(">two</b> &amp; it\\'s", ">TWO</b> &amp; IT\\'S").replace("Line one\\nLine two\\u0020&lt;i&gt;in", "LINE ONE\\nLINE TWO &lt;i&gt;IN").replace("in  quotes", "IN QUOTES")),
         ("resx", RESX, RESX.replace("one &lt;b&gt;two", "ONE &lt;b&gt;TWO")),
         ("ts", TS, TS.replace('<translation type="unfinished"></translation>', "<translation>&amp;OPEN &lt;b&gt;IT&lt;/b&gt;</translation>").replace('<translation type="unfinished">\n', "<translation>\n").replace("<numerusform></numerusform>", "<numerusform>%n DOG &amp;HERE</numerusform>").replace("<numerusform/>", "<numerusform>%n DOGS &amp;HERE</numerusform>")),
@@ -209,7 +222,14 @@ def test_apples_strings_in_utf_16(aloud: Through) -> None:
 
 def test_what_stays_is_told() -> None:
     assert "1 messages marked as fuzzy" in BY_NAME["po"].read(PO.encode()).notes[0]
-    assert "variants" in BY_NAME["fluent"].read(FLUENT.encode()).notes[0]
+    assert not BY_NAME["fluent"].read(FLUENT.encode()).notes
+
+
+@pytest.mark.parametrize(
+    "text", ["You have { $n ->\n   *[one] a\n    }", "a = { $n ->\n   *[one] a\n} dogs"]
+)
+def test_text_beside_variants_is_told(text: str) -> None:
+    assert "variants" in BY_NAME["fluent"].read(f"a = {text}\n".encode()).notes[0]
 
 
 @pytest.mark.parametrize("name", ["po", "json", "android", "resx", "ts", "xliff"])

@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
+from allyouneed.documents.fluent import read_fluent
 from allyouneed.documents.html import read_html
 from allyouneed.documents.json_lines import read_json_lines, stream_json_lines
 from allyouneed.documents.json_strings import read_arb, read_json
-from allyouneed.documents.key_values import read_fluent, read_properties, read_strings
+from allyouneed.documents.key_values import read_properties, read_strings
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.office import read_docx, read_pptx, read_xlsx
 from allyouneed.documents.open_document import read_open_document

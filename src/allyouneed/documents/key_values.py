@@ -1,4 +1,4 @@
-"""Files of keys and values: Java's properties, Apple's strings, Mozilla's Fluent (ftl)."""
+"""Files of keys and values: Java's properties, Apple's strings."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,12 +17,6 @@ _APPLE = re.compile(
     r'/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*|(?P<key>"(?:[^"\\]|\\.)*+"|(?<![\w.-])[\w.-]++)\s*+=\s*+'
     r'"(?P<value>(?:[^"\\]|\\[\s\S])*+)"\s*;|"(?:[^"\\]|\\[\s\S])*+(?:"|\Z)'
 )
-_FLUENT = re.compile(
-    r"^(?P<key>[a-zA-Z][\w-]*|[ ]+\.[a-zA-Z][\w-]*)[ ]*=[ ]*"
-    r"(?P<value>[^\r\n]*(?:(?:\r?\n)+[ ]+(?![.\s}\[*])[^\r\n]*)*)",
-    re.MULTILINE,
-)
-_FLUENT_TEXT = r'\{\s*"(?:[^"\\\n]|\\.)*"\s*\}'  # { "{" } is a brace
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _PLACE = re.compile(r"\{\d")
 
@@ -44,7 +38,7 @@ def read_properties(data: bytes) -> Document:
         found = [int.from_bytes(units[n : n + 2], "big") for n in range(0, len(units), 2)]
         return "".join(chr(unit) if unit < 128 else f"\\u{unit:04x}" for unit in found)
 
-    return encoded.document(_spliced(encoded.text, _PROPERTY, _property, encode))
+    return encoded.document(value_parts(encoded.text, _PROPERTY, _property, encode))
 
 
 def _property(raw: str) -> str:
@@ -66,29 +60,10 @@ def read_strings(data: bytes) -> Document:
         line_end = "\n" if "\n" in raw else "\\n"
         return _escaped(text, {"\\": "\\\\", '"': '\\"', "\n": line_end, "\t": "\\t"})
 
-    return encoded.document(_spliced(encoded.text, _APPLE, decode, encode))
+    return encoded.document(value_parts(encoded.text, _APPLE, decode, encode))
 
 
-def read_fluent(data: bytes) -> Document:
-    """The document of a Fluent file: messages and their attributes are translated. Terms, and
-    messages with variants, stay."""
-    encoded = decoded(data)
-    notes = []
-    if "->" in encoded.text:
-        notes.append("messages with variants ({ $n -> ... }) stay as they are")
-
-    def decode(raw: str) -> str:
-        bare = re.sub(_FLUENT_TEXT, "", raw)
-        return "" if bare.count("{") != bare.count("}") or "->" in bare else raw
-
-    def encode(raw: str, text: str) -> str:
-        indent = re.search(r"\n([ ]+)", raw)
-        return re.sub(r"\n\s*", "\n" + (indent[1] if indent else "    "), text)
-
-    return encoded.document(_spliced(encoded.text, _FLUENT, decode, encode), notes, [_FLUENT_TEXT])
-
-
-def _spliced(
+def value_parts(
     text: str,
     pattern: re.Pattern[str],
     decode: Callable[[str], str],
