@@ -143,6 +143,7 @@ def load_ensemble(
         normaliser=first.rules.normaliser,
         language=first.rules.language,
         term_mark=first.rules.term_mark,
+        length_penalty=first.rules.length_penalty,
     )
     return Translator(
         engine,

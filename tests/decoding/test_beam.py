@@ -99,7 +99,7 @@ def test_n_best_begins_with_the_best_and_fills_up(kit, batch) -> None:
 
 def plain_beam_search(rule, source, limit, options) -> tuple[list[tuple[float, tuple]], int]:
     """One sentence, lists only: (score, ids) of what is found, best first, and steps taken."""
-    penalty, alive, finished = options.length_penalty, [(0.0, ())], []
+    penalty, alive, finished = options.penalty, [(0.0, ())], []
     for length in range(1, limit + 1):
         candidates = []
         for log_p, ids in alive:

@@ -81,7 +81,7 @@ def test_a_wide_beam_finds_the_best_of_everything(transformer, batch, kit) -> No
     )
     options = BeamOptions(beam=128, n_best=39, max_length=4)
     [found] = beam_search(model, batch([source]), options)
-    ranked = sorted(everything, key=lambda pair: -pair[1] / options.length_penalty(len(pair[0])))
+    ranked = sorted(everything, key=lambda pair: -pair[1] / options.penalty(len(pair[0])))
     assert [h.ids for h in found] == [ids for ids, _ in ranked]
 
 

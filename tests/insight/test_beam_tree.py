@@ -97,7 +97,7 @@ def test_every_hypothesis_is_there_and_true(
     for ids, node in paths.items():
         [true] = score_targets(model, source_BS, torch.tensor([ids]))
         assert node.log_probability == pytest.approx(sum(true), abs=1e-3)
-        assert node.score == pytest.approx(node.log_probability / options.length_penalty(len(ids)))
+        assert node.score == pytest.approx(node.log_probability / options.penalty(len(ids)))
         assert (node.fate == "dropped") <= (node.number not in below and node.id != 2)
         if node.fate == "alive":
             assert node.number in below or node.step == last

@@ -48,7 +48,10 @@ Beam = Annotated[
 ]
 LengthPenalty = Annotated[
     float | None,
-    typer.Option(help="Alpha of Wu et al. 2016 (0.6); 0 is no penalty.", rich_help_panel=SEARCH),
+    typer.Option(
+        help="Alpha of Wu et al. 2016; 0 is no penalty. Without it: the model's own, else 0.6.",
+        rich_help_panel=SEARCH,
+    ),
 ]
 Device = Annotated[
     str | None,

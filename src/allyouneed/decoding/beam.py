@@ -107,13 +107,13 @@ class Results:
         self.found: list[list[Hypothesis]] = [[] for _ in range(sentences)]
         # The scores of the best N finished hypotheses, best first, for every sentence of the batch.
         self.best_scores = torch.full((sentences, options.beam), float("-inf"), device=device)
-        penalties = [options.length_penalty(limit) for limit in search.limits_B.tolist()]
+        penalties = [options.penalty(limit) for limit in search.limits_B.tolist()]
         self.penalties_at_limit = torch.tensor(penalties, device=device)
 
     def add_finished(self, candidates: Candidates, ends_BC: Tensor) -> None:
         """Adds the candidates that end at this step, if they are among the best N candidates and
         better than the worst of the best N finished hypotheses."""
-        search, beam, penalty = self.search, self.options.beam, self.options.length_penalty
+        search, beam, penalty = self.search, self.options.beam, self.options.penalty
         lp = penalty(search.length + 1)
         scores_BN = (candidates.log_p_BC / lp).masked_fill(~ends_BC, float("-inf"))[:, :beam]
         best_BN = self.best_scores[search.sentences_B]
@@ -135,7 +135,7 @@ class Results:
 
         With the rule "first": the sentence has N finished hypotheses.
         """
-        search, penalty = self.search, self.options.length_penalty
+        search, penalty = self.search, self.options.penalty
         if self.options.stop == "first":
             return self.best_scores[search.sentences_B, -1] > float("-inf")
         log_p_B = search.log_p_BN[:, 0]  # of the best running hypothesis
@@ -151,7 +151,7 @@ class Results:
         rows = [row for row in done_B.nonzero().flatten().tolist() if self._none_finished(row)]
         if not rows:
             return
-        end, lp = self.search.model.config.end, self.options.length_penalty(self.search.length)
+        end, lp = self.search.model.config.end, self.options.penalty(self.search.length)
         running_BN = self.search.log_p_BN > float("-inf")
         cut_off_BN = torch.zeros_like(running_BN)
         cut_off_BN[rows] = running_BN[rows]

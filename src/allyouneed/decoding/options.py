@@ -1,7 +1,7 @@
 """The options of searches."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
 from allyouneed.core.config import TransformerConfig
@@ -80,7 +80,8 @@ class SearchOptions:
 class BeamOptions(SearchOptions):
     """Beam search in the paper's setting (section 6.1): beam 4, length penalty alpha 0.6.
 
-    `beam` is at most 1,000. `n_best` hypotheses are returned.
+    `beam` is at most 1,000. `n_best` hypotheses are returned. Without a `length_penalty`, a
+    translator uses that of its model's folder; all else uses the paper's.
 
     A sentence is done when the best running hypothesis cannot overtake the `beam` best finished
     ones. `stop` is the rule for this. "common" compares scores with the length penalty of the
@@ -94,7 +95,7 @@ class BeamOptions(SearchOptions):
 
     beam: int = 4
     n_best: int = 1
-    length_penalty: LengthPenalty = field(default_factory=Wu)
+    length_penalty: LengthPenalty | None = None
     stop: Stop = "common"
 
     def __post_init__(self) -> None:
@@ -104,13 +105,18 @@ class BeamOptions(SearchOptions):
         at_most("beam", self.beam, WIDEST_BEAM)
         if self.n_best > self.beam:
             raise UsageError(f"n_best={self.n_best} needs a beam at least as wide, not {self.beam}")
-        if not callable(self.length_penalty):
+        if not (self.length_penalty is None or callable(self.length_penalty)):
             raise UsageError(
                 f"length_penalty={self.length_penalty!r} must be a function of the length, such as "
                 "Wu(0.6)"
             )
         if self.stop not in get_args(Stop):
             raise UsageError(f"stop={self.stop!r} is not one of {', '.join(get_args(Stop))}")
+
+    @property
+    def penalty(self) -> LengthPenalty:
+        """The length penalty of the search."""
+        return self.length_penalty or Wu()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -221,7 +221,7 @@ class TermBeam:
         hoping = [self.worth(one) for one in self.alive if one.progress.used not in self.ended]
         if not hoping:
             return bool(self.found)
-        penalty, total = self.options.length_penalty, max(hoping)
+        penalty, total = self.options.penalty, max(hoping)
         hope = total / penalty(length)
         if self.options.stop == "exact":
             hope = max(total / penalty(length + 1), total / penalty(self.limit))
@@ -240,7 +240,7 @@ class TermBeam:
         """Adds the running hypotheses to the results if no hypothesis has ended."""
         if self.found or self.incomplete:
             return
-        penalty = self.options.length_penalty(search.length)
+        penalty = self.options.penalty(search.length)
         for column, one in enumerate(self.alive):
             ids = search.tokens_BNT[row, column].tolist()
             log_p = search.token_log_p_BNT[row, column].tolist()
@@ -250,7 +250,7 @@ class TermBeam:
 
     def _end(self, last: Candidate, search: Search, row: int) -> None:
         """Adds a hypothesis that ends at this step to the results."""
-        penalty = self.options.length_penalty(search.length + 1)
+        penalty = self.options.penalty(search.length + 1)
         complete = last.progress.used == self.trie.all_used
         score = self.worth(last) / penalty
         if complete and score <= self.scores[-1]:

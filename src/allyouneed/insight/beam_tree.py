@@ -85,7 +85,7 @@ class TreeWatch:
         return BeamTree(tuple(self._with_fate(node, went_on, way) for node in self._nodes))
 
     def _add(self, parent: int | None, id: int, log_p: float) -> None:
-        score = log_p / self._options.length_penalty(self._step + 1)
+        score = log_p / self._options.penalty(self._step + 1)
         text = self._tokenizer.piece(id)
         number = len(self._nodes)
         self._nodes.append(Node(number, parent, self._step, id, text, log_p, score, "alive"))

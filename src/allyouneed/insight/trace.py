@@ -147,7 +147,7 @@ def trace(
     ids = _ids(translator, segment.seen)
     notes += _differences(translator, segment.text, len(ids))
     source_BS = torch.tensor([ids], device=translator.device)
-    options = BeamOptions(beam=beam)
+    options = translator.rules.searching(BeamOptions(beam=beam))
     watch = TreeWatch(options, tokenizer.target, model.config.end)
     prefix_ids = ids_of_prefix(tokenizer, prefix)
     [[best]] = core_engine(model).search(

@@ -13,6 +13,7 @@ from typing import Any
 from allyouneed.errors import ConfigError, ModelFolderError
 from allyouneed.interop.pretrained import read_file, read_table
 from allyouneed.interop.tokenizer_json import NORMALISERS
+from allyouneed.model_folder.config import length_penalty_of
 from allyouneed.model_folder.folder import TOKENIZER, ModelFolder
 from allyouneed.text.languages import TARGET, Languages
 from allyouneed.text.opening import read_tokenizer
@@ -40,6 +41,7 @@ def write_about(folder: ModelFolder, path: Path) -> None:
         "trained_length": folder.trained_length,
         "normaliser": folder.normaliser,
         "term_mark": folder.term_mark,
+        "length_penalty": folder.length_penalty,
     }
     if folder.multilingual is not None:
         about["languages"] = folder.multilingual.to_dict()
@@ -92,6 +94,7 @@ def read_about(path: Path) -> dict[str, Any]:
         "trained_length": length,
         "normaliser": normaliser,
         "term_mark": mark,
+        "length_penalty": length_penalty_of(path / ABOUT, about),
     }
     if "languages" in about:
         try:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from allyouneed.core.config import TransformerConfig
 from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.length_penalty import Wu
 from allyouneed.errors import ConfigError, ModelFolderError, UsageError, nearest
 from allyouneed.model_folder.weights.file import check_plain_file
 from allyouneed.text.conversation import History
@@ -27,6 +28,7 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "alignment_heads": (dict,),
     "languages": (dict,),
     "term_mark": (int,),
+    "length_penalty": (int, float),
     "model": (dict,),
 }
 ALIGNMENT_KEYS: dict[str, tuple[type, ...]] = {"layer": (int,), "heads": (list,)}
@@ -189,6 +191,21 @@ def term_mark_of(file: Path, document: Mapping[str, Any], config: TransformerCon
     if mark is not None and not 0 <= mark < size:
         raise ModelFolderError(f"{file}: term_mark={mark} must be an id below {size}")
     return mark
+
+
+def length_penalty_of(file: Path, document: Mapping[str, Any]) -> float | None:
+    """The alpha of the search's length penalty, from the key "length_penalty"; None without it.
+
+    Raises:
+        ModelFolderError: an alpha that `Wu` refuses.
+    """
+    alpha: float | None = document.get("length_penalty")
+    if alpha is None:
+        return None
+    try:
+        return Wu(alpha).alpha
+    except UsageError as error:
+        raise ModelFolderError(f"{file}: length_penalty: {error}") from error
 
 
 def languages_of(

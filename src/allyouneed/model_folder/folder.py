@@ -24,6 +24,7 @@ from allyouneed.model_folder.config import (
     heads_of,
     known_normaliser,
     languages_of,
+    length_penalty_of,
     read_config,
     reply_history,
     term_mark_of,
@@ -183,6 +184,7 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
         alignment_heads=alignment_heads_of(file, document),
         multilingual=languages_of(file, document, config),
         term_mark=term_mark_of(file, document, config),
+        length_penalty=length_penalty_of(file, document),
     )
 
 

@@ -25,6 +25,8 @@ class Traits:
     one direction.
     `term_mark` is the id around terms in the sources of a model that was trained to read them
     there; None for other models.
+    `length_penalty` is the alpha of Wu et al. 2016 with which the model translates best; None means
+    the paper's.
     """
 
     languages: tuple[str, str] = ("", "")
@@ -35,6 +37,7 @@ class Traits:
     alignment_heads: AlignmentHeads | None = None
     multilingual: Languages | None = None
     term_mark: int | None = None
+    length_penalty: float | None = None
 
     @property
     def speaks(self) -> Languages:
@@ -50,6 +53,7 @@ class Traits:
             "heads": self.heads and asdict(self.heads),
             "languages": self.multilingual and self.multilingual.to_dict(),
             "term_mark": self.term_mark,
+            "length_penalty": self.length_penalty,
         }
         return {
             "source_language": self.languages[0],

@@ -52,6 +52,8 @@ class JobSearch:
         heads = self._rules.alignment_heads if job.request.alignments else None
 
         def hypotheses_of(some: Job, options: Options) -> list[list[Hypothesis]]:
+            if isinstance(options, BeamOptions):
+                options = self._rules.searching(options)
             return engine.search(
                 some.ids,
                 options,

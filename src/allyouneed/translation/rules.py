@@ -1,8 +1,10 @@
 """The rules in a model folder for the texts that its model reads and writes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from allyouneed.decoding.alignment_heads import AlignmentHeads
+from allyouneed.decoding.length_penalty import Wu
+from allyouneed.decoding.options import BeamOptions
 from allyouneed.model_folder.confidence import Calibration, open_calibration
 from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.text.conversation import History
@@ -20,6 +22,8 @@ class TextRules:
     Alignments are read from `alignment_heads`. `calibration` gives the confidence in a translation;
     without it there is none. `term_mark` is the mark around terms in the source of a model that was
     trained to read them there (`terms.annotation`); None means that terms guide the search.
+    `length_penalty` is the alpha of the beam search where a call names none; None means the
+    paper's.
     """
 
     speaks: Languages = field(default_factory=Languages)
@@ -30,6 +34,7 @@ class TextRules:
     alignment_heads: AlignmentHeads = field(default_factory=AlignmentHeads)
     calibration: Calibration | None = None
     term_mark: int | None = None
+    length_penalty: float | None = None
 
     @classmethod
     def of(cls, folder: ModelFolder) -> "TextRules":
@@ -47,4 +52,11 @@ class TextRules:
             alignment_heads=folder.alignment_heads or AlignmentHeads(),
             calibration=open_calibration(folder.path),
             term_mark=folder.term_mark,
+            length_penalty=folder.length_penalty,
         )
+
+    def searching(self, options: BeamOptions) -> BeamOptions:
+        """The options with the model's length penalty, if they name none."""
+        if self.length_penalty is None or options.length_penalty is not None:
+            return options
+        return replace(options, length_penalty=Wu(self.length_penalty))

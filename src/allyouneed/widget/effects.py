@@ -24,7 +24,7 @@ def effect(translator: Translator, before: Trace, state: ViewState) -> tuple[flo
     target_1T = torch.tensor([[one.id for one in before.target]], device=translator.device)
     [now] = score_targets(model, source_1S, target_1T)
     prefix = ids_of_prefix(tokenizer, state.prefix)
-    options = BeamOptions(beam=state.beam)
+    options = translator.rules.searching(BeamOptions(beam=state.beam))
     source = [one.id for one in before.source]
     [[best]] = core_engine(model).search([source], options, [prefix] if prefix else None)
     change = math.fsum(now) - math.fsum(step.log_probability for step in before.steps)

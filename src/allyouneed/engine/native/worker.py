@@ -255,7 +255,7 @@ class _Asked:
             temperature=1.0,
         )
         if isinstance(options, BeamOptions):
-            penalty, count = options.length_penalty, self.room + 2
+            penalty, count = options.penalty, self.room + 2
             if isinstance(penalty, Wu):
                 self.penalties = _known_penalties(penalty, count)
             else:

@@ -264,3 +264,8 @@ class ValidationSection(SamplesSection):
     beam: Annotated[int, Field(ge=1, le=WIDEST_BEAM)] = Field(
         default=4, description="hypotheses kept per sentence"
     )
+    length_penalty: Annotated[float, Field(ge=0, le=100)] | None = Field(
+        default=None,
+        description="alpha of Wu et al. 2016, which the model folder names for translating; "
+        "none: the paper's 0.6",
+    )

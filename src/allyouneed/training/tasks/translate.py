@@ -240,6 +240,7 @@ class Translate(Task[PairsRecipe]):
             language=languages_of(self.recipe, init)[1],
             speaks=self.material.multilingual or Languages(),
             term_mark=term_mark_of(self.recipe, init),
+            length_penalty=self.recipe.validation.length_penalty,
         )
         translator = Translator.of_model(model, self.tokenizer, rules)
         beam = self.recipe.validation.beam
@@ -277,6 +278,7 @@ class Translate(Task[PairsRecipe]):
                 normaliser=normaliser_of(self.recipe, self.material.init),
                 alignment_heads=alignment_heads_of(self.recipe, self.material.init),
                 term_mark=term_mark_of(self.recipe, self.material.init),
+                length_penalty=self.recipe.validation.length_penalty,
             ),
             card=card,
             training=facts,

@@ -1,0 +1,63 @@
+"""The length penalty that a model folder names is used where a call names none."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allyouneed.decoding.length_penalty import Average, Wu
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.errors import ModelFolderError
+from allyouneed.insight.trace import trace
+from allyouneed.loading import load
+from allyouneed.model_folder.folder import bundled_folder, open_model_folder
+
+TEXT = "Police arrested a man on Tuesday after a robbery in Cologne."
+
+
+def named(folder: Path, alpha: object) -> Path:
+    """The folder, in which config.json names this length penalty."""
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"length_penalty": alpha}))
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return shutil.copytree(bundled_folder("en-de"), tmp_path / "m")
+
+
+@pytest.mark.parametrize("engine", ["cpu-float32", "core"])
+def test_the_folders_length_penalty_is_used(folder: Path, engine: str) -> None:
+    translator = load(named(folder, 8.0), engine=engine)
+
+    def ranked(**options: Any) -> list[tuple[str, ...]]:
+        best = translator(TEXT, **options)
+        return [one.tokens for one in (best, *best.alternatives)]
+
+    assert ranked(n_best=4) == ranked(n_best=4, length_penalty=8.0)
+    assert ranked(n_best=4) == ranked(options=BeamOptions(n_best=4))
+    of_paper = BeamOptions(n_best=4, length_penalty=Wu(0.6))
+    assert ranked(n_best=4) != ranked(options=of_paper) == ranked(n_best=4, length_penalty=0.6)
+
+
+def test_the_trace_shows_that_search(folder: Path) -> None:
+    translator = load(named(folder, 8.0), engine="core")
+    assert (
+        trace(translator, TEXT).text
+        == translator(TEXT).text
+        != translator(TEXT, length_penalty=0.6).text
+    )
+
+
+def test_options_without_a_penalty_have_that_of_the_paper() -> None:
+    assert BeamOptions().penalty == Wu(0.6)
+    assert BeamOptions(length_penalty=Average()).penalty == Average()
+
+
+@pytest.mark.parametrize("alpha", [-1, 101, True, "1.0", [1]])
+def test_an_alpha_that_is_none_is_refused(folder: Path, alpha: object) -> None:
+    with pytest.raises(ModelFolderError, match="length_penalty"):
+        open_model_folder(named(folder, alpha))
