@@ -22,4 +22,4 @@ def test_literals_put_into_everyday_sentences(monkeypatch: pytest.MonkeyPatch) -
     for kind in KINDS:
         asked = list(with_spans(sentences, kind, 60))
         assert share(translator, asked, True) >= 0.99, kind
-        assert share(translator, asked, False) < 0.9, kind
+        assert share(translator, asked, False) < 0.95, kind

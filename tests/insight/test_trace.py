@@ -36,7 +36,7 @@ def test_it_is_the_translation(text: str, beam: int, german: Translator) -> None
     assert found.text == expected.text
     assert tuple(token.text for token in found.target) == expected.tokens
     assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-4)
-    lengths = BeamOptions().penalty(len(found.target))
+    lengths = german.rules.searching(BeamOptions()).penalty(len(found.target))
     assert found.score == pytest.approx(found.log_probability / lengths)
     steps = [step.log_probability for step in found.steps]
     assert steps == pytest.approx(expected.token_log_probabilities, abs=1e-4)
