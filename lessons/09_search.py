@@ -15,6 +15,7 @@
 import math
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import torch
 
@@ -191,7 +192,8 @@ lesson.exercise(two_probabilities, place=place)
 #
 # A wider beam finds sentences that the model likes better. Do *we*? We take longer sentences, no
 # length penalty, and let the beam grow from 1 to 64. (Empty translations are allowed too, which the
-# package does not do unless it is told to.)
+# package does not do unless it is told to.) We ask the engine: the translator would search again
+# where a translation has lost a number or a clause, and hide what we want to see.
 
 # %%
 pairs = PAIRS[11:23] if lesson.fast else PAIRS
@@ -200,12 +202,25 @@ beams = [1, 4, 64] if lesson.fast else [1, 4, 16, 64]
 words_wanted = sum(len(text.split()) for text in references)
 
 
+class Found(NamedTuple):
+    """The best hypothesis of a search."""
+
+    text: str
+    log_probability: float
+    tokens: tuple[int, ...]
+
+
 def search(penalty):
     """For each beam: the translations, log P a sentence, words over those wanted, BLEU."""
+    tokenizer = translator.tokenizer
+    ids = [tokenizer.encode(source).ids for source in sources]
     rows = []
     for beam in beams:
         options = BeamOptions(beam=beam, length_penalty=penalty, min_length=0)
-        found = translator(sources, options=options)
+        found = [
+            Found(tokenizer.decode(best.ids).strip(), best.log_probability, best.ids)
+            for best, *_ in translator.engine.search(ids, options)
+        ]
         texts = [one.text for one in found]
         rows.append(
             (
@@ -224,41 +239,40 @@ for beam, (_, log_p, length, score) in zip(beams, rows, strict=True):
     print(f"{beam:4} {log_p:8.2f} {length:7.2f} {score:6.1f}")
 
 likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
-assert likes[0] < likes[1] < likes[-1]  # the model likes a wider search better
-assert lengths[0] > lengths[-1]  # and it is shorter
-lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.5, 8.0)
-lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.005, 0.6)
-lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 2, 12)
-lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.2, 10)
+assert likes == sorted(likes)  # the model likes each wider search better
+assert lengths == sorted(lengths, reverse=True)  # and each is shorter
+lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 1.0, 8.0)
+lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
+lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 1.9, 12)
+lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
 
 # %% [markdown]
 # Two effects are mixed here. A beam of 4 repairs mistakes of greedy search, which cannot take back
-# a word, and BLEU rises. Wider beams find sentences that are more probable and shorter still, and
-# BLEU falls again, slowly. (The widest is not always the most probable one here: a translation that
-# has lost a part of its sentence, a number for instance, is replaced by the next one that has not.)
+# a word, and BLEU rises. Every wider beam finds sentences that are more probable and shorter still,
+# and BLEU falls again, slowly. With a beam of 64, one of the 32 translations is empty: no sentence
+# that the search found is more probable than none.
 
 
 # %%
-def words_lost(number):
-    """How many tokens the widest beam's translation has fewer than that of greedy search."""
-    return len(rows[0][0][number].tokens) - len(rows[-1][0][number].tokens)
-
-
-example = max(range(len(sources)), key=words_lost)
-print(sources[example])
+example = sources.index(
+    "Our neighbours have sold their house and are going to move to a small town near the sea."
+)
 for beam, (found, *_) in zip(beams, rows, strict=True):
     one = found[example]
     print(f"{beam:3}  log P {one.log_probability:6.2f}  {one.text}")
 first, last = rows[0][0][example], rows[-1][0][example]
 assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
+assert "Meer" in first.text
+assert "Meer" not in last.text
 
 # %% [markdown]
-# Of all sentences this one loses most. The wide beam has found a more probable translation, and it
-# is shorter. Each word costs probability, and leaving something out costs probability only once.
-# Greedy search does not find this translation, since at some step its beginning is not the most
-# probable one. A narrow beam therefore does not only save time: it also avoids probable but
-# incomplete translations.
+# *Our neighbours have sold their house and are going to move to a small town near the sea.* The
+# wide beam has found a more probable translation, which leaves out a part: near the sea. Each word
+# costs probability, and leaving something out costs probability only once. Greedy search and a beam
+# of 4 do not find this translation, since at some step its beginning is not among the one or four
+# most probable. A narrow beam therefore does not only save time: it also avoids
+# probable but incomplete translations.
 #
 # How far does that go? To the end: score the *empty* translation.
 
@@ -273,7 +287,7 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.15, 0.55)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.2, 0.55)
 
 # %% [markdown]
 # For about a quarter of these sentences, the empty translation is more probable than the result
@@ -306,7 +320,7 @@ titles = ("log P of a sentence", "words over words wanted", "BLEU")
 for plot, title in zip(plots, titles, strict=True):
     plot.set(title=title, xlabel="beam", xscale="log", xticks=beams, xticklabels=beams)
     plot.minorticks_off()
-plots[1].set_ylim(0.9, 1.1)
+plots[1].set_ylim(0.8, 1.1)
 plots[2].set_ylim(50, 65)
 plots[0].legend(frameon=False)
 lesson.show(
@@ -319,8 +333,8 @@ print("beam    log P  length   BLEU   ranked by log P / length")
 for beam, (_, log_p, length, score) in zip(beams, normalised, strict=True):
     print(f"{beam:4} {log_p:8.2f} {length:7.2f} {score:6.1f}")
 lesson.expect("length kept by the widest beam", normalised[-1][2], 0.9, 1.1)
-lesson.expect("its length above that without", normalised[-1][2] - lengths[-1], 0.01, 0.5)
-lesson.expect("its BLEU less that of greedy search", normalised[-1][3] - scores[0], 0.2, 8)
+lesson.expect("its length above that without", normalised[-1][2] - lengths[-1], 0.05, 0.5)
+lesson.expect("its BLEU less that of greedy search", normalised[-1][3] - scores[0], 0.5, 8)
 
 # %%
 figure, plot = panels(1, width=6)
