@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from allyouneed.documents.icu import Span, icu_messages
-from allyouneed.documents.menu_key import with_key, without_key
+from allyouneed.documents.mnemonic import with_mnemonic, without_mnemonic
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import LINE_BREAK, Around, Kept, Node, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, escaped
@@ -19,12 +19,12 @@ Encode = Callable[[str], str]
 
 def message(text: str, raw: str, encode: Encode, where: str, gtk: bool = False) -> Passage:
     """The passage of a message that stands in the file as `raw`. Tags in its text are carried as
-    tags, line ends stay between their words, and the key of a menu keeps its mark (`gtk` as in
-    `without_key`)."""
-    nodes, key = without_key(message_nodes(text), gtk)
+    tags, line ends stay between their words, and a mnemonic keeps its mark. `gtk` is as in
+    `without_mnemonic`."""
+    nodes, mnemonic = without_mnemonic(message_nodes(text), gtk)
 
     def write(passage: Passage) -> str:
-        return encode(escaped(with_key(passage.target or (), key), str))
+        return encode(escaped(with_mnemonic(passage.target or (), mnemonic), str))
 
     return Passage(nodes, (raw,), str, where, write)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from allyouneed.documents.menu_key import with_key, without_key
+from allyouneed.documents.mnemonic import with_mnemonic, without_mnemonic
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
 from allyouneed.translation.markup.nodes import Around, Node, Nodes, Part, Void, tidy
@@ -31,7 +31,7 @@ class PairText(XmlText):
             yield from super()._of(element)
             return
         source, target = pair
-        nodes, key = without_key(tidy(self.nodes(source)))
+        nodes, mnemonic = without_mnemonic(tidy(self.nodes(source)))
         if not self.wants(element, target) or not any(map(has_words, _strings(nodes))):
             yield self.tree.raw(element)
             return
@@ -40,7 +40,7 @@ class PairText(XmlText):
         name = f"{source.prefix}{self.target}"
 
         def write(passage: Passage) -> str:
-            found = with_key(passage.target or (), key)
+            found = with_mnemonic(passage.target or (), mnemonic)
             return self.written(name, self.text_of(found), target)
 
         yield self.tree.text[element.begin : begin]

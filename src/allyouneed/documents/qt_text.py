@@ -1,9 +1,10 @@
 """Qt's translations (ts): messages without a translation get one, with all plural forms."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from allyouneed.documents.menu_key import MenuKey, with_key, without_key
 from allyouneed.documents.messages import message_nodes
+from allyouneed.documents.mnemonic import Mnemonic, with_mnemonic, without_mnemonic
 from allyouneed.documents.paired_strings import PairText
 from allyouneed.documents.plural_forms import forms_of, is_singular, plural_of, singular_of
 from allyouneed.documents.xml_tree import Element, escape
@@ -52,16 +53,12 @@ class QtText(PairText):
         pieces = list(self._pieces(target))
         for form, (raw, before, behind) in enumerate(pieces):
             number = singular_of if is_singular(form, len(pieces)) else plural_of
-            nodes, key = without_key(message_nodes(number(text)))
-
-            def write(
-                passage: Passage,
-                key: MenuKey | None = key,
-                ends: tuple[str, str] = (before, behind),
-            ) -> str:
-                return self.text_of(with_key(passage.target or (), key)).join(ends)
-
+            nodes, mnemonic = without_mnemonic(message_nodes(number(text)))
+            write = partial(self._form, before, behind, mnemonic)
             yield Passage(nodes, (raw,), escape, f"{where}, form {form}", write)
+
+    def _form(self, before: str, behind: str, mnemonic: Mnemonic | None, passage: Passage) -> str:
+        return f"{before}{self.text_of(with_mnemonic(passage.target or (), mnemonic))}{behind}"
 
     def _pieces(self, target: Element | None) -> Iterator[tuple[str, str, str]]:
         """For each form its piece of the file, and what is written before and behind its text."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from allyouneed.documents.menu_key import with_key, without_key
 from allyouneed.documents.messages import message_nodes
+from allyouneed.documents.mnemonic import with_mnemonic, without_mnemonic
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, escape, unescaped
 from allyouneed.translation.markup.nodes import LINE_BREAK, Around, Node, Nodes, Void, joined, tidy
@@ -126,10 +126,10 @@ class ResourceText(XmlText):
     def passage(self, element: Element) -> Passage:
         """The text of the value, in which escaped tags are read as tags."""
         raw = self.tree.text[element.inner : element.inner_end]
-        nodes, key = without_key(message_nodes(unescaped(raw)))
+        nodes, mnemonic = without_mnemonic(message_nodes(unescaped(raw)))
 
         def write(passage: Passage) -> str:
             """The passage with its tags escaped, as they stand in the file."""
-            return escape(escaped(with_key(passage.target or (), key), str))
+            return escape(escaped(with_mnemonic(passage.target or (), mnemonic), str))
 
         return Passage(nodes, (raw,), escape, self.counted(), write)
