@@ -11,6 +11,8 @@ from allyouneed.decoding.length_penalty import Average, Wu
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import ModelFolderError
 from allyouneed.insight.trace import trace
+from allyouneed.interop.ctranslate2 import export_ctranslate2
+from allyouneed.interop.ctranslate2_folder import import_ctranslate2
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import bundled_folder, open_model_folder
 
@@ -61,3 +63,13 @@ def test_options_without_a_penalty_have_that_of_the_paper() -> None:
 def test_an_alpha_that_is_none_is_refused(folder: Path, alpha: object) -> None:
     with pytest.raises(ModelFolderError, match="length_penalty"):
         open_model_folder(named(folder, alpha))
+
+
+def test_exports_keep_it(folder: Path, tmp_path: Path) -> None:
+    export_ctranslate2(open_model_folder(named(folder, 1.5)), tmp_path / "ct2")
+    import_ctranslate2(tmp_path / "ct2", tmp_path / "back", note=print)
+    assert open_model_folder(tmp_path / "back").length_penalty == 1.5
+    about = tmp_path / "ct2" / "allyouneed.json"
+    about.write_text(about.read_text().replace("1.5", "-1.5"))
+    with pytest.raises(ModelFolderError, match=r"allyouneed\.json: length_penalty"):
+        import_ctranslate2(tmp_path / "ct2", tmp_path / "again", note=print)

@@ -66,6 +66,13 @@ def alignment_heads_of(recipe: PairsRecipe, init: ModelFolder | None) -> Alignme
     return init.alignment_heads if init else None
 
 
+def length_penalty_of(recipe: PairsRecipe, init: ModelFolder | None) -> float | None:
+    """The length penalty that the model folder names: the recipe's, otherwise the one of the model
+    that training starts from."""
+    own = recipe.validation.length_penalty
+    return own if own is not None or init is None else init.length_penalty
+
+
 def tokenizer_of(init: ModelFolder) -> Tokenizer:
     """The tokenizer of the model that training starts from.
 

@@ -266,6 +266,6 @@ class ValidationSection(SamplesSection):
     )
     length_penalty: Annotated[float, Field(ge=0, le=100)] | None = Field(
         default=None,
-        description="alpha of Wu et al. 2016, which the model folder names for translating; "
-        "none: the paper's 0.6",
+        description="alpha of Wu et al. 2016, here and in the model folder, from which translators "
+        "take it; without it that of training.init, else 0.6",
     )

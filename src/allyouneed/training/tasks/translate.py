@@ -45,6 +45,7 @@ from allyouneed.training.starting_model import (
     alignment_heads_of,
     languages_into,
     languages_of,
+    length_penalty_of,
     multilingual_of,
     normaliser_of,
     start_from,
@@ -240,7 +241,7 @@ class Translate(Task[PairsRecipe]):
             language=languages_of(self.recipe, init)[1],
             speaks=self.material.multilingual or Languages(),
             term_mark=term_mark_of(self.recipe, init),
-            length_penalty=self.recipe.validation.length_penalty,
+            length_penalty=length_penalty_of(self.recipe, init),
         )
         translator = Translator.of_model(model, self.tokenizer, rules)
         beam = self.recipe.validation.beam
@@ -278,7 +279,7 @@ class Translate(Task[PairsRecipe]):
                 normaliser=normaliser_of(self.recipe, self.material.init),
                 alignment_heads=alignment_heads_of(self.recipe, self.material.init),
                 term_mark=term_mark_of(self.recipe, self.material.init),
-                length_penalty=self.recipe.validation.length_penalty,
+                length_penalty=length_penalty_of(self.recipe, self.material.init),
             ),
             card=card,
             training=facts,
