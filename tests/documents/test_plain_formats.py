@@ -15,6 +15,7 @@ from allyouneed.documents.html import read_html
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
+from allyouneed.documents.wrapping import BREAK, wrapped
 from allyouneed.errors import AllYouNeedError, DataError
 
 Read = Callable[[bytes], Document]
@@ -233,6 +234,10 @@ def test_definitions_of_markdown_are_blocks_of_their_own(aloud: Through) -> None
     )
     found = aloud(read_markdown, source.encode()).decode()
     assert found == source.upper()
+
+
+def test_no_line_begins_like_a_definition() -> None:
+    assert wrapped(BREAK.join(["aaaa", "bbbb", ":", "cccc"]), 9) == ["aaaa bbbb :", "cccc"]
 
 
 def test_no_translation_becomes_a_definition(turned: Through) -> None:

@@ -207,6 +207,32 @@ def test_the_mark_of_a_menus_key_is_no_text(aloud: Through) -> None:
     assert found.endswith('msgstr "&SAVE &amp; CLOSE, R&D & MORE"\n')
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("po", 'msgid "_Save it"\nmsgstr ""\n', 'msgid "_Save it"\nmsgstr "_SAVE IT"\n'),
+        ("properties", "a = S&ave it\n", "a = S&AVE IT\n"),
+        ("json", '{"a": "&Save it"}', '{"a": "&SAVE IT"}'),
+        (
+            "resx",
+            '<root><data name="a"><value>&amp;Save it</value></data></root>',
+            '<root><data name="a"><value>&amp;SAVE IT</value></data></root>',
+        ),
+        (
+            "xliff",
+            '<xliff><trans-unit id="1"><source>Save &amp;it</source></trans-unit></xliff>',
+            (
+                '<xliff><trans-unit id="1"><source>Save &amp;it</source><target>SAVE &amp;IT</target>'
+                "</trans-unit></xliff>"
+            ),
+        ),
+    ],
+)
+def test_mnemonics_keep_their_mark(aloud: Through, name: str, source: str, expected: str) -> None:
+    assert BY_NAME[name].read(source.encode()).passages[0].text == "Save it"
+    assert aloud(BY_NAME[name].read, source.encode()).decode() == expected
+
+
 def test_a_translated_unit_of_xliff_is_not_new(aloud: Through) -> None:
     unit = '<trans-unit id="1"><source>one</source><target state="{}">{}</target></trans-unit>'
     file = '<xliff version="1.2">{}</xliff>'
@@ -226,7 +252,7 @@ def test_what_stays_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["You have { $n ->\n   *[one] a\n    }", "a = { $n ->\n   *[one] a\n} dogs"]
+    "text", ["You have { $n ->\n   *[one] a\n    }", "{ $n ->\n   *[one] a\n} dogs"]
 )
 def test_text_beside_variants_is_told(text: str) -> None:
     assert "variants" in BY_NAME["fluent"].read(f"a = {text}\n".encode()).notes[0]

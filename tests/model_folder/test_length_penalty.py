@@ -13,8 +13,10 @@ from allyouneed.errors import ModelFolderError
 from allyouneed.insight.trace import trace
 from allyouneed.interop.ctranslate2 import export_ctranslate2
 from allyouneed.interop.ctranslate2_folder import import_ctranslate2
-from allyouneed.loading import load
+from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import bundled_folder, open_model_folder
+from allyouneed.widget.effects import effect
+from allyouneed.widget.questions import ViewState
 
 TEXT = "Police arrested a man on Tuesday after a robbery in Cologne."
 
@@ -73,3 +75,11 @@ def test_exports_keep_it(folder: Path, tmp_path: Path) -> None:
     about.write_text(about.read_text().replace("1.5", "-1.5"))
     with pytest.raises(ModelFolderError, match=r"allyouneed\.json: length_penalty"):
         import_ctranslate2(tmp_path / "ct2", tmp_path / "again", note=print)
+
+
+def test_the_view_and_ensembles_search_with_it(folder: Path) -> None:
+    translator = load(named(folder, 8.0), engine="core")
+    shown = trace(translator, TEXT)
+    change, text = effect(translator, shown, ViewState(text=TEXT))
+    assert (text, change) == (translator(TEXT).text, pytest.approx(0, abs=1e-4))
+    assert load_ensemble([folder, folder])(TEXT).text == text

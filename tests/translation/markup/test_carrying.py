@@ -121,6 +121,7 @@ texts = st.lists(pieces, min_size=1, max_size=12).map("".join)
 @example("hello 猫\n猫 ", 0)
 @example("%1%KEY%\n%s ", 5)
 @example("{name}%KEY%7%d {name} %1 ...10.0.0.1 ", 7)
+@example("http://a.b/c?d=e`a b` ``c`` {name} `a b` ", 0)
 @given(texts, st.integers(0, 20))
 def test_no_stand_in_is_left_and_every_literal_is_back(text: str, seed: int) -> None:
     lines = text.split("\n")
