@@ -13,6 +13,7 @@ from allyouneed.errors import ModelFolderError
 from allyouneed.insight.trace import trace
 from allyouneed.interop.ctranslate2 import export_ctranslate2
 from allyouneed.interop.ctranslate2_folder import import_ctranslate2
+from allyouneed.interop.huggingface_folder import export_huggingface
 from allyouneed.loading import load, load_ensemble
 from allyouneed.model_folder.folder import bundled_folder, open_model_folder
 from allyouneed.widget.effects import effect
@@ -65,6 +66,19 @@ def test_options_without_a_penalty_have_that_of_the_paper() -> None:
 def test_an_alpha_that_is_none_is_refused(folder: Path, alpha: object) -> None:
     with pytest.raises(ModelFolderError, match="length_penalty"):
         open_model_folder(named(folder, alpha))
+
+
+@pytest.mark.parametrize(("named_alpha", "written"), [(1.5, 1.5), (0.0, 0.0), (None, 0.6)])
+def test_an_export_for_hugging_face_searches_with_it(
+    folder: Path, named_alpha: float | None, written: float, tmp_path: Path
+) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    del config["length_penalty"]
+    own = {} if named_alpha is None else {"length_penalty": named_alpha}
+    (folder / "config.json").write_text(json.dumps(config | own))
+    export_huggingface(open_model_folder(folder), tmp_path / "hf")
+    settings = json.loads((tmp_path / "hf" / "generation_config.json").read_text())
+    assert settings["length_penalty"] == written
 
 
 def test_exports_keep_it(folder: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from safetensors.torch import save_file
 
+from allyouneed.decoding.length_penalty import Wu
 from allyouneed.interop.huggingface import to_marian
 from allyouneed.interop.new_folder import new_folder
 from allyouneed.interop.own_export import length_in_words, marks_in_words, write_about
@@ -61,7 +62,9 @@ def export_huggingface(folder: ModelFolder, path: Path) -> None:
         (beside / CONFIG).write_text(_json(config), "utf-8")
         for name, content in _tokenizer_files(folder).items():
             (beside / name).write_bytes(content)
-        (beside / "generation_config.json").write_text(_json(_generation(config)), "utf-8")
+        (beside / "generation_config.json").write_text(
+            _json(_generation(config, folder.length_penalty)), "utf-8"
+        )
         write_about(folder, beside)
         card = README.format(name=folder.path.resolve().name)
         card += marks_in_words(folder) + length_in_words(folder, "generate")
@@ -94,14 +97,15 @@ def _tokenizer_files(folder: ModelFolder) -> dict[str, bytes]:
     return files | {"tokenizer_config.json": _json(settings | room).encode()}
 
 
-def _generation(config: Mapping[str, Any]) -> dict[str, Any]:
+def _generation(config: Mapping[str, Any], alpha: float | None) -> dict[str, Any]:
     """Search settings like ours: pad and start are never produced, and no translation is empty.
-    Scores are divided by |Y|^0.6, the nearest to our (5 + |Y|)^0.6 (Wu et al. 2016)."""
+    Scores are divided by |Y|^alpha, the nearest to our (5 + |Y|)^alpha (Wu et al. 2016); without
+    an alpha of the model, by the paper's |Y|^0.6."""
     pad, start = config["pad_token_id"], config["decoder_start_token_id"]
     never = sorted({pad, start} - {config["eos_token_id"]})
     return {
         "num_beams": 4,
-        "length_penalty": 0.6,
+        "length_penalty": Wu().alpha if alpha is None else alpha,
         "min_new_tokens": 1,
         "max_length": config["max_position_embeddings"],
         "bad_words_ids": [[id] for id in never],

@@ -237,7 +237,7 @@ class _Reader:
         self._push(token, raw, cut.line)
 
     def _add_lines(self, cut: _Cut) -> None:
-        """Adds text whose line breaks end passages, and stay as they are."""
+        """Adds text. Each of its line breaks ends a passage and stays as it is."""
         for number, line in enumerate(cut.raw.splitlines(keepends=True)):
             content = line.rstrip("\r\n")
             if content:

@@ -116,7 +116,8 @@ class Asked:
         return [found[n] for n in range(len(found))]
 
     def as_typed(self, literals: Sequence[str]) -> Callable[[str], str]:
-        """A function that names the literals in a note, in place of their words."""
+        """A function that changes a note: each literal as it was typed replaces the word that stood
+        for it."""
         words = {
             repr(one.word): repr(typed) for one, typed in zip(self.stand_ins, literals, strict=True)
         }
