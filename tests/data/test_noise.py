@@ -50,6 +50,11 @@ def test_a_typing_error_is_a_small_one(seed: int) -> None:
     assert typed.mistyped("can't", Random(seed)) == "cant"
 
 
+def test_a_word_by_itself_gets_no_typing_error() -> None:
+    for seed in range(50):
+        assert typed.typing_errors(("Cave", "Höhle"), Random(seed)) == ("Cave", "Höhle")
+
+
 def test_accents_go_in_the_source() -> None:
     found = {typed.no_accents(("Über Straßen, à côté.", "ö"), Random(n)) for n in range(9)}
     assert found == {("Ueber Strassen, a cote.", "ö"), ("Uber Strassen, a cote.", "ö")}

@@ -24,9 +24,14 @@ SPELT_OUT = str.maketrans(
 
 def typing_errors(texts: Texts, chance: Random) -> Texts:
     """Mistypes a few words of the source: two letters swapped, a letter left out, doubled or
-    replaced by its neighbour on the keyboard, or an apostrophe left out."""
+    replaced by its neighbour on the keyboard, or an apostrophe left out.
+
+    A text of one word stays as it is: nothing beside "Save" could tell that "Cave" was meant.
+    """
     source, target = texts
     words = source.split(" ")
+    if len(words) == 1:
+        return texts
     fit = [n for n, word in enumerate(words) if _may_be_mistyped(word)]
     wanted = 1 + sum(chance.random() < 1 / WORDS_PER_ERROR for _ in words)
     for n in chance.sample(fit, min(wanted, len(fit))):
