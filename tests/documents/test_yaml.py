@@ -115,6 +115,17 @@ def test_yaml_stays_yaml_whatever_the_translation(
     assert shape(found) == shape(yaml.safe_load(source))
 
 
+@pytest.mark.parametrize("said", ["~", "=", "<<", "null", "Yes", ".inf", "0x1f", "12:30", "- a"])
+def test_a_translation_that_yaml_reads_as_something_else_is_quoted(said: str) -> None:
+    document = read_yaml(b"greeting: Hello\n")
+    document.passages[0].target = (said,)
+    assert yaml.safe_load(document.written()) == {"greeting": said}
+
+
+def test_nothing_is_no_text() -> None:
+    assert read_yaml(b"a: ~\nb: null\nc:\n").passages == []
+
+
 def shape(value: object) -> object:
     if isinstance(value, dict):
         return {key: shape(inner) for key, inner in value.items()}

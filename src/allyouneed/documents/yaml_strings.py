@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROTECTED = (r"%\{[^{}\s]+\}|%<\w+>[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",)  # Ruby's placeholders
 _NO_TEXT = re.compile(
-    r"(?i)y|n|yes|no|on|off|true|false|null|\.nan|[-+]?\.inf|0x[0-9a-f]+|\S*\d\S*"
+    r"(?i)y|n|yes|no|on|off|true|false|null|~|=|<<|\.nan|[-+]?\.inf|0x[0-9a-f]+|\S*\d\S*"
 )
 _PLAIN = re.compile(r"(?![-?:,\[\]{}#&*!|>'\"%@`\s])(?:(?!:\s|:\Z|\s#)[^\n\t])+(?<!\s)")
 _FLOW_SIGNS = re.compile(r"[\[\]{},?]")  # that end bare text within brackets
