@@ -1,10 +1,13 @@
 """Tests that strangers wrote, and their clients, against a running service.
 
 LibreTranslate's own tests and DeepL's client for Node are fetched by the test run and never kept.
-Without a network these tests are skipped.
+Without a network these tests are skipped. Weblate's requirements are too many to be fetched each
+time: ALLYOUNEED_WEBLATE names the Python of an environment that has them, which is made by
+`pip install --no-deps weblate==5.14.3` and its requirements but for Cairo, GObject and Borg.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -134,6 +137,76 @@ def test_deepls_client_for_node(start: Any, tmp_path: Path) -> None:
     assert "Hund" in found["used"]
     assert found["entries"] == {"dog": "Hund"}
     assert "'target_lang' not supported" in found["wrong"]
+
+
+# Weblate needs 130 packages, Cairo and Borg among them; those two are of no use here.
+WEBLATE = """
+import json, os, sys
+from unittest.mock import MagicMock
+
+for name in ("cairo", "gi", "gi.repository", "borg", "borg.helpers"):
+    sys.modules.setdefault(name, MagicMock())
+with open("settings.py", "w") as file:
+    file.write("from weblate.settings_example import *\\n")
+    file.write("DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3'}}\\n")
+    file.write("LOCAL = 'django.core.cache.backends.locmem.LocMemCache'\\n")
+    file.write("CACHES = {'default': {'BACKEND': LOCAL}}\\n")
+    file.write("SECRET_KEY, SITE_DOMAIN, DATA_DIR = 'x', 'localhost', '.'\\n")
+sys.path.insert(0, ".")
+os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
+
+import django
+
+django.setup()
+from weblate.machinery.deepl import DeepLTranslation
+from weblate.machinery.libretranslate import LibreTranslateTranslation
+
+texts = [("Hello.", None), ('The <x id="0"></x> sleeps.', None)]
+libre = LibreTranslateTranslation({"url": sys.argv[1], "key": ""})
+deepl = DeepLTranslation({"url": sys.argv[1] + "/v2/", "key": "any", "context": "a shop"})
+found = {
+    "languages": sorted(libre.download_languages()),
+    "libre": libre.download_multiple_translations("en", "de", texts[:1])["Hello."][0]["text"],
+    "pairs": ("EN", "DE") in set(deepl.download_languages()),
+    "deepl": [
+        one["text"]
+        for found in deepl.download_multiple_translations("EN", "DE", texts).values()
+        for one in found
+    ],
+    "glossaries": deepl.is_glossary_supported("EN", "DE"),
+}
+deepl.create_glossary("EN", "DE", "dogs", "dog\\tHund\\n")
+found["made"] = list(deepl.list_glossaries())
+deepl.delete_oldest_glossary()
+found["left"] = list(deepl.list_glossaries())
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(
+    "ALLYOUNEED_WEBLATE" not in os.environ,
+    reason="ALLYOUNEED_WEBLATE names no Python that has Weblate's requirements",
+)
+def test_weblates_two_backends(start: Any, tmp_path: Path) -> None:
+    (tmp_path / "ask.py").write_text(WEBLATE)
+    with start(glossaries=tmp_path / "glossaries") as one:
+        done = subprocess.run(
+            [os.environ["ALLYOUNEED_WEBLATE"], "ask.py", one.address],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "languages": ["de", "en"],
+        "libre": "Hello.",
+        "pairs": True,
+        "deepl": ["Hello.", 'The <x id="0"></x> sleeps.'],
+        "glossaries": True,
+        "made": ["dogs"],
+        "left": [],
+    }
 
 
 def test_schemathesis_finds_no_error_of_ours(start: Any, tmp_path: Path) -> None:
