@@ -49,6 +49,47 @@ def test_a_folder_with_the_name_of_a_language(call, folder: Path) -> None:
     assert Path("de/page.html").exists()
 
 
+@pytest.mark.parametrize(
+    ("place", "language"),
+    [
+        ("c.fr.txt", "fr"),
+        ("messages_sv.txt", "sv"),
+        ("fr/c.txt", "fr"),
+        ("docs-es/", "es"),
+        ("c.de.txt", "de"),
+        ("what-it-is.txt", "de"),
+        ("c.pl.txt", "de"),
+    ],
+)
+def test_the_name_of_the_place_says_the_language(
+    call, folder: Path, place: str, language: str
+) -> None:
+    Path("c.txt").write_text("Thank you.\n")
+    done = call("translate", "c.txt", "--to", place)
+    written = Path(place) / "c.txt" if place.endswith("/") else Path(place)
+    assert written.read_text() == call("translate", "--to", language, "Thank you.").out
+    assert ("as the name says" in done.err) == (language != "de")
+    assert ("the name says Polish, but no bundled model" in done.err) == (place == "c.pl.txt")
+    assert ": 1 sentence\n" in done.err
+
+
+def test_a_named_model_and_a_named_language_come_before_the_name(
+    call, copier_folder: Path, folder: Path
+) -> None:
+    Path("c.txt").write_text("Thank you.\n")
+    assert call("translate", "--model", copier_folder, "c.txt", "--to", "c.fr.txt").code == 0
+    assert Path("c.fr.txt").read_text() == "Thank you.\n"
+    assert call("translate", "c.txt", "--to", "nl", "--output", "c.sv.txt").code == 0
+    assert Path("c.sv.txt").read_text() == call("translate", "--to", "nl", "Thank you.").out
+
+
+def test_a_file_of_no_known_format_is_an_error_that_says_so(call, folder: Path) -> None:
+    Path("old.doc").write_text("x")
+    done = call("translate", "old.doc", "--to", "new.doc")
+    assert done.code == 2
+    assert "old.doc: no format has the ending .doc; save it as .docx" in done.err
+
+
 def test_a_folder_keeps_its_tree(call, copier_folder: Path, folder: Path) -> None:
     Path("docs/inner").mkdir(parents=True)
     Path("docs/inner/a.md").write_text("# The dog\n")
@@ -116,7 +157,7 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
         (["page.html", "--to", "x.docx"], 2, "name x.html, or --format"),
         (["page.html", "--to", "page.html"], 2, "the translation would overwrite"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
-        (["page.html", "--to", "x.html", "--keys", "a"], 2, "--keys is for JSON and JSON lines"),
+        (["page.html", "--to", "x.html", "--keys", "a"], 2, "--keys is for JSON, JSON lines"),
         (["page.html", "--to", "x.html", "--json"], 2, "are for text"),
         (["page.html", "--to", "x.html", "--format", "docs"], 2, "did you mean docx?"),
         (["page.html", "--to", "x.html", "--bilingual", "x.pdf"], 2, "must end in"),

@@ -44,6 +44,8 @@ TEXTS = {
     "ass": "[Events]\nFormat: Layer, Text\nDialogue: 0,{\\i1}one\\Ntwo\n",
     "po": '#, fuzzy\nmsgid "a"\nmsgstr "b"\n\nmsgid "one %s"\nmsgid_plural "two"\nmsgstr[0] ""\n',
     "xliff": "<xliff><trans-unit><source>one <g>two</g></source></trans-unit></xliff>",
+    "csv": 'id,text\r\n1,"one, ""two"""\r\n2,three\r\n',
+    "tsv": "id\ttext\n1\tone two\n",
     "json": '{"a": ["one {x}", "tw\\u00f6", {"b": 1.5e3}], "c": null}',
     "jsonl": '{"id": "a1", "text": "one {x}"}\n{"text": {"a": ["tw\\u00f6"]}}\n\n"three"\n',
     "yaml": "en:  # c\n  a: &x one %{n}\n  b: |\n    two\n  c: ['d e', *x, 3]\n",

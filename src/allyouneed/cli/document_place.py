@@ -5,7 +5,9 @@ Every call needs this decision, so this module does not import the code that rea
 
 import glob
 import os
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,11 @@ from allyouneed.text.language_names import is_known
 
 _NAMES = (
     "txt text md markdown mkd html htm xhtml srt vtt ass ssa docx dotx pptx potx ppsx xlsx xltx "
-    "odt odp ods odg ott epub pdf po pot xlf xliff tmx json jsonl ndjson yaml "
+    "odt odp ods odg ott epub pdf po pot xlf xliff tmx csv tsv tab json jsonl ndjson yaml "
     "yml arb properties strings ftl xml resx ts"
 )
 ENDINGS = frozenset(_NAMES.split())  # a test compares these with the formats
+_CODE_AT_THE_END = re.compile(r"(?:.*[._-])?([a-z]{2})")  # report.fr, messages_fr, fr
 DOCUMENTS_ALONE = "--n-best, --prefix, --stream, --scores, --alignments and --json are for text"
 
 
@@ -48,15 +51,27 @@ def document_place(
                 f"--to {to} is for documents, but {missing!r} is not a file or folder that is "
                 "there; correct its name"
             )
-        return Path(to)
+        return _place(to)
     if given and output is not None:
         return output
-    if given and to and not is_known(to) and any(Path(text).is_dir() for text in texts or ()):
-        return Path(to)  # a folder that does not exist yet
+    if given and to and not is_known(to):
+        if any(Path(text).is_dir() for text in texts or ()):
+            return Path(to)  # a folder that does not exist yet
+        if Path(to).suffix:
+            return Path(to)  # of no known format, which the reading of the file says
     if asked:
         option = asked[0].replace("_", "-")
         raise UsageError(f"--{option} is for documents; name files, and --to FILE or --to FOLDER")
     return None
+
+
+def code_in_name(place: Path) -> str | None:
+    """The two letters that may be the code of a language: at the end of a folder's name, or of a
+    file's name before its ending (report.fr.docx, messages_fr.properties, docs-fr, fr); else the
+    whole name of the folder of the file (fr/index.html)."""
+    found = _CODE_AT_THE_END.fullmatch(place.stem if _has_ending(place.name) else place.name)
+    above = place.parent.name
+    return found[1] if found else above if re.fullmatch("[a-z]{2}", above) else None
 
 
 def matching(pattern: str) -> list[Path]:
@@ -64,6 +79,14 @@ def matching(pattern: str) -> list[Path]:
     if not glob.has_magic(pattern):
         return []
     return sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (may be absolute)
+
+
+def _place(name: str) -> Path:
+    """The path of a name; a slash at its end makes it a folder."""
+    if name.endswith(("/", os.sep)):
+        with suppress(OSError):  # a file has this name, which is told later
+            Path(name).mkdir(parents=True, exist_ok=True)
+    return Path(name)
 
 
 def _is_path(name: str) -> bool:

@@ -63,7 +63,7 @@ def translate_documents(
     jobs = list(_jobs(given, target, options.format))
     several = len(jobs) > 1
     if options.keys and not any(format_of(path, options.format).has_keys for path, _ in jobs):
-        raise UsageError(f"--keys is for JSON and JSON lines; {jobs[0][0]} has no keys")
+        raise UsageError(f"--keys is for JSON, JSON lines, CSV and TSV; {jobs[0][0]} has no keys")
     translator = opening()
     if (terms := how.get("terms")) is not None:
         how = {**how, "terms": translator.glossary(terms, how.get("source"), how.get("target"))}
@@ -137,7 +137,8 @@ def _one(run: _Run, source: Path, target: Path) -> None:
 
 def _tell(source: Path, target: Path, report: DocumentReport) -> None:
     known = f", {report.recalled:,} of them from the memory" if report.recalled else ""
-    note(f"{source} → {target}: {report.sentences:,} sentences{known}")
+    sentences = "1 sentence" if report.sentences == 1 else f"{report.sentences:,} sentences"
+    note(f"{source} → {target}: {sentences}{known}")
     for text in report.notes[:SHOWN]:
         note(f"{source}, {text}")
     more = len(report.notes) - SHOWN + report.untold

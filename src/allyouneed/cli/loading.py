@@ -1,10 +1,13 @@
 """Opens a model for a verb, and writes notes about it to standard error."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from allyouneed.cli.document_place import code_in_name
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
+from allyouneed.text.language_names import is_known, name_of
 
 DEFAULT_MODEL = "en-de"
 VIA = "en"  # the language between two bundled models
@@ -45,6 +48,28 @@ def opened(
     if debug:
         note(f"engine {translator.engine.name}: {translator.engine.description}")
     return translator
+
+
+def language_of_place(model: str, place: Path) -> str | None:
+    """The language that the name of a translated file or folder says, such as report.fr.docx, if
+    `model` is the default and another bundled model translates into it; a note tells."""
+    code = code_in_name(place)
+    if model != DEFAULT_MODEL or code is None:
+        return None
+    from allyouneed.model_folder.folder import bundled_models, open_model_folder
+
+    speaks = {name: open_model_folder(name).speaks for name in bundled_models()}
+    if speaks[model].allows(None, code):
+        return None
+    if any(one.allows(None, code) for one in speaks.values()):
+        note(
+            f"{place}: translated into {name_of(code)}, as the name says; --to LANGUAGE --output "
+            f"{place} chooses another language"
+        )
+        return code
+    if f".{code}." in place.name and is_known(code):
+        note(f"{place}: the name says {name_of(code)}, but no bundled model translates into it")
+    return None
 
 
 def models_of_direction(

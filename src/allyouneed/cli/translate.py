@@ -9,7 +9,7 @@ import typer
 
 from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, language_asked
 from allyouneed.cli.lines import given_or_arriving
-from allyouneed.cli.loading import models_of_direction
+from allyouneed.cli.loading import language_of_place, models_of_direction
 from allyouneed.cli.options import DEFAULT_MODEL, Model, Running
 from allyouneed.cli.output import note
 from allyouneed.cli.streaming import show_growing
@@ -76,7 +76,10 @@ def translate(
     }
     place = document_place(texts, languages.to, results.output, documents.typed)
     protection.check(with_documents=place is not None)
-    how["target"] = target = language_asked(languages.to, place)
+    target = language_asked(languages.to, place)
+    if place is not None and target is None:
+        target = language_of_place(model, place)
+    how["target"] = target
     named = () if place else texts or ()
     models = models_of_direction(model, languages.from_, target, named)
     opening = partial(

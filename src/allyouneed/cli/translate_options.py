@@ -213,8 +213,9 @@ class Documents:
         str | None,
         typer.Option(
             metavar="KEY,KEY",
-            help="The keys of JSON whose texts are translated, such as title,message.text. Without "
-            "it: all keys of .json; text, title, body and similar keys of .jsonl.",
+            help="The keys of JSON or the columns of CSV whose texts are translated, such as "
+            "title,message.text. Without it: all keys of .json and columns of .csv; text, title, "
+            "body and similar keys of .jsonl.",
             rich_help_panel=DOCUMENTS,
         ),
     ] = None

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from allyouneed.documents.cells import read_csv, read_tsv
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
 from allyouneed.documents.fluent import read_fluent
@@ -79,6 +80,8 @@ FORMATS = (
     Format("po", ("po", "pot"), read_po),
     Format("xliff", ("xlf", "xliff"), XliffText.read),
     Format("tmx", ("tmx",), TmxText.read),
+    Format("csv", ("csv",), read_csv, has_keys=True),
+    Format("tsv", ("tsv", "tab"), read_tsv, has_keys=True),
     Format("json", ("json",), read_json, has_keys=True),
     Format("jsonl", ("jsonl", "ndjson"), read_json_lines, stream_json_lines, has_keys=True),
     Format("yaml", ("yaml", "yml"), read_yaml),
@@ -91,6 +94,8 @@ FORMATS = (
     Format("ts", ("ts",), QtText.read),
 )
 BY_ENDING = {ending: format for format in FORMATS for ending in format.endings}
+OLDER_ENDINGS = {"doc": "docx", "rtf": "docx", "pages": "docx", "ppt": "pptx", "xls": "xlsx"}
+"""Endings of files that are not read, and what the programs that write them can save instead."""
 BY_NAME = {format.name: format for format in FORMATS}
 
 
@@ -109,9 +114,11 @@ def format_of(path: Path, name: str | None = None) -> Format:
         return known
     known = BY_ENDING.get(path.suffix.lower().lstrip("."))
     if known is None:
+        newer = OLDER_ENDINGS.get(path.suffix.lower().lstrip("."))
+        hint = f"save it as .{newer}, or " if newer else ""
         raise UsageError(
-            f"{path}: no format has the ending {path.suffix or '(none)'}; name the format with "
-            f"--format, one of {', '.join(BY_NAME)}"
+            f"{path}: no format has the ending {path.suffix or '(none)'}; {hint}name the format "
+            f"with --format, one of {', '.join(BY_NAME)}"
         )
     return known
 

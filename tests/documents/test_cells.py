@@ -1,0 +1,109 @@
+"""CSV and TSV: the cells change, and nothing else."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from allyouneed.documents.cells import read_csv, read_tsv
+from allyouneed.documents.formats import format_of
+from allyouneed.errors import DataError, UsageError
+
+GOODS = (
+    "sku,name,description,price,link\r\n"
+    'A-1,Red bike,"A bike, ""as new""",12.50,https://a.example/1\r\n'
+    'B_2,Lamp,"Two\r\nlines",9,=SUM(D2:D3)\r\n'
+)
+
+
+def translated(data: str, **named: object) -> str:
+    document = read_csv(data.encode(), **named)  # type: ignore[arg-type]
+    for passage in document.passages:
+        passage.target = tuple(
+            node.upper() if isinstance(node, str) else node for node in passage.nodes
+        )
+    return document.written().decode()
+
+
+def test_the_cells_with_words_are_translated() -> None:
+    assert translated(GOODS) == (
+        "sku,name,description,price,link\r\n"
+        'A-1,RED BIKE,"A BIKE, ""AS NEW""",12.50,https://a.example/1\r\n'
+        'B_2,LAMP,"TWO\r\nLINES",9,=SUM(D2:D3)\r\n'
+    )
+
+
+def test_named_columns_alone() -> None:
+    found = translated(GOODS, keys=["description"])
+    assert "Red bike" in found
+    assert "TWO\r\nLINES" in found
+    document = read_csv(GOODS.encode(), ["name"])
+    assert [passage.where for passage in document.passages] == [
+        "row 2, column 2",
+        "row 3, column 2",
+    ]
+    assert "names the columns: sku, name, description, price, link" in document.notes[0]
+
+
+def test_a_column_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(DataError, match="no column is called title; the columns are sku, name,"):
+        read_csv(GOODS.encode(), ["title"])
+    with pytest.raises(DataError, match="its first row names no columns"):
+        read_csv(b"A dog barks.,Two\nA cat,Three\n", ["title"])
+
+
+def test_a_first_row_of_sentences_is_translated() -> None:
+    assert translated("A dog barks.;Yes.\nNo;Perhaps\n") == "A DOG BARKS.;YES.\nNO;PERHAPS\n"
+    assert translated("\ufeffOne line that is by itself.\n").startswith("\ufeffONE LINE")
+
+
+@pytest.mark.parametrize("sign", list(",;\t|"))
+def test_the_separator_is_found(sign: str) -> None:
+    lines = [["id", "text"], ["1", "a, b; c"], ["2", "d|e\tf"]]
+    data = "\n".join(sign.join(f'"{cell}"' for cell in line) for line in lines)
+    assert [passage.where for passage in read_csv(data.encode()).passages] == [
+        "row 2, column 2",
+        "row 3, column 2",
+    ]
+
+
+def test_a_translation_with_a_separator_gets_quotes() -> None:
+    document = read_csv(b"id,text\n1,word\n")
+    document.passages[0].target = ('one, "two"',)
+    assert document.written() == b'id,text\n1,"one, ""two"""\n'
+
+
+def test_a_quote_that_is_not_closed_is_a_sign_of_its_cell() -> None:
+    assert translated('id,text\n1,5" wide\n2,done\n') == 'id,text\n1,5" WIDE\n2,DONE\n'
+    assert translated('id,text\n1,"open\n2,done\n') == 'id,text\n1,"""OPEN"\n2,DONE\n'
+
+
+signs = st.characters(codec="utf-8", exclude_characters="\0")
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    rows=st.lists(st.lists(st.text(signs, max_size=8), min_size=2, max_size=3), max_size=4),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    said=st.text(signs, min_size=1, max_size=9),
+)
+def test_the_table_keeps_its_shape(rows: list[list[str]], quoting: int, said: str) -> None:
+    out = io.StringIO()
+    csv.writer(out, quoting=quoting).writerows([["id", "first", "second"], *rows])  # type: ignore[arg-type]
+    source = out.getvalue().encode()
+    for read in (read_csv, read_tsv):
+        assert read(source).written() == source
+    document = read_csv(source)
+    for passage in document.passages:
+        passage.target = (said,)
+    found = list(csv.reader(io.StringIO(document.written().decode(), newline="")))
+    before = list(csv.reader(io.StringIO(source.decode(), newline="")))
+    assert [len(row) for row in found] == [len(row) for row in before]
+
+
+def test_older_formats_are_told_what_to_become() -> None:
+    with pytest.raises(UsageError, match=r"no format has the ending \.doc; save it as \.docx, or"):
+        format_of(Path("report.doc"))
