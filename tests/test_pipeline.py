@@ -72,11 +72,11 @@ def test_closing_ends_every_stage() -> None:
         finally:
             ended.set()
 
+    before = set(threading.enumerate())  # other tests leave workers of engines
     with closing(ahead(item + 1 for item in ahead(source()))) as items:
         assert next(items) == 1
         assert at_work()
     assert ended.wait(SOON)
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and thread.name.startswith("allyouneed"):
-            thread.join(SOON)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(SOON)
     assert not at_work()
