@@ -132,13 +132,12 @@ def test_a_prefix_is_kept(german: Translator) -> None:
 
 
 def test_interventions_act_on_it(german: Translator) -> None:
-    names = [f"decoder.layers.{layer}.cross_attention" for layer in range(2)]
     plain = allyouneed.trace(german, TEXT)
-    with intervene(german, switch_off=names):
+    with intervene(german, switch_off=["decoder.layers.1.cross_attention"]):
         off = trace(german, TEXT)
         assert off.text == german(TEXT).text
     assert off.text != plain.text
-    assert off.attention("cross", 0).eq(0).all()
+    assert off.attention("cross", 1).eq(0).all()
     assert off.beam_tree != plain.beam_tree
 
 
