@@ -241,7 +241,7 @@ for beam, (_, log_p, length, score) in zip(beams, rows, strict=True):
 likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
 assert likes == sorted(likes)  # the model likes each wider search better
 assert lengths == sorted(lengths, reverse=True)  # and each is shorter
-lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 1.0, 8.0)
+lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.5, 8.0)
 lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
 lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 1.9, 12)
 lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
@@ -287,7 +287,7 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.2, 0.55)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.1, 0.55)
 
 # %% [markdown]
 # For about a quarter of these sentences, the empty translation is more probable than the result

@@ -37,24 +37,24 @@ assert len(names) == 4 * 4 + 2 * 4 + 2 * 4
 # %% [markdown]
 # ## Where it looks
 #
-# *Yesterday I saw a big dog.* German puts the verb at the end: *Gestern habe ich einen großen
-# Hund gesehen.* If cross-attention (lesson 7) does what one hopes, the step that writes *gesehen*
-# looks at *saw*, four words back.
+# *Yesterday I read a good book.* German puts the verb at the end: *Gestern habe ich ein gutes
+# Buch gelesen.* If cross-attention (lesson 7) does what one hopes, the step that writes *gelesen*
+# looks at *read*, four words back.
 
 # %%
-sentence = "Yesterday I saw a big dog."
+sentence = "Yesterday I read a good book."
 translation = translator(sentence, beam=1)
 print(translation.text)
 source, target, weights_TS = translator.attention(sentence, translation.text)
 figure = heatmap(weights_TS, target, source, axes=("step that writes", "looks at"))
 lesson.show(
-    figure, "cross", "Heat map: Gestern looks at Yesterday, gesehen at saw, the rest in order"
+    figure, "cross", "Heat map: Gestern looks at Yesterday, gelesen at read, the rest in order"
 )
 
 looks_at = dict(zip(target, (source[place] for place in weights_TS.argmax(1)), strict=True))
 print(looks_at)
-assert translation.text == "Gestern habe ich einen großen Hund gesehen."
-assert looks_at[" gesehen"] == " saw"
+assert translation.text == "Gestern habe ich ein gutes Buch gelesen."
+assert looks_at[" gelesen"] == " read"
 assert same(weights_TS.sum(axis=1), torch.ones(len(target)), within=1e-4)
 
 # %% [markdown]
@@ -148,6 +148,8 @@ for source, target, found, wanted in zip(
 # off. `intervene` sets a head's result to zero while the model translates; nothing else changes.
 
 # %%
+sentence = "Yesterday I saw a big dog."
+translation = translator(sentence, beam=1)
 changed = {}
 for name in names:
     with intervene(translator, switch_off=[name]):
