@@ -59,6 +59,12 @@ def test_a_folder_with_the_name_of_a_language(call, folder: Path) -> None:
         ("c.de.txt", "de"),
         ("what-it-is.txt", "de"),
         ("c.pl.txt", "de"),
+        ("c.FR.TXT", "fr"),
+        ("messages_fr_FR.txt", "fr"),
+        ("values-fr/c.txt", "fr"),
+        ("fr.lproj/c.txt", "fr"),
+        ("locale/fr/LC_MESSAGES/c.txt", "fr"),
+        ("mix-es/q.txt", "es"),
     ],
 )
 def test_the_name_of_the_place_says_the_language(
@@ -81,6 +87,15 @@ def test_a_named_model_and_a_named_language_come_before_the_name(
     assert Path("c.fr.txt").read_text() == "Thank you.\n"
     assert call("translate", "c.txt", "--to", "nl", "--output", "c.sv.txt").code == 0
     assert Path("c.sv.txt").read_text() == call("translate", "--to", "nl", "Thank you.").out
+
+
+def test_the_text_says_which_model_translates_into_english(call, folder: Path) -> None:
+    Path("c.txt").write_text("Le chien dort dans le jardin de ma grand-mère.\n")
+    done = call("translate", "c.txt", "--to", "c.en.txt")
+    assert "the bundled model en-es-fr translates this direction" in done.err
+    assert "dog" in Path("c.en.txt").read_text()
+    done = call("translate", "c.txt", "--from", "fr", "--to", "c.de.txt")
+    assert "Hund" in Path("c.de.txt").read_text()
 
 
 def test_a_file_of_no_known_format_is_an_error_that_says_so(call, folder: Path) -> None:

@@ -78,7 +78,30 @@ def test_a_translation_with_a_separator_gets_quotes() -> None:
 
 def test_a_quote_that_is_not_closed_is_a_sign_of_its_cell() -> None:
     assert translated('id,text\n1,5" wide\n2,done\n') == 'id,text\n1,5" WIDE\n2,DONE\n'
-    assert translated('id,text\n1,"open\n2,done\n') == 'id,text\n1,"""OPEN"\n2,DONE\n'
+    assert translated('id,text\n1,"open\n2,done\n') == 'id,text\n1,"OPEN\n2,DONE\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("id;text\n1;The dog, big.\n\n2;A cat\n", ["The dog, big.", "A cat"]),
+        ("Report\nid;text\n1;one, two\n2;x, y\n", ["Report", "id", "text", "one, two", "x, y"]),
+        ("Apfel, rot;1,50;2,50\nBirne, gelb;3,20;4,10\n", ["Apfel, rot", "Birne, gelb"]),
+        (",text\n0,A dog runs.\n", ["A dog runs."]),
+        ("id,text,\n1,dog,\n", ["dog"]),
+        ("id,text,text\n1,dog,cat\n", ["dog", "cat"]),
+        ("42,A short name\n43,Other\n", ["A short name", "Other"]),
+        (
+            "id,text\n1,<b>Hello</b>\n2,yes/no\n3,5th\n4,and/or\n",
+            ["Hello", "yes/no", "5th", "and/or"],
+        ),
+        ("id,text\n1,a/b/c\n2,a_b\n3,A-1\n4,x@y.org\n5,shot.png\n6,1.2.x\n", []),
+        (f"id,text\n1,{'0' * 50_000} x\n2,{'a' * 50_000}\n", ["0" * 50_000 + " x"]),
+    ],
+)
+def test_what_is_a_name_and_what_is_a_text(data: str, found: list[str]) -> None:
+    passages = read_csv(data.encode()).passages
+    assert [one.text for one in passages] == found
 
 
 signs = st.characters(codec="utf-8", exclude_characters="\0")

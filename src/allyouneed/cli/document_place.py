@@ -20,7 +20,8 @@ _NAMES = (
     "yml arb properties strings ftl xml resx ts"
 )
 ENDINGS = frozenset(_NAMES.split())  # a test compares these with the formats
-_CODE_AT_THE_END = re.compile(r"(?:.*[._-])?([a-z]{2})")  # report.fr, messages_fr, fr
+# report.fr, messages_fr, values-fr, fr, pt-BR, fr_FR; and Apple's fr.lproj
+_CODE_AT_THE_END = re.compile(r"(?:.*[._-])??([a-zA-Z]{2})(?:[-_][a-zA-Z]{2})?(?:\.lproj)?")
 DOCUMENTS_ALONE = "--n-best, --prefix, --stream, --scores, --alignments and --json are for text"
 
 
@@ -65,13 +66,13 @@ def document_place(
     return None
 
 
-def code_in_name(place: Path) -> str | None:
-    """The two letters that may be the code of a language: at the end of a folder's name, or of a
-    file's name before its ending (report.fr.docx, messages_fr.properties, docs-fr, fr); else the
-    whole name of the folder of the file (fr/index.html)."""
-    found = _CODE_AT_THE_END.fullmatch(place.stem if _has_ending(place.name) else place.name)
-    above = place.parent.name
-    return found[1] if found else above if re.fullmatch("[a-z]{2}", above) else None
+def codes_in_names(place: Path) -> list[str]:
+    """The pairs of letters that may be the code of a language, the likeliest first: at the end of
+    the name of a file before its ending, or of a folder; then of the two folders around it."""
+    own = place.stem if _has_ending(place.name) else place.name
+    names = [own, *(folder.name for folder in list(place.parents)[:2])]
+    found = map(_CODE_AT_THE_END.fullmatch, names)
+    return [match[1].lower() for match in found if match is not None]
 
 
 def matching(pattern: str) -> list[Path]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from allyouneed.translation.translator import Translator
 
 SHOWN = 20  # notes shown for one file; of the others only the number is shown
+SAMPLED = 20  # texts of a document that tell its language
 COMPARED = 2_000  # sentences of a run that are compared with the sentences of a memory
 
 
@@ -162,6 +163,16 @@ def _tell_similar(run: _Run, memory: TranslationMemory) -> None:
             note(
                 f"{pair.source!r} is {share:.0f} % similar to {source!r} in the memory: {target!r}"
             )
+
+
+def first_texts(files: Sequence[str]) -> list[str]:
+    """Some texts of the first file; none if it is a folder, or cannot be read."""
+    path = Path(files[0])
+    try:
+        document, _ = next(documents_of(path, format_of(path)))
+    except (AllYouNeedError, OSError, StopIteration):
+        return []
+    return [passage.text for passage in document.passages[:SAMPLED]]
 
 
 def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tuple[Path, Path]]:

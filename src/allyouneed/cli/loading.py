@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from allyouneed.cli.document_place import code_in_name
+from allyouneed.cli.document_place import codes_in_names
 from allyouneed.cli.output import note
 from allyouneed.errors import UsageError
 from allyouneed.text.language_names import is_known, name_of
@@ -52,23 +52,25 @@ def opened(
 
 def language_of_place(model: str, place: Path) -> str | None:
     """The language that the name of a translated file or folder says, such as report.fr.docx, if
-    `model` is the default and another bundled model translates into it; a note tells."""
-    code = code_in_name(place)
-    if model != DEFAULT_MODEL or code is None:
+    `model` is the default and a bundled model translates into it. A note tells a language that is
+    not the default model's."""
+    codes = codes_in_names(place) if model == DEFAULT_MODEL else []
+    if not codes:
         return None
     from allyouneed.model_folder.folder import bundled_models, open_model_folder
 
     speaks = {name: open_model_folder(name).speaks for name in bundled_models()}
-    if speaks[model].allows(None, code):
-        return None
-    if any(one.allows(None, code) for one in speaks.values()):
-        note(
-            f"{place}: translated into {name_of(code)}, as the name says; --to LANGUAGE --output "
-            f"{place} chooses another language"
-        )
-        return code
-    if f".{code}." in place.name and is_known(code):
-        note(f"{place}: the name says {name_of(code)}, but no bundled model translates into it")
+    for code in codes:
+        if speaks[model].allows(None, code):
+            return code
+        if any(one.allows(None, code) for one in speaks.values()):
+            note(
+                f"{place}: translated into {name_of(code)}, as the name says; --to LANGUAGE "
+                f"--output {place} chooses another language"
+            )
+            return code
+    if f".{codes[0]}." in place.name.lower() and is_known(codes[0]):
+        note(f"{place}: the name says {name_of(codes[0])}, but no bundled model translates into it")
     return None
 
 

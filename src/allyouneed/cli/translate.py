@@ -80,7 +80,11 @@ def translate(
     if place is not None and target is None:
         target = language_of_place(model, place)
     how["target"] = target
-    named = () if place else texts or ()
+    named = texts or ()
+    if place is not None:
+        from allyouneed.cli.documents import first_texts
+
+        named = first_texts(named) if target and not languages.from_ else ()
     models = models_of_direction(model, languages.from_, target, named)
     opening = partial(
         running.translators, models, languages.from_, target, search.vocabulary_selection

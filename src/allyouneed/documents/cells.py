@@ -14,7 +14,12 @@ from allyouneed.translation.markup.passage import has_words
 _SEPARATORS = ",;\t|"
 _LOOKED_AT = 20  # rows from which the separator follows
 _LONGEST_NAME = 40  # characters of a column's name
-_NO_TEXT = re.compile(r"(?:=.*|\S*[\d_@/\\]\S*|\w+(?:[.:]\w+)+)", re.DOTALL)
+_LONGEST_WORD = 60  # characters; a longer one is data, such as a picture in base 64
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_IDENTIFIER = re.compile(
+    r"\w+://\S*|\w*[@_\\]\S*|[A-Z]+[-/]?\d[\w-]*|\w+(?:\.\w+){2,}|[\w/.-]*/[\w/.-]*/[\w/.-]*"
+    r"|\S+\.[a-z]\w{1,4}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ def read_tsv(data: bytes, keys: Collection[str] = ()) -> Document:
 def _read(data: bytes, separator: str, keys: Collection[str]) -> Document:
     encoded = decoded(data)
     cells = list(_cells(encoded.text, separator))
-    names = _names([cell for cell in cells if cell.row == 0])
+    names = _names([cell for cell in cells if cell.row == 0], keys)
     if missing := [key for key in keys if key not in names]:
         said = f"the columns are {', '.join(names)}" if names else "its first row names no columns"
         raise DataError(f"no column is called {missing[0]}; {said}")
@@ -61,7 +66,7 @@ def _read(data: bytes, separator: str, keys: Collection[str]) -> Document:
     places: list[tuple[int, int, Part]] = []
     for cell in cells:
         is_wanted = (cell.column in chosen or not keys) and not (names and cell.row == 0)
-        if is_wanted and has_words(cell.text) and not _NO_TEXT.fullmatch(cell.text.strip()):
+        if is_wanted and _is_text(cell.text):
             raw = encoded.text[cell.begin : cell.end]
             encode = partial(_written, separator=separator, raw=raw)
             where = f"row {cell.row + 1}, column {cell.column + 1}"
@@ -77,19 +82,24 @@ def _notes(names: Sequence[str], keys: Collection[str]) -> list[str]:
 
 
 def _separator(text: str) -> str:
-    """The sign that parts each of the first rows into as many cells; else the one that parts all of
-    them; else the comma."""
+    """The sign that parts most of the first rows into the same number of cells, two at least; of
+    several such signs the one that stands between words without a space. Else the comma."""
 
-    def how_well(sign: str) -> tuple[bool, int]:
+    def how_well(sign: str) -> tuple[float, float]:
         counts: dict[int, int] = {}
+        spaced = parted = 0
         for cell in _cells(text, sign):
             if cell.row == _LOOKED_AT:
                 break
             counts[cell.row] = cell.column + 1
-        least, most = min(counts.values()), max(counts.values())
-        return 1 < least == most, least
+            if cell.column:
+                parted += 1
+                spaced += cell.text[:1].isspace() or (sign == "," and cell.text[:1].isdigit())
+        rows = [count for count in counts.values() if count > 1]
+        alike = max(map(rows.count, rows), default=0)
+        return alike, -spaced / max(parted, 1)
 
-    return max(_SEPARATORS, key=how_well) if text.strip("\ufeff") else ","
+    return max(_SEPARATORS, key=how_well)
 
 
 def _cells(text: str, separator: str) -> Iterator[_Cell]:
@@ -111,21 +121,38 @@ def _cells(text: str, separator: str) -> Iterator[_Cell]:
         row, column = (row, column + 1) if match["end"] == separator else (row + 1, 0)
 
 
-def _names(first: Sequence[_Cell]) -> list[str]:
-    """The names of the columns; empty if the first row is a row like the others."""
+def _names(first: Sequence[_Cell], keys: Collection[str]) -> list[str]:
+    """The names of the columns; empty if the first row is a row like the others. A row that holds
+    one of the wanted `keys` names columns, whatever the rest of it looks like."""
     names = [cell.text.strip() for cell in first]
-    are_names = len(names) > 1 and len(set(names)) == len(names)
-    return names if are_names and all(map(_is_name, names)) else []
+    if any(key in names for key in keys):
+        return names
+    are_names = len(names) > 1 and any(names) and all(map(_is_name, names))
+    return names if are_names else []
 
 
 def _is_name(text: str) -> bool:
-    words = text.split()
-    return 0 < len(text) <= _LONGEST_NAME and len(words) <= 4 and text[-1] not in ".!?:,"
+    """Whether a cell may name a column: it is empty, or short, without an end mark, no number."""
+    is_short = (
+        len(text) <= _LONGEST_NAME and len(text.split()) <= 4 and text[-1:] not in list(".!,")
+    )
+    return not text or (is_short and has_words(text))
+
+
+def _is_text(text: str) -> bool:
+    """Whether a cell has words to translate, and is no formula, address or identifier."""
+    bare = _TAG.sub("", text).strip()
+    if not has_words(bare) or bare.startswith("="):
+        return False
+    if any(map(str.isspace, bare)):
+        return True
+    return len(bare) <= _LONGEST_WORD and not _IDENTIFIER.fullmatch(bare)
 
 
 def _written(text: str, separator: str, raw: str) -> str:
     """A cell's text; in quotes if the cell had some, or if it needs them now."""
     is_quoted = raw[:1] == raw[-1:] == '"'
-    if is_quoted or any(sign in text for sign in (separator, "\n", "\r")) or text[:1] == '"':
+    needs_quotes = text[:1] == '"' and raw[:1] != '"'
+    if is_quoted or needs_quotes or any(sign in text for sign in (separator, "\n", "\r")):
         return '"' + text.replace('"', '""') + '"'
     return text
