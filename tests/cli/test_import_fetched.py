@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -260,7 +261,9 @@ def test_what_the_hub_has_not(hub: Hub, tmp_path: Path) -> None:
     assert "hf:a/c: the hub has no such model" in missing.stderr
     wrong = run(tmp_path, hub.address, "hf:../../etc")
     assert wrong.returncode == 2
+    began = time.monotonic()
     offline = run(tmp_path, "http://127.0.0.1:9", "hf:a/new")
+    assert time.monotonic() - began < 15  # not after six tries, with longer and longer waits
     assert offline.returncode == 1
     assert "the hub cannot be reached (" in offline.stderr
 

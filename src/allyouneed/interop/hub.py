@@ -9,6 +9,7 @@ from allyouneed.files import write_whole
 from allyouneed.model_folder.places import fetched_home
 
 NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
+CONNECT_SECONDS = 20
 WEIGHTS = ("model.safetensors", "model.bin")
 WANTED = re.compile(
     r"(model\.safetensors|model\.bin|config\.json|allyouneed\.json|generation_config\.json"
@@ -69,6 +70,9 @@ def _fetched_before(remembered: Path) -> Path | None:
 def _hub() -> ModuleType:
     try:
         import huggingface_hub
+        import huggingface_hub.constants
+        import huggingface_hub.errors
+        import huggingface_hub.utils
     except ImportError as error:
         raise UsageError(
             f"hf: needs huggingface_hub ({error}); install it with: pip install 'allyouneed[hub]'"
@@ -83,6 +87,8 @@ def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str]:
         DataError: the hub cannot be reached, or has no such model.
     """
     try:
+        # Without a connection this fails at once; the list is asked for six times, in 23 seconds.
+        hub.utils.get_session().head(hub.constants.ENDPOINT, timeout=CONNECT_SECONDS)
         return list(hub.list_repo_files(repository, revision=revision))
     except hub.errors.RepositoryNotFoundError as error:
         raise DataError(
