@@ -8,8 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
