@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.documents.cells import read_csv, read_tsv
@@ -105,14 +105,16 @@ def test_what_is_a_name_and_what_is_a_text(data: str, found: list[str]) -> None:
 
 
 signs = st.characters(codec="utf-8", exclude_characters="\0")
+of_cells = st.characters(codec="utf-8", exclude_characters="\0;\t|")  # no other separator
 
 
 @settings(max_examples=300, deadline=None)
 @given(
-    rows=st.lists(st.lists(st.text(signs, max_size=8), min_size=2, max_size=3), max_size=4),
+    rows=st.lists(st.lists(st.text(of_cells, max_size=8), min_size=2, max_size=3), max_size=4),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     said=st.text(signs, min_size=1, max_size=9),
 )
+@example(rows=[["", "|"], ["", "|"], ["", "", "0"]], quoting=csv.QUOTE_MINIMAL, said="0")
 def test_the_table_keeps_its_shape(rows: list[list[str]], quoting: int, said: str) -> None:
     out = io.StringIO()
     csv.writer(out, quoting=quoting).writerows([["id", "first", "second"], *rows])  # type: ignore[arg-type]

@@ -82,10 +82,10 @@ def _notes(names: Sequence[str], keys: Collection[str]) -> list[str]:
 
 
 def _separator(text: str) -> str:
-    """The sign that parts most of the first rows into the same number of cells, two at least; of
-    several such signs the one that stands between words without a space. Else the comma."""
+    """The sign that parts most of the first rows; of several such signs the one that parts most of
+    them into the same number of cells, then the one without spaces after it. Else the comma."""
 
-    def how_well(sign: str) -> tuple[float, float]:
+    def how_well(sign: str) -> tuple[int, int, float]:
         counts: dict[int, int] = {}
         spaced = parted = 0
         for cell in _cells(text, sign):
@@ -97,7 +97,7 @@ def _separator(text: str) -> str:
                 spaced += cell.text[:1].isspace() or (sign == "," and cell.text[:1].isdigit())
         rows = [count for count in counts.values() if count > 1]
         alike = max(map(rows.count, rows), default=0)
-        return alike, -spaced / max(parted, 1)
+        return len(rows), alike, -spaced / max(parted, 1)
 
     return max(_SEPARATORS, key=how_well)
 
