@@ -132,13 +132,19 @@ def test_a_prefix_is_kept(german: Translator) -> None:
 
 
 def test_interventions_act_on_it(german: Translator) -> None:
+    names = [f"decoder.layers.{layer}.cross_attention" for layer in range(2)]
     plain = allyouneed.trace(german, TEXT)
-    with intervene(german, switch_off=["decoder.layers.1.cross_attention"]):
+    with intervene(german, switch_off=names):
         off = trace(german, TEXT)
-        assert off.text == german(TEXT).text
+        assert off.text == german(TEXT, n_best=2).text  # n_best: it searches once
+        again = german(TEXT)
     assert off.text != plain.text
-    assert off.attention("cross", 1).eq(0).all()
+    assert off.attention("cross", 0).eq(0).all()
     assert off.beam_tree != plain.beam_tree
+    note = "this translation repeats 'deshalb'; translate would search again, with a wider beam"
+    assert off.text != again.text
+    assert note in off.notes
+    assert not any("search again" in note for note in plain.notes)
 
 
 def test_long_texts_are_one_piece_with_a_note(copier: Translator) -> None:

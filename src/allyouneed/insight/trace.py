@@ -157,6 +157,7 @@ def trace(
     written = tokenizer.target.decode(best.ids).strip()
     dressed = segment.finished(written, translator.segmenter.dresser(text, prefix.lstrip()))
     notes += _about(translator, segment, ids, best, dressed)
+    notes += _second_search(translator, segment, written, options)
     if dressed != written:
         notes.append("shows the quotes and dashes that the model writes; translate restores others")
     tape, log_p_TV = _forced(model, source_BS, best, lens)
@@ -191,6 +192,19 @@ def _about(
         words = doubtful_words(sure[1], written)
         notes += doubts([SentenceConfidence(segment.text, dressed, sure[0], len(best.ids), words)])
     return notes
+
+
+def _second_search(
+    translator: Translator, segment: Segment, written: str, options: BeamOptions
+) -> list[str]:
+    """A note if the translator would search a second time (`JobSearch`), which a trace does not."""
+    if options.beam == 1 or len(translator.directions) != 1:
+        return []
+    faults = translator.segmenter.lost(segment, written, translator.directions[0])
+    return [
+        f"this translation {fault}; translate would search again, with a wider beam"
+        for fault in faults
+    ]
 
 
 def _ids(translator: Translator, text: str) -> list[int]:
