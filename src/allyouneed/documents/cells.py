@@ -1,11 +1,13 @@
 """Tables as plain text: CSV and TSV."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
-from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.document import Document, Encoded, decoded, spliced
 from allyouneed.documents.messages import message
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
@@ -14,8 +16,8 @@ from allyouneed.translation.markup.passage import has_words
 _SEPARATORS = ",;\t|"
 _LOOKED_AT = 20  # rows from which the separator follows
 _LONGEST_NAME = 40  # characters of a column's name
+_WORDS_OF_A_NAME = 4
 _LONGEST_WORD = 60  # characters; a longer one is data, such as a picture in base 64
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _IDENTIFIER = re.compile(
     r"\w+://\S*|\w*[@_\\]\S*|[A-Z]+[-/]?\d[\w-]*|\w+(?:\.\w+){2,}|[\w/.-]*/[\w/.-]*/[\w/.-]*"
     r"|\S+\.[a-z]\w{1,4}"
@@ -24,7 +26,7 @@ _IDENTIFIER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A cell: its characters begin … end in the file, with quotes if it has some."""
+    """A cell: its characters begin … end in the file, with quotes, and its text without quotes."""
 
     row: int
     column: int
@@ -42,8 +44,8 @@ def read_csv(data: bytes, keys: Collection[str] = ()) -> Document:
     Raises:
         DataError: the file is no text, or no column has one of these names.
     """
-    text = decoded(data).text
-    return _read(data, _separator(text), keys)
+    encoded = decoded(data)
+    return _read(encoded, _separator(encoded.text), keys)
 
 
 def read_tsv(data: bytes, keys: Collection[str] = ()) -> Document:
@@ -52,11 +54,10 @@ def read_tsv(data: bytes, keys: Collection[str] = ()) -> Document:
     Raises:
         DataError: as `read_csv`.
     """
-    return _read(data, "\t", keys)
+    return _read(decoded(data), "\t", keys)
 
 
-def _read(data: bytes, separator: str, keys: Collection[str]) -> Document:
-    encoded = decoded(data)
+def _read(encoded: Encoded, separator: str, keys: Collection[str]) -> Document:
     cells = list(_cells(encoded.text, separator))
     names = _names([cell for cell in cells if cell.row == 0], keys)
     if missing := [key for key in keys if key not in names]:
@@ -66,11 +67,13 @@ def _read(data: bytes, separator: str, keys: Collection[str]) -> Document:
     places: list[tuple[int, int, Part]] = []
     for cell in cells:
         is_wanted = (cell.column in chosen or not keys) and not (names and cell.row == 0)
-        if is_wanted and _is_text(cell.text):
-            raw = encoded.text[cell.begin : cell.end]
-            encode = partial(_written, separator=separator, raw=raw)
-            where = f"row {cell.row + 1}, column {cell.column + 1}"
-            places.append((cell.begin, cell.end, message(cell.text, raw, encode, where)))
+        if not is_wanted or not has_words(cell.text):
+            continue
+        raw = encoded.text[cell.begin : cell.end]
+        encode = partial(_written, separator=separator, raw=raw)
+        passage = message(cell.text, raw, encode, f"row {cell.row + 1}, column {cell.column + 1}")
+        if _is_text(passage.text):
+            places.append((cell.begin, cell.end, passage))
     return encoded.document(spliced(encoded.text, places), _notes(names, keys))
 
 
@@ -82,24 +85,20 @@ def _notes(names: Sequence[str], keys: Collection[str]) -> list[str]:
 
 
 def _separator(text: str) -> str:
-    """The sign that parts most of the first rows; of several such signs the one that parts most of
-    them into the same number of cells, then the one without spaces after it. Else the comma."""
+    """The sign that separates the cells of a CSV file: that which parts most of its first rows. Of
+    several such signs it is the one that parts more rows into the same number of cells; then the
+    one with fewer spaces, and in the case of the comma fewer digits (1,50), behind it."""
 
     def how_well(sign: str) -> tuple[int, int, float]:
-        counts: dict[int, int] = {}
-        spaced = parted = 0
-        for cell in _cells(text, sign):
-            if cell.row == _LOOKED_AT:
-                break
-            counts[cell.row] = cell.column + 1
-            if cell.column:
-                parted += 1
-                spaced += cell.text[:1].isspace() or (sign == "," and cell.text[:1].isdigit())
-        rows = [count for count in counts.values() if count > 1]
-        alike = max(map(rows.count, rows), default=0)
-        return len(rows), alike, -spaced / max(parted, 1)
+        first = list(takewhile(lambda cell: cell.row < _LOOKED_AT, _cells(text, sign)))
+        lengths = Counter(cell.row for cell in first)
+        parted = Counter(length for length in lengths.values() if length > 1)
+        behind = [cell.text[:1] for cell in first if cell.column]
+        unlikely = sum(one.isspace() or (sign == "," and one.isdigit()) for one in behind)
+        alike = max(parted.values(), default=0)
+        return parted.total(), alike, -unlikely / max(len(behind), 1)
 
-    return max(_SEPARATORS, key=how_well)
+    return max(_SEPARATORS, key=how_well)  # the comma, if none parts any row
 
 
 def _cells(text: str, separator: str) -> Iterator[_Cell]:
@@ -122,8 +121,8 @@ def _cells(text: str, separator: str) -> Iterator[_Cell]:
 
 
 def _names(first: Sequence[_Cell], keys: Collection[str]) -> list[str]:
-    """The names of the columns; empty if the first row is a row like the others. A row that holds
-    one of the wanted `keys` names columns, whatever the rest of it looks like."""
+    """The names of the columns, from the first row; no names if that row holds data. A first row
+    with one of the `keys` holds names, whatever its other cells look like."""
     names = [cell.text.strip() for cell in first]
     if any(key in names for key in keys):
         return names
@@ -132,25 +131,24 @@ def _names(first: Sequence[_Cell], keys: Collection[str]) -> list[str]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a cell may name a column: it is empty, or short, without an end mark, no number."""
-    is_short = (
-        len(text) <= _LONGEST_NAME and len(text.split()) <= 4 and text[-1:] not in list(".!,")
-    )
-    return not text or (is_short and has_words(text))
+    """Whether a cell of the first row may be the name of a column: an empty cell may, and so may a
+    short text that is no number and does not end in a stop."""
+    is_short = len(text) <= _LONGEST_NAME and len(text.split()) <= _WORDS_OF_A_NAME
+    return not text or (is_short and has_words(text) and not text.endswith((".", "!", ",")))
 
 
 def _is_text(text: str) -> bool:
-    """Whether a cell has words to translate, and is no formula, address or identifier."""
-    bare = _TAG.sub("", text).strip()
+    """Whether the text of a cell, without its tags, is no formula, address or identifier."""
+    bare = text.strip()
     if not has_words(bare) or bare.startswith("="):
         return False
-    if any(map(str.isspace, bare)):
+    if len(bare.split()) > 1:
         return True
     return len(bare) <= _LONGEST_WORD and not _IDENTIFIER.fullmatch(bare)
 
 
 def _written(text: str, separator: str, raw: str) -> str:
-    """A cell's text; in quotes if the cell had some, or if it needs them now."""
+    """The new text of a cell, in quotes if it needs them or if the old one, `raw`, had some."""
     is_quoted = raw[:1] == raw[-1:] == '"'
     needs_quotes = text[:1] == '"' and raw[:1] != '"'
     if is_quoted or needs_quotes or any(sign in text for sign in (separator, "\n", "\r")):
