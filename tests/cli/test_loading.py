@@ -1,5 +1,6 @@
 """Which bundled model a verb opens."""
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -51,3 +52,14 @@ def test_the_text_tells_its_language(
         f"{folder}.open_model_folder", lambda name: SimpleNamespace(speaks=SPEAKS[name])
     )
     assert models_of_direction(DEFAULT_MODEL, source, target, texts) == (model,)
+
+
+def test_texts_are_read_only_where_several_models_could_translate_them() -> None:
+    def never() -> Iterator[str]:
+        raise AssertionError("read")
+        yield ""
+
+    assert models_of_direction(DEFAULT_MODEL, None, "de", never()) == ("en-de",)
+    assert models_of_direction(DEFAULT_MODEL, "fr", "en", never()) == ("en-es-fr",)
+    with pytest.raises(AssertionError, match="read"):
+        models_of_direction(DEFAULT_MODEL, None, "en", never())

@@ -94,8 +94,22 @@ def test_the_text_says_which_model_translates_into_english(call, folder: Path) -
     done = call("translate", "c.txt", "--to", "c.en.txt")
     assert "the bundled model en-es-fr translates this direction" in done.err
     assert "dog" in Path("c.en.txt").read_text()
-    done = call("translate", "c.txt", "--from", "fr", "--to", "c.de.txt")
+    Path("docs").mkdir()
+    Path("docs/a.bin").write_bytes(b"\0")
+    Path("c.txt").rename("docs/c.txt")
+    assert "en-es-fr" in call("translate", "docs", "--to", "docs-en").err
+    assert "dog" in Path("docs-en/c.txt").read_text()
+    done = call("translate", "docs/c.txt", "--from", "fr", "--to", "c.de.txt")
     assert "Hund" in Path("c.de.txt").read_text()
+
+
+def test_a_name_of_the_sources_too_is_no_target_language(call, folder: Path) -> None:
+    Path("site/en").mkdir(parents=True)
+    Path("site/en/a.txt").write_text("Thank you.\n")
+    done = call("translate", "site/en/a.txt", "--to", "site/en/b.txt")
+    assert Path("site/en/b.txt").read_text() == call("translate", "Thank you.").out
+    done = call("translate", "site/en", "--to", "site/fr")
+    assert "site/fr: translated into French, as the name says" in done.err
 
 
 def test_a_file_of_no_known_format_is_an_error_that_says_so(call, folder: Path) -> None:

@@ -67,8 +67,9 @@ def document_place(
 
 
 def codes_in_names(place: Path) -> list[str]:
-    """The pairs of letters that may be the code of a language, the likeliest first: at the end of
-    the name of a file before its ending, or of a folder; then of the two folders around it."""
+    """Two letters each that may be the code of a language, the likeliest first. They are looked for
+    at the end of a file's name before its ending, or of a folder's name; then at the end of the
+    names of the two folders above."""
     own = place.stem if _has_ending(place.name) else place.name
     names = [own, *(folder.name for folder in list(place.parents)[:2])]
     found = map(_CODE_AT_THE_END.fullmatch, names)
@@ -83,7 +84,8 @@ def matching(pattern: str) -> list[Path]:
 
 
 def _place(name: str) -> Path:
-    """The path of a name; a slash at its end makes it a folder."""
+    """The path that `--to` names. A slash at its end says that it is a folder; it is made here,
+    because a path keeps no such slash."""
     if name.endswith(("/", os.sep)):
         with suppress(OSError):  # a file has this name, which is told later
             Path(name).mkdir(parents=True, exist_ok=True)

@@ -165,14 +165,18 @@ def _tell_similar(run: _Run, memory: TranslationMemory) -> None:
             )
 
 
-def first_texts(files: Sequence[str]) -> list[str]:
-    """Some texts of the first file; none if it is a folder, or cannot be read."""
-    path = Path(files[0])
-    try:
-        document, _ = next(documents_of(path, format_of(path)))
-    except (AllYouNeedError, OSError, StopIteration):
-        return []
-    return [passage.text for passage in document.passages[:SAMPLED]]
+def first_texts(given: Sequence[str], format: str | None) -> Iterator[str]:
+    """Some texts of the first document that has any, for the recognition of their language."""
+    for name in given:
+        for found in matching(name) or [Path(name)]:
+            for path in sorted(found.rglob("*")) if found.is_dir() else [found]:
+                try:
+                    document, _ = next(documents_of(path, format_of(path, format)))
+                except (AllYouNeedError, OSError, StopIteration):
+                    continue  # the translation tells it
+                if document.passages:
+                    yield from (passage.text for passage in document.passages[:SAMPLED])
+                    return
 
 
 def _jobs(given: Sequence[str], target: Path, format: str | None) -> Iterator[tuple[Path, Path]]:

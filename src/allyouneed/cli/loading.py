@@ -1,6 +1,6 @@
 """Opens a model for a verb, and writes notes about it to standard error."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,11 +50,16 @@ def opened(
     return translator
 
 
-def language_of_place(model: str, place: Path) -> str | None:
-    """The language that the name of a translated file or folder says, such as report.fr.docx, if
-    `model` is the default and a bundled model translates into it. A note tells a language that is
-    not the default model's."""
-    codes = codes_in_names(place) if model == DEFAULT_MODEL else []
+def language_of_place(model: str, place: Path, sources: Sequence[str]) -> str | None:
+    """The target language that the name of a translated file or folder says, such as fr of
+    report.fr.docx. None if `model` is not the default, or if no bundled model translates into that
+    language. What the names of the `sources` say, too, is the language of these: docs/en/a.txt
+    beside docs/en/b.txt. A note tells a language that is not the default model's.
+    """
+    if model != DEFAULT_MODEL:
+        return None
+    own = {code for source in sources for code in codes_in_names(Path(source))}
+    codes = [code for code in codes_in_names(place) if code not in own]
     if not codes:
         return None
     from allyouneed.model_folder.folder import bundled_models, open_model_folder
@@ -75,12 +80,12 @@ def language_of_place(model: str, place: Path) -> str | None:
 
 
 def models_of_direction(
-    model: str, source: str | None, target: str | None, texts: Sequence[str] = ()
+    model: str, source: str | None, target: str | None, texts: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The bundled model that translates from `source` into `target`, in place of the default model
     where that one does not; a note names it. Where no model does, two of them that translate into
     English and out of it. In every other case, `model`. Without a `source`, the language of `texts`
-    decides between several models.
+    decides between several models; in other cases `texts` is not read.
 
     Raises:
         UsageError: the default model is asked for, and no bundled model has these languages.
@@ -96,10 +101,11 @@ def models_of_direction(
     def one(source: str | None, target: str | None) -> str | None:
         return next((name for name in names if speaks[name].allows(source, target)), None)
 
-    if source is None and texts:
+    if source is None:
         possible = [way[0] for name in names for way in speaks[name].directions()]
         fitting = dict.fromkeys(code for code in possible if one(code, target))
-        source = likeliest(" ".join(texts), list(fitting), SURE) or None
+        if len(fitting) > 1:
+            source = likeliest(" ".join(texts), list(fitting), SURE) or None
     if found := one(source, target):
         if found != model:
             note(f"the bundled model {found} translates this direction")

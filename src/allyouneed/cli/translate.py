@@ -1,6 +1,6 @@
 """`allyouneed translate`: text as arguments, or lines on standard input."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,14 +77,13 @@ def translate(
     place = document_place(texts, languages.to, results.output, documents.typed)
     protection.check(with_documents=place is not None)
     target = language_asked(languages.to, place)
-    if place is not None and target is None:
-        target = language_of_place(model, place)
-    how["target"] = target
-    named = texts or ()
+    named: Iterable[str] = texts or ()
     if place is not None:
         from allyouneed.cli.documents import first_texts
 
-        named = first_texts(named) if target and not languages.from_ else ()
+        target = target or language_of_place(model, place, texts or ())
+        named = first_texts(texts or (), documents.format)
+    how["target"] = target
     models = models_of_direction(model, languages.from_, target, named)
     opening = partial(
         running.translators, models, languages.from_, target, search.vocabulary_selection
