@@ -243,14 +243,13 @@ assert likes == sorted(likes)  # the model likes each wider search better
 assert lengths == sorted(lengths, reverse=True)  # and each is shorter
 lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.5, 8.0)
 lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
-lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 1.9, 12)
+lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 0.4, 4)
 lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
 
 # %% [markdown]
 # Two effects are mixed here. A beam of 4 repairs mistakes of greedy search, which cannot take back
 # a word, and BLEU rises. Every wider beam finds sentences that are more probable and shorter still,
-# and BLEU falls again, slowly. With a beam of 64, one of the 32 translations is empty: no sentence
-# that the search found is more probable than none.
+# and BLEU falls again, slowly.
 
 
 # %%
@@ -287,10 +286,10 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.1, 0.55)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.15, 0.4)
 
 # %% [markdown]
-# For one in six of these sentences, the empty translation is more probable than the result
+# For about one in five of these sentences, the empty translation is more probable than the result
 # of greedy search. (Stahlberg & Byrne, 2019, searched a good model exactly and found that the empty
 # translation was the most probable one for half of all sentences.) The model was trained to predict
 # next words, not to compare sentences of different lengths.
