@@ -21,13 +21,10 @@ def test_literals_put_into_everyday_sentences(monkeypatch: pytest.MonkeyPatch) -
         pytest.skip("no data folder: set ALLYOUNEED_DATA")
     translator = load("en-de")
     sentences = everyday(root / FILE)
-    plain = []
     for kind in KINDS:
-        asked = list(with_spans(sentences, kind, 60))
+        asked = list(with_spans(sentences, kind, 200))
         assert share(translator, asked, True) >= 0.99, kind
-        plain.append(share(translator, asked, False))
-        assert plain[-1] < share(translator, asked, True), kind
-    assert sum(plain) / len(plain) <= 0.8
+        assert share(translator, asked, False) < 0.95, kind
 
 
 def test_a_span_counts_only_to_the_letter(monkeypatch: pytest.MonkeyPatch) -> None:
