@@ -9,7 +9,7 @@ from allyouneed.files import write_whole
 from allyouneed.model_folder.places import fetched_home
 
 NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
-CONNECT_SECONDS = 20
+CONNECT_SECONDS = 20  # the longest wait for the first answer of a hub
 WEIGHTS = ("model.safetensors", "model.bin")
 WANTED = re.compile(
     r"(model\.safetensors|model\.bin|config\.json|allyouneed\.json|generation_config\.json"
@@ -87,7 +87,7 @@ def _names(hub: ModuleType, repository: str, revision: str | None) -> list[str]:
         DataError: the hub cannot be reached, or has no such model.
     """
     try:
-        # Without a connection this fails at once; the list is asked for six times, in 23 seconds.
+        # Without a connection this request fails at once; that for the list is repeated for 23 s.
         hub.utils.get_session().head(hub.constants.ENDPOINT, timeout=CONNECT_SECONDS)
         return list(hub.list_repo_files(repository, revision=revision))
     except hub.errors.RepositoryNotFoundError as error:
