@@ -8,6 +8,7 @@ from allyouneed.cli.document_place import ENDINGS, document_place
 from allyouneed.documents import pdf
 from allyouneed.documents.formats import BY_ENDING
 from allyouneed.documents.memory import read_tmx
+from allyouneed.text.language_names import name_of
 
 PAGE = "<p>A man <b>rides</b> a bike.</p>\n<p>The dog sleeps.</p>\n"
 
@@ -74,7 +75,8 @@ def test_the_name_of_the_place_says_the_language(
     done = call("translate", "c.txt", "--to", place)
     written = Path(place) / "c.txt" if place.endswith("/") else Path(place)
     assert written.read_text() == call("translate", "--to", language, "Thank you.").out
-    assert ("as the name says" in done.err) == (language != "de")
+    said = f"translated into {name_of(language)}, as the name says"
+    assert (said in done.err) == (language != "de")
     assert ("the name says Polish, but no bundled model" in done.err) == (place == "c.pl.txt")
     assert ": 1 sentence\n" in done.err
 

@@ -70,6 +70,21 @@ def test_the_separator_is_found(sign: str) -> None:
     ]
 
 
+def test_a_cell_keeps_its_quotes() -> None:
+    assert translated('id,text\n1,"dog"\n2,cat\n') == 'id,text\n1,"DOG"\n2,CAT\n'
+
+
+def test_tabs_alone_separate_the_cells_of_tsv() -> None:
+    found = read_tsv(b"id\ttext\n1\tone, two, three\n").passages
+    assert [passage.text for passage in found] == ["one, two, three"]
+
+
+def test_a_wanted_column_makes_names_of_the_first_row() -> None:
+    data = "\ufeffsku,Which of all the colours do you like best?\n1,blue\n".encode()
+    assert len(read_csv(data).passages) == 3
+    assert read_csv(data, ["sku"]).passages == []
+
+
 def test_a_translation_with_a_separator_gets_quotes() -> None:
     document = read_csv(b"id,text\n1,word\n")
     document.passages[0].target = ('one, "two"',)
@@ -95,6 +110,10 @@ def test_a_quote_that_is_not_closed_is_a_sign_of_its_cell() -> None:
             "id,text\n1,<b>Hello</b>\n2,yes/no\n3,5th\n4,and/or\n",
             ["Hello", "yes/no", "5th", "and/or"],
         ),
+        ("rot;1,50;2,50\ngelb;3,20;4,10\n", ["rot", "gelb"]),
+        ("One.;b,c\ntwo;e,f,g\n", ["One.", "b,c", "two", "e,f,g"]),
+        ("one.;a, b;c\ntwo;a, b, c;d\n", ["one.", "a, b", "c", "two", "a, b, c", "d"]),
+        ("id,text\n1,=A1 and B1\n2,=SUM(a)\n3,dog\n", ["dog"]),
         ("id,text\n1,a/b/c\n2,a_b\n3,A-1\n4,x@y.org\n5,shot.png\n6,1.2.x\n", []),
         (f"id,text\n1,{'0' * 50_000} x\n2,{'a' * 50_000}\n", ["0" * 50_000 + " x"]),
     ],
