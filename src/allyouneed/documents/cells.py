@@ -26,7 +26,8 @@ _IDENTIFIER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A cell: its characters begin … end in the file, with quotes, and its text without quotes."""
+    """A cell of a table. In the file it is the characters begin … end, with its quotes; `text` has
+    no quotes around it, and single ones inside."""
 
     row: int
     column: int
@@ -85,9 +86,12 @@ def _notes(names: Sequence[str], keys: Collection[str]) -> list[str]:
 
 
 def _separator(text: str) -> str:
-    """The sign that separates the cells of a CSV file: that which parts most of its first rows. Of
-    several such signs it is the one that parts more rows into the same number of cells; then the
-    one with fewer spaces, and in the case of the comma fewer digits (1,50), behind it."""
+    """The sign that separates the cells of a CSV file.
+
+    It is the sign that parts most of the first rows. Where two signs part as many, the sign that
+    gives more rows the same number of cells is chosen; then the sign with fewer spaces behind it.
+    A digit behind a comma counts as a space, because of numbers such as 1,50.
+    """
 
     def how_well(sign: str) -> tuple[int, int, float]:
         first = list(takewhile(lambda cell: cell.row < _LOOKED_AT, _cells(text, sign)))

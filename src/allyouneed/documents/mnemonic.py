@@ -38,9 +38,10 @@ def without_mnemonic(nodes: Nodes, gtk: bool = False) -> tuple[tuple[Node, ...],
 
 
 def with_mnemonic(nodes: Nodes, mnemonic: Mnemonic | None) -> tuple[Node, ...]:
-    """The nodes of a translation with the mark: before the first word that begins with the letter,
-    else before the letter inside of a word, else before the first word. In a script without small
-    letters "(&O)" stands behind the text, as is usual there."""
+    """The nodes of a translation with the mark put in. The mark stands before the first word that
+    begins with the mnemonic's letter; if no word does, before this letter inside of a word; if no
+    word has it, before the first word. A translation in a script without small letters gets "(&O)"
+    at its end, as is usual there."""
     if mnemonic is None:
         return tuple(nodes)
     letter = mnemonic.letter.lower()

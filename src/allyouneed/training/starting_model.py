@@ -67,8 +67,8 @@ def alignment_heads_of(recipe: PairsRecipe, init: ModelFolder | None) -> Alignme
 
 
 def length_penalty_of(recipe: PairsRecipe, init: ModelFolder | None) -> float | None:
-    """The length penalty that the model folder names: the recipe's, otherwise the one of the model
-    that training starts from."""
+    """The alpha of the length penalty (Wu et al. 2016) for the folder of the trained model: that of
+    the recipe; without one, that of the model that training starts from; else None."""
     own = recipe.validation.length_penalty
     return own if own is not None or init is None else init.length_penalty
 
