@@ -21,6 +21,9 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("mjölk, bröd och salt", "milk and salt", ("sv", "en")),
         ("mleko, chleb, sól i olej", "milk, salt and oil", ("pl", "en")),
         ("Milk, bread and salt", "du lait et du sel", ("en", "fr")),
+        ("Milk, bread and salt", "latte e sale", ("en", "it")),
+        ("latte, pane ed erba", "milk and bread", ("it", "en")),
+        ("leite, pão e sal", "milk and salt", ("pt", "en")),
         ("leche, pan y sal", "milk and salt", ("es", "en")),
     ],
 )
@@ -35,7 +38,7 @@ def test_a_lost_item(source: str, target: str, languages: tuple[str, str]) -> No
         ("We ate, drank and slept.", "Wir aßen und tranken, dann schliefen wir.", EN_DE),
         ("Ich glaube, Tom und Mary sind verliebt.", "I think Tom and Mary are in love.", DE_EN),
         ("Brot, Milch, Salz und Öl", "bread, milk, salt, and oil", DE_EN),
-        ("Brot, Milch, Salz und Öl", "pane, latte", ("de", "it")),
+        ("Brot, Milch, Salz und Öl", "ekmek, süt", ("de", "tr")),
         ("pain, lait, sel et huile", "bread, milk, salt, and oil", ("fr", "en")),
         ("Myślę, że Tom i Mary się kochają.", "I think Tom and Mary are in love.", ("pl", "en")),
         ("Milk, bread and salt", "melk, brood en zout", ("en", "nl")),

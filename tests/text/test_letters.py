@@ -8,6 +8,7 @@ from allyouneed.text.tongues.known import TONGUES
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
 EN_NL, NL_EN, EN_SV, SV_EN = ("en", "nl"), ("nl", "en"), ("en", "sv"), ("sv", "en")
 EN_PL, PL_EN = ("en", "pl"), ("pl", "en")
+EN_IT, IT_EN, EN_PT, PT_EN = ("en", "it"), ("it", "en"), ("en", "pt"), ("pt", "en")
 EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
 
 
@@ -77,6 +78,18 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("Kind regards,", EN_PL, "Z poważaniem"),
         ("Szanowna Pani Świątek,", PL_EN, "Dear Ms. Świątek,"),
         ("Witam wszystkich!", PL_EN, "Hello everyone!"),
+        ("Dear Anna,", EN_IT, "Caro/a Anna,"),
+        ("Dear Mr. Rossi,", EN_IT, "Gentile signor Rossi,"),
+        ("Hi everyone!", EN_IT, "Ciao a tutti!"),
+        ("Love, Anna and Ugo", EN_IT, "Con affetto, Anna e Ugo"),
+        ("Gentile dott.ssa Bianchi,", IT_EN, "Dear Dr. Bianchi,"),
+        ("Ciao Ada ed Enzo,", IT_EN, "Hi Ada and Enzo,"),
+        ("Cordiali saluti", IT_EN, "Kind regards,"),
+        ("Dear Mr. and Mrs. Araújo,", EN_PT, "Prezados Sr. e Sra. Araújo,"),
+        ("Kind regards,", EN_PT, "Atenciosamente,"),
+        ("Prezada Sra. Gonçalves,", PT_EN, "Dear Ms. Gonçalves,"),
+        ("Oi, pessoal!", PT_EN, "Hi everyone!"),
+        ("Um abraço, Inês e João", PT_EN, "Best wishes, Inês and João"),
         ("Pozdrawiam, Łukasz i Żaneta", PL_EN, "Regards, Łukasz and Żaneta"),
     ],
 )
@@ -100,7 +113,7 @@ def test_lines_of_letters(line: str, languages: tuple[str, str], text: str) -> N
         ("Liebe Grüße aus Wien!", DE_EN),
         ("Liebe Anna, das Haus ist leer,", DE_EN),
         ("Liebe Anna,  ", ("de", "fr")),
-        ("Dear Anna,", ("en", "it")),
+        ("Dear Anna,", ("en", "tr")),
         ("Madame Bovary", FR_EN),
         ("Monsieur Dupont est là,", FR_EN),
         ("Merci", FR_EN),
@@ -116,6 +129,11 @@ def test_lines_of_letters(line: str, languages: tuple[str, str], text: str) -> N
         ("Tack", SV_EN),
         ("Dear Anna,", EN_PL),  # a name has another form in an opening: "Droga Anno,"
         ("Droga Anno,", PL_EN),
+        ("Cara Anna, grazie della lettera,", IT_EN),
+        ("Saluti", IT_EN),
+        ("Caro amico di mio padre,", IT_EN),
+        ("Olá mundo", PT_EN),
+        ("Obrigado", PT_EN),
         ("Dziękuję", PL_EN),
         ("", EN_DE),
     ],
@@ -158,6 +176,10 @@ def test_names_sign_a_letter(lines: list[str], last: str | None) -> None:
         (["Groeten,", "Het Team"], NL_EN, None),
         (["Med vänlig hälsning", "Åsa Öberg"], SV_EN, "Åsa Öberg"),
         (["Hälsningar,", "Ditt Team"], SV_EN, None),
+        (["Cordiali saluti", "Ada ed Enzo"], IT_EN, "Ada and Enzo"),
+        (["Cordiali saluti", "Il Team"], IT_EN, None),
+        (["Atenciosamente,", "João e Inês"], PT_EN, "João and Inês"),
+        (["Atenciosamente,", "Sua Equipe"], PT_EN, None),
         (["Z poważaniem", "Łukasz Żak"], PL_EN, "Łukasz Żak"),
         (["Z poważaniem", "Wasz Zespół"], PL_EN, None),
     ],

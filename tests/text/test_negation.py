@@ -58,7 +58,7 @@ def test_no_negation_is_lost(english: str, german: str) -> None:
     assert not negation_lost(english, german, ("en", "de"))
 
 
-@pytest.mark.parametrize("languages", [("en", "it"), ("", ""), ("ru", "de")])
+@pytest.mark.parametrize("languages", [("en", "tr"), ("", ""), ("ru", "de")])
 def test_other_languages_are_not_judged(languages: tuple[str, str]) -> None:
     assert not negation_lost("He can't swim.", "Er kann schwimmen.", languages)
 
@@ -211,3 +211,55 @@ def test_words_that_begin_with_a_negation_may_be_none() -> None:
     assert negation_lost("He did not come.", "Han kom också ofta.", EN_SV)
     assert negation_lost("He did not come.", "Hij kwam onder de brug.", EN_NL)
     assert negation_lost("He did not come.", "Niektórzy przyszli bezpośrednio.", EN_PL)
+
+
+EN_IT, IT_EN, EN_PT, PT_EN = ("en", "it"), ("it", "en"), ("en", "pt"), ("pt", "en")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("He can't swim.", "Sa nuotare.", EN_IT),
+        ("I have no bread and no milk.", "Ho pane e non ho latte.", EN_IT),
+        ("Non ho mai vissuto a Parigi.", "I have lived in Paris.", IT_EN),
+        ("Nessuno è venuto.", "Everybody came.", IT_EN),
+        ("Caffè senza zucchero.", "Coffee with sugar.", IT_EN),
+        ("Vietato fumare", "Smoking", IT_EN),
+        ("NON LO SO", "I KNOW", IT_EN),
+        ("He can't swim.", "Ele sabe nadar.", EN_PT),
+        ("Nobody came.", "Todos vieram.", EN_PT),
+        ("Nunca estive em Paris.", "I have been to Paris.", PT_EN),
+        ("Não tenho dinheiro.", "I have money.", PT_EN),
+        ("Café sem açúcar.", "Coffee with sugar.", PT_EN),
+        ("Não quero ir e não posso.", "I don't want to go and I can.", PT_EN),
+    ],
+)
+def test_a_negation_lost_in_italian_or_portuguese(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert negation_lost(source, target, languages)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        ("It is not possible.", "È impossibile.", EN_IT),
+        ("Nessuno ha mai detto niente.", "Nobody ever said anything.", IT_EN),
+        ("Sei mai stato a Parigi?", "Have you ever been to Paris?", IT_EN),
+        ("È il libro più bello che abbia mai letto.", "It is the best book.", IT_EN),
+        ("Non solo tu, tutti.", "You and everybody.", IT_EN),
+        ("Non ho né fratelli né sorelle.", "I have no brothers or sisters.", IT_EN),
+        ("Bello, no?", "Nice, right?", IT_EN),
+        ("Le promesse non mantenute", "The broken promises", IT_EN),
+        ("It is not possible.", "É impossível.", EN_PT),
+        ("Ele nunca diz nada a ninguém.", "He never says anything.", PT_EN),
+        ("Não só você, todos.", "You and everybody.", PT_EN),
+        ("De nada.", "You're welcome.", PT_EN),
+        ("Bonito, não é?", "Nice, right?", PT_EN),
+        ("Está mais frio do que nunca.", "It is cold.", PT_EN),
+    ],
+)
+def test_no_negation_is_lost_in_italian_or_portuguese(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert not negation_lost(source, target, languages)

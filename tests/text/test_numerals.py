@@ -7,6 +7,7 @@ from allyouneed.text.numerals import numbers_lost
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
 EN_NL, NL_EN, EN_SV, SV_EN = ("en", "nl"), ("nl", "en"), ("en", "sv"), ("sv", "en")
 EN_PL, PL_EN = ("en", "pl"), ("pl", "en")
+EN_IT, IT_EN, EN_PT, PT_EN = ("en", "it"), ("it", "en"), ("en", "pt"), ("pt", "en")
 EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "en")
 
 
@@ -99,11 +100,27 @@ EN_FR, FR_EN, EN_ES, ES_EN = ("en", "fr"), ("fr", "en"), ("en", "es"), ("es", "e
         ("Pociąg odjeżdża o 15:30.", "The train leaves at 3:30 p.m.", PL_EN, []),
         ("Pociąg odjeżdża o 15.30.", "The train leaves.", PL_EN, ["o 15.30"]),
         ("He left at 3 pm.", "Wyszedł o 17.", EN_PL, ["3"]),
+        # Italian and Portuguese
+        ("I have 2 dogs.", "Ho due cani.", EN_IT, []),
+        ("I have 2 dogs.", "Ho dei cani.", EN_IT, ["2"]),
+        ("I have 7 dogs.", "Ho settanta cani.", EN_IT, ["7"]),
+        ("I have 8 dogs.", "Ho ottocento cani.", EN_IT, ["8"]),
+        ("Il 3º piano", "The third floor", IT_EN, []),
+        ("Ci sono 1.500 persone.", "There are 1,500 people.", IT_EN, []),
+        ("He left at 3 pm.", "È partito alle 15.", EN_IT, []),
+        ("I am 30.", "Ho trent'anni.", EN_IT, []),
+        ("I have 2 dogs.", "Tenho dois cachorros.", EN_PT, []),
+        ("I have 2 dogs.", "Tenho cachorros.", EN_PT, ["2"]),
+        ("I have 9 dogs.", "Tenho noventa cachorros.", EN_PT, ["9"]),
+        ("O 2º andar", "The second floor", PT_EN, []),
+        ("São 3 da tarde.", "It's 3 p.m.", PT_EN, []),
+        ("He left at 3 pm.", "Ele saiu às 15h.", EN_PT, []),
+        ("He left at 2:30 p.m.", "Ele saiu às duas e meia.", EN_PT, []),
         # no numbers of their own
         ("Use the A4 paper in room B22.", "Nutzen Sie das Papier.", EN_DE, []),
         ("The meeting is on 03/04/2025 at 3:30.", "Das Treffen ist dann.", EN_DE, []),
         # languages without a list of words
-        ("I have 2 dogs.", "Ho due cani.", ("en", "it"), []),
+        ("I have 2 dogs.", "İki köpeğim var.", ("en", "tr"), []),
         ("I have 2 dogs.", "Hunde", ("", ""), []),
     ],
 )

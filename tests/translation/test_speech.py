@@ -239,6 +239,18 @@ def test_alternatives_are_joined_by_rank() -> None:
             {"Wiem.": "I know.", 'Powiedział: "Nie."': 'He said, "No."'},
             "He said, “I know.”",
         ),
+        (
+            "He said, “I know.”",
+            ("en", "it"),
+            {"I know.": "Lo so.", 'He said, "No."': 'Disse: "No".'},
+            "Disse: «Lo so».",
+        ),
+        (
+            "“Eu sei”, disse ele.",
+            ("pt", "en"),
+            {"Eu sei.": "I know.", '"Não", disse ele.': '"No," he said.'},
+            "“I know,” he said.",
+        ),
     ],
 )
 def test_speech_in_other_languages(
@@ -250,7 +262,7 @@ def test_speech_in_other_languages(
     assert max(n for _, n in found.alignment or ()) < len(text.split())
 
 
-@pytest.mark.parametrize("languages", [("en", "it"), ("", ""), ("it", "de")])
+@pytest.mark.parametrize("languages", [("en", "tr"), ("", ""), ("tr", "de")])
 def test_other_languages_are_read_as_they_are(languages: tuple[str, str]) -> None:
     line = '"No," he said.'
     found, asked = translated(line, {line: "so"}, languages)

@@ -12,9 +12,9 @@ from allyouneed.text.tongues.known import TONGUES
 from allyouneed.text.tongues.tongue import BIG
 
 _PART = rf"(?:(?:von|van|de|del|la) )*{BIG}[\w'’.-]*"
-_ANDS = "|".join(f" {one.letters.and_}" for one in TONGUES.values())
-_NAME = rf"(?P<name>{_PART}(?:(?:{_ANDS}| e)? {_PART}){{0,3}}(?<!\.))"
-_BEFORE_I = re.compile(r" [ye] (?=H?[IÍ])")  # Spanish "and" before the sound of an i
+_STYLES = [one.letters for one in TONGUES.values()]
+_ANDS = "|".join(f" {and_}" for one in _STYLES for and_ in (one.and_, one.other_and) if and_)
+_NAME = rf"(?P<name>{_PART}(?:(?:{_ANDS})? {_PART}){{0,3}}(?<!\.))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,13 @@ def _of_two(bare: str, languages: tuple[str, str]) -> Formula | None:
 
 def _with_and(names: str, languages: tuple[str, str]) -> str:
     """Names with the "and" of the target language between them."""
-    source, target = languages
-    one, other = (f" {TONGUES[code].letters.and_} " for code in languages)
-    given = _BEFORE_I.sub(one, names) if source == "es" else names
-    written = given.replace(one, other)
-    return _BEFORE_I.sub(" e ", written) if target == "es" else written
+    given, wanted = (TONGUES[code].letters for code in languages)
+    if given.other_and:
+        names = re.sub(rf" {given.other_and} (?={given.before})", f" {given.and_} ", names)
+    written = names.replace(f" {given.and_} ", f" {wanted.and_} ")
+    if not wanted.other_and:
+        return written
+    return re.sub(rf" {wanted.and_} (?={wanted.before})", f" {wanted.other_and} ", written)
 
 
 @dataclass(frozen=True, slots=True)

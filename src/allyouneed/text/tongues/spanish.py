@@ -79,7 +79,11 @@ SPANISH = Tongue(
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(
-        and_="y", no_names="Tu|Su|Nuestr[oa]|El|La|Los|Las|Una?", after_opening=":"
+        and_="y",
+        other_and="e",
+        before="H?[IÍ]",
+        no_names="Tu|Su|Nuestr[oa]|El|La|Los|Las|Una?",
+        after_opening=":",
     ),
     speech=SpeechStyle(stand_ins=("No", "Sí", "Tom"), mark_before=":", stop_outside=True),
     names=_NAMES,

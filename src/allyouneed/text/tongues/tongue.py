@@ -63,12 +63,17 @@ class Stops(NamedTuple):
 
 class LetterStyle(NamedTuple):
     """How letters are written (`text.letters`): "and" between names, a pattern of words that begin
-    a line and no name, the mark behind an opening line, and the mark behind a closing line."""
+    a line and no name, the mark behind an opening line, and the mark behind a closing line.
+
+    `other_and` is another "and", for names that begin with the pattern `before`.
+    """
 
     and_: str
     no_names: str
     after_opening: str = ","
     after_closing: str = ","
+    other_and: str = ""
+    before: str = ""
 
 
 class SpeechStyle(NamedTuple):
