@@ -47,6 +47,7 @@ EN_DE = ("en", "de")
         ("Me again, me again.", "Ich wieder, ich wieder.", ()),
         ('They use 5" screws.', "Sie nutzen 5-Zoll-Schrauben.", ()),
         ('They use 5" screws.', "Sie nutzen Schrauben.", (f"{NUMBER} 5",)),
+        ("It cost $2.3 billion.", "Es kostete 2,3 Dollar.", (f"{NUMBER} 2.3 billion",)),
         ("He came a long way from the other side of town.", "他从城市的另一边走了很长的路。", ()),
     ],
 )

@@ -9,6 +9,7 @@ from allyouneed.text.clock import times_lost
 from allyouneed.text.enumeration import items_lost
 from allyouneed.text.negation import negation_lost
 from allyouneed.text.numerals import numbers_lost
+from allyouneed.text.powers import powers_lost
 from allyouneed.text.stutter import stutter
 from allyouneed.translation.lost_marks import marks_lost
 
@@ -31,7 +32,8 @@ def lost(source: str, target: str, languages: tuple[str, str]) -> tuple[str, ...
 
     Both texts are in plain marks. `languages` are the codes of source and target.
     """
-    found = [f"{NUMBER} {one}" for one in numbers_lost(source, target, languages)]
+    numbers = (*numbers_lost(source, target, languages), *powers_lost(source, target, languages))
+    found = [f"{NUMBER} {one}" for one in numbers]
     found += (f"{TIME} {one!r}" for one in times_lost(source, target, languages))
     if (twice := stutter(target)) and not stutter(source):
         found.append(f"{REPEATS} {twice!r}")

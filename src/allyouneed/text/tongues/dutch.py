@@ -45,6 +45,7 @@ _NUMBERS = Numbers(
         r"negen(?!ti)",
     ),
     larger="tien|elf|twaalf|tig|honderd|duizend|miljo|miljard|dozijn|halve?|kwart|eeuw|decenni",
+    powers=("miljoen(?:en)?|mln", "miljard(?:en)?|mld", "biljoen(?:en)?"),
 )
 _CLOCK = Clock(
     hours="[eé][eé]n twee drie vier vijf zes zeven acht negen tien elf twaalf",

@@ -42,6 +42,7 @@ _NUMBERS = Numbers(
         r"nin(?!et)",
     ),
     larger=r"\bten|elev|twel|teen|ty\b|tie[st]|dozen|hundred|thousand|illion|centur|decade|half",
+    powers=("millions?|mn", "billions?|bn|thousand million", "trillions?|tn"),
 )
 _CLOCK = Clock(
     hours="one two three four five six seven eight nine ten eleven twelve",

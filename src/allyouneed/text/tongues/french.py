@@ -52,6 +52,7 @@ _NUMBERS = Numbers(
     ),
     larger=r"\bdix|onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|ante\b|anti|cent|mill|dizain|"
     r"siècle|décenni|demi|quart|trimestr",
+    powers=("millions?", r"(?<!mille )milliards?", "billions?|mille milliards"),
 )
 _CLOCK = Clock(
     hours="une deux trois quatre cinq six sept huit neuf dix onze douze",

@@ -38,6 +38,7 @@ _NUMBERS = Numbers(
         r"neun(?!z)",
     ),
     larger="zehn|elf|zwölf|zig|dreißig|dutzend|hundert|tausend|illi|halb|viertel",
+    powers=("Million(?:en)?|Mio", "Milliarden?|Mrd", "Billion(?:en)?|Bio"),
 )
 _CLOCK = Clock(
     hours="eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",

@@ -47,6 +47,7 @@ _NUMBERS = Numbers(
     ),
     larger=r"\bdieci|decim|undici|dodici|tredici|quattordici|quindici|sedici|dicia|dicio|venti|"
     r"trenta|[ae]nt[aou']|esim|cent|\bmil|decin|secol|decenni|dozzin|mezz|quart|trimestr",
+    powers=("milion[ei]|mln", "miliard[oi]|mld", "bilion[ei]|mila miliardi"),
 )
 _CLOCK = Clock(
     hours="una due tre quattro cinque sei sette otto nove dieci undici dodici",

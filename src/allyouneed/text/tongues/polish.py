@@ -57,6 +57,7 @@ _NUMBERS = Numbers(
     ),
     larger=r"dzies|dziesi|naś|naście|dwudz|\bst[ou]\b|set|ście\b|sta\b|tysi|tys\b|mili|mln|mld|tuzin|pół|"
     r"wiek|stulec|dekad|kwadr|kwart|półtor",
+    powers=(r"milion\w*|mln", r"miliard\w*|mld", r"bilion\w*|bln"),
 )
 _CLOCK = Clock(
     hours=r"pierwsz\w+ drug\w+ trzeci\w* czwart\w+ piąt\w+ szóst\w+ siódm\w+ ósm\w+ dziewiąt\w+"

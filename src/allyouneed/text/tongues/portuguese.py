@@ -47,6 +47,7 @@ _NUMBERS = Numbers(
     ),
     larger=r"\bdez|décim|onze|doze|treze|c?atorze|quinze|vint|vigés|[eai]nta|gésim|cem\b|cent|"
     r"quinhent|\bmil|milh|bilh|dezena|século|década|mei[oa]|quarto|trimestr|dúzia",
+    powers=("(?<!mil )milh(?:ão|ões)", "bi(?:lh(?:ão|ões))?|mil milhões", "tri(?:lh(?:ão|ões))?"),
 )
 _CLOCK = Clock(
     hours="uma duas três quatro cinco seis sete oito nove dez onze doze",

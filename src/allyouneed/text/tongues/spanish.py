@@ -47,6 +47,11 @@ _NUMBERS = Numbers(
     ),
     larger=r"\bdie[zc]|décim|\bonce|doce|trece|catorce|quince|veint|vigés|[eai]nta|gésim|cien|"
     r"quinient|\bmil|millón|millon|decena|siglo|década|medi[oa]|cuarto|trimestr",
+    powers=(
+        "(?<!mil )mill(?:ón|ones)",
+        r"(?:mil|\d[. ]?\d{3}) millones|millardos?",
+        "bill(?:ón|ones)",
+    ),
 )
 _CLOCK = Clock(
     hours="una dos tres cuatro cinco seis siete ocho nueve diez once doce",

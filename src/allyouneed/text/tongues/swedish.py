@@ -45,6 +45,7 @@ _NUMBERS = Numbers(
     ),
     larger=r"tio|elva|elfte|tolv|tolft|tretton|fjorton|femton|sexton|sjutton|arton|nitton|tjug|hundra|"
     r"tusen|miljo|miljard|dussin|halv|kvart|sek[el]|århundrade|årtionde|decenni",
+    powers=("miljon(?:er)?|mn|milj", "miljard(?:er)?|md", "biljon(?:er)?"),
 )
 _CLOCK = Clock(
     hours="ett två tre fyra fem sex sju åtta nio tio elva tolv",

@@ -25,10 +25,12 @@ class Negation(NamedTuple):
 
 class Numbers(NamedTuple):
     """Patterns of what number words contain (`text.numerals`): those for 0 to 9, one pattern each,
-    and those for larger numbers."""
+    and those for larger numbers. `powers` are patterns of whole words for 10^6, 10^9 and 10^12
+    (`text.powers`)."""
 
     ones: tuple[str, ...]
     larger: str
+    powers: tuple[str, str, str]
 
 
 class Clock(NamedTuple):
