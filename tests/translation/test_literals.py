@@ -134,6 +134,17 @@ def test_a_users_expressions_are_protected_too(english: Translator) -> None:
         english(source, ignore_tags=["b"])
 
 
+def test_sums_of_money_are_written_as_in_the_target_language(english: Translator) -> None:
+    text = "They paid $1,200 for the old sofa."
+    found = english(text, alignments=True)
+    words = found.text.split()
+    assert " 1.200 $ " in found.text
+    assert (2, words.index("1.200")) in (found.alignment or ())
+    assert len(found.word_confidences) == len(words)
+    assert "$1,200" in english(text, protect=[r"\$1,2\d+"]).text
+    assert "Milliarden $ " in english("The company was sold for $2.3 billion today.").text
+
+
 def test_alternatives_and_alignments_of_such_texts(english: Translator) -> None:
     source = "Write to a@example.org.\nA man rides a bike.\nType `a b` here."
     found = english(source, n_best=3, alignments=True)

@@ -12,6 +12,7 @@ from allyouneed.text.tongues.tongue import (
     Numbers,
     SpeechStyle,
     Stops,
+    Sums,
     Tongue,
 )
 
@@ -87,6 +88,7 @@ _NAMES = Names(
 DUTCH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
+    sums=Sums(decimal=",", thousands=".", form="SIGN NUMBER"),
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(and_="en", no_names="Uw|Jouw|Je|Jullie|Onze?|Ons|Het|De|Een"),

@@ -11,6 +11,7 @@ from allyouneed.text.tongues.tongue import (
     Numbers,
     SpeechStyle,
     Stops,
+    Sums,
     Tongue,
 )
 
@@ -81,6 +82,7 @@ _NAMES = Names(
 ENGLISH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
+    sums=Sums(decimal=".", thousands=",", form="SIGNNUMBER"),
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(and_="and", no_names="Your|The|Our"),

@@ -11,6 +11,7 @@ from allyouneed.text.tongues.tongue import (
     Numbers,
     SpeechStyle,
     Stops,
+    Sums,
     Tongue,
 )
 
@@ -84,6 +85,7 @@ _NAMES = Names(
 FRENCH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
+    sums=Sums(decimal=",", thousands=" ", form="NUMBER SIGN"),
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(and_="et", no_names="Votre|Ton|Ta|Notre|Le|La|Les|Une?"),

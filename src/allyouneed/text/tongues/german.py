@@ -12,6 +12,7 @@ from allyouneed.text.tongues.tongue import (
     Numbers,
     SpeechStyle,
     Stops,
+    Sums,
     Tongue,
 )
 
@@ -94,6 +95,7 @@ _NAMES = Names(
 GERMAN = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
+    sums=Sums(decimal=",", thousands=".", form="NUMBER SIGN"),
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(

@@ -12,6 +12,7 @@ from allyouneed.text.tongues.tongue import (
     Numbers,
     SpeechStyle,
     Stops,
+    Sums,
     Tongue,
 )
 
@@ -83,6 +84,7 @@ _NAMES = Names(
 ITALIAN = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
+    sums=Sums(decimal=",", thousands=".", form="NUMBER SIGN"),
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(

@@ -12,6 +12,7 @@ from allyouneed.text.tongues.tongue import (
     Numbers,
     SpeechStyle,
     Stops,
+    Sums,
     Tongue,
 )
 
@@ -79,6 +80,7 @@ _NAMES = Names(
 PORTUGUESE = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
+    sums=Sums(decimal=",", thousands=".", form="SIGN NUMBER"),
     clock=_CLOCK,
     stops=_STOPS,
     letters=LetterStyle(and_="e", no_names="Seu|Sua|Noss[oa]|Os?|As?|Uma?"),

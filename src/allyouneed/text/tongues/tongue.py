@@ -33,6 +33,15 @@ class Numbers(NamedTuple):
     powers: tuple[str, str, str]
 
 
+class Sums(NamedTuple):
+    """How sums of money are written (`text.sums`): the marks of decimals and of thousands, and the
+    order of number and sign, as in "NUMBER SIGN"."""
+
+    decimal: str
+    thousands: str
+    form: str
+
+
 class Clock(NamedTuple):
     """Times of the clock (`text.clock`, `text.numerals`).
 
@@ -114,6 +123,7 @@ class Tongue(NamedTuple):
 
     negation: Negation
     numbers: Numbers
+    sums: Sums
     clock: Clock
     stops: Stops
     letters: LetterStyle

@@ -19,13 +19,14 @@ from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
 from allyouneed.text.letters import Formula, letter_formulas
 from allyouneed.text.normaliser import Normaliser
+from allyouneed.text.sums import power_behind, sum_written
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import joined, scored_tokens
 from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
 from allyouneed.translation.markup.emphasis import has_emphasis, nodes_of
 from allyouneed.translation.markup.lost_names import has_name, lost_names, name_patterns
 from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
-from allyouneed.translation.markup.nodes import leaves, plain
+from allyouneed.translation.markup.nodes import Kept, Node, leaves, plain, tidy
 from allyouneed.translation.markup.passage import escaped
 from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.protected import Protection
@@ -141,8 +142,11 @@ class Sifted:
         """Whether the texts have lines that are translated apart from each other."""
         return any(not grows or end for _, end, grows in self.growing_lines())
 
+    def _languages_of(self, text: str) -> tuple[str, str]:
+        return self.request.languages_of(text)
+
     def _source_of(self, text: str) -> str:
-        return self.request.languages_of(text)[0]
+        return self._languages_of(text)[0]
 
     def growing_lines(self) -> Iterator[tuple[str, str, bool]]:
         """Each line, its line end, and whether its translation can be shown while it grows. A line
@@ -251,7 +255,8 @@ class Sifted:
         results = []
         for line, best in zip(lines, found, strict=True):
             first, *others = (
-                self._with_terms(_translation(line, one)) for one in (best, *best.alternatives)
+                self._with_terms(_translation(line, one, protection, self._languages_of(line)))
+                for one in (best, *best.alternatives)
             )
             if self.request.alignments:
                 first = replace(first, alignment=_alignment(best, first.text))
@@ -389,10 +394,14 @@ def _ranked(ways: Sequence[Translation]) -> Translation:
     return replace(ways[0], alternatives=tuple(ways)) if len(ways) > 1 else ways[0]
 
 
-def _translation(source: str, carried: Carried) -> Translation:
+def _translation(
+    source: str, carried: Carried, protection: Protection, languages: tuple[str, str]
+) -> Translation:
     """The translation of a line that was carried as one passage."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
-    text = escaped(placed(carried.nodes, carried.transfer), str)
+    nodes = placed(carried.nodes, carried.transfer)
+    copied = escaped(nodes, str)
+    text = escaped(_with_sums(nodes, protection, languages), str)
     confidence = confidence_of(carried.sentences)
     words = (
         moved(
@@ -409,8 +418,27 @@ def _translation(source: str, carried: Carried) -> Translation:
         notes=carried.notes,
         confidence=confidence,
         sentence_confidences=carried.sentences,
-        word_confidences=() if confidence is None else words_of(words, text),
+        word_confidences=() if confidence is None else moved(words_of(words, copied), copied, text),
     )
+
+
+def _with_sums(
+    nodes: Sequence[Node], protection: Protection, languages: tuple[str, str]
+) -> tuple[Node, ...]:
+    """The nodes of a translation, with its sums of money as the target language writes them. A sum
+    that a user's expression protects stays."""
+    found = [*nodes, ""]
+    for n, node in enumerate(nodes):
+        if not isinstance(node, Kept) or protection.is_of_user(node.text):
+            continue
+        following = found[n + 1]
+        power = power_behind(following, languages[1]) if isinstance(following, str) else ""
+        written = sum_written(node.text, languages, power)
+        if written is not None:
+            found[n] = Kept(written)
+            if isinstance(following, str) and power:
+                found[n + 1] = following.lstrip().removeprefix(power)
+    return tidy(found)
 
 
 def _alignment(carried: Carried, target: str) -> Alignment:
@@ -440,9 +468,15 @@ def _within(words: Sequence[tuple[int, int]], span: tuple[int, int]) -> list[int
 
 
 def _same_words(before: str, after: str) -> dict[int, int]:
-    """The new number of each word of a text into which other words were put."""
+    """The new number of each word of a text into which other words were put, or in which sums were
+    written anew."""
     old, new = before.split(), after.split()
     if old == new:
         return {n: n for n in range(len(old))}
-    blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-    return {block.a + n: block.b + n for block in blocks for n in range(block.size)}
+    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return {
+        n: min(n - begin + new_begin, new_end - 1)
+        for _, begin, end, new_begin, new_end in changes
+        for n in range(begin, end)
+        if new_begin < new_end
+    }

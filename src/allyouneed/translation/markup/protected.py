@@ -22,6 +22,7 @@ SYMBOLS = "©®™℠♩♪♫♬♭♯★☆✓✔✗✘●○■□▪▫◆�
 _IN_DATE = "(?:[yY]{2,4}|[mM]{2,4}|[dD]{2}|[hH]{2}|[sS]{2,3})"
 _OF_DATE = "%[-^0_]?[a-zA-Z]"
 _HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}})*%[-^0_]?[YymBbHMSAI])"
+_SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"  # "12 000,50"
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
@@ -40,8 +41,8 @@ _PATTERNS = (
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)",  # addresses of machines
-    r"(?<![\w.])[$€£¥]\d+(?:[.,]\d+)*(?!\w)",  # sums of money
-    r"(?<![\w.])\d+(?:[.,]\d+)*[ \u00a0\u202f]?[$€£¥](?!\w)",
+    rf"(?<![\w.])[$€£¥](?:{_SPACED}|\d+(?:[.,]\d+)*)(?!\w)",  # sums of money
+    rf"(?<![\w.])(?:{_SPACED}|\d+(?:[.,]\d+)*)[ \u00a0\u202f]?[$€£¥](?!\w)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
     rf"\w+[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
     rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD
@@ -50,7 +51,6 @@ _PATTERNS = (
 AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
 # Numbers of two digits or more: a model may well write "three" for 3, and "22 Uhr" for 10 p.m.
 _HOUR = rf"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?{O_CLOCK}"
-_SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"  # "12 000,50"
 NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})(?:{_SPACED}|\d(?:[.,:/-]?\d)++)(?!\w)"
 TIME = rf"(?<![\w.,:/])(?:[01]?\d|2[0-4])[:.][0-5]\d(?={O_CLOCK})"
 _NUMBERS = {"free": (), "amounts": (AMOUNT,), "all": (AMOUNT, TIME, NUMBER)}
@@ -112,6 +112,10 @@ class Protection:
         every = (*self.patterns, _OTHER_WORDS, *_PATTERNS, *_NUMBERS[numbers])
         self._with_other_letters = re.compile("|".join(f"(?:{one})" for one in every))
         self._scripts = scripts_of(language) if language else ()
+
+    def is_of_user(self, text: str) -> bool:
+        """Whether a regular expression of the user matches in the text."""
+        return any(re.search(one, text) for one in self.patterns)
 
     def is_needed(self, text: str) -> bool:
         """Whether the text, or one of its lines by itself, has a literal."""

@@ -1,0 +1,63 @@
+"""Writes sums of money as another language does: "$1,200.50" is "1.200,50 $" in German.
+
+A German reader takes "$1,200" for little more than a dollar.
+"""
+
+import re
+from functools import cache
+
+from allyouneed.text.tongues.known import TONGUES
+from allyouneed.text.tongues.tongue import Sums
+
+SIGNS = "$€£¥"
+_SPACE = r"[ \u00a0\u202f]"
+_SUM = re.compile(
+    rf"(?P<before>[{SIGNS}]?)(?P<number>\d(?:{_SPACE}?[\d.,])*){_SPACE}?(?P<behind>[{SIGNS}]?)"
+)
+
+
+def sum_written(text: str, languages: tuple[str, str], power: str = "") -> str | None:
+    """A sum of money, such as "$1,200", as the target language writes it.
+
+    `languages` are the codes of source and target. `power` is a word behind the sum, such as
+    "million"; the sign goes around it, too. None if the text is no such sum, if it is not written
+    as the source language writes sums, or if a language is not known.
+    """
+    found = _SUM.fullmatch(text)
+    if not found or bool(found["before"]) == bool(found["behind"]):
+        return None
+    if not TONGUES.keys() >= set(languages):
+        return None
+    given, wanted = (TONGUES[one].sums for one in languages)
+    if not _number(given).fullmatch(found["number"]):
+        return None
+    whole, _, fraction = found["number"].partition(given.decimal)
+    number = re.sub(_thousands(given), wanted.thousands, whole)
+    number += wanted.decimal + fraction if fraction else ""
+    number += f" {power}" if power else ""
+    return wanted.form.replace("NUMBER", number).replace("SIGN", found["before"] + found["behind"])
+
+
+def power_behind(text: str, language: str) -> str:
+    """The word for a million, or for more, at the beginning of the text that follows a number; none
+    is empty."""
+    found = _power(language).match(text) if language in TONGUES else None
+    return found["word"] if found else ""
+
+
+@cache
+def _power(language: str) -> re.Pattern[str]:
+    words = "|".join(TONGUES[language].numbers.powers)
+    return re.compile(rf"{_SPACE}(?P<word>{words})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _number(style: Sums) -> re.Pattern[str]:
+    """The pattern of a number in a language."""
+    whole = rf"\d{{1,3}}(?:{_thousands(style)}\d{{3}})+|\d+"
+    return re.compile(rf"(?:{whole})(?:{re.escape(style.decimal)}\d+)?")
+
+
+def _thousands(style: Sums) -> str:
+    """The pattern of a mark of thousands."""
+    return _SPACE if style.thousands == " " else re.escape(style.thousands)
