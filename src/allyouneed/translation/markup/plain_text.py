@@ -8,27 +8,20 @@ to the model as it is. If the translation of a line or a piece lacks a number or
 translated again with its numbers, amounts and times, or with its names protected.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
-from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
 from allyouneed.text.letters import Formula, letter_formulas
 from allyouneed.text.normaliser import Normaliser
-from allyouneed.text.sums import power_behind, sum_written
-from allyouneed.translation.confidence import confidence_of, moved, words_of
-from allyouneed.translation.joining import joined, scored_tokens
-from allyouneed.translation.markup.carrying import Carried, Carrier, Translate
+from allyouneed.translation.joining import joined
+from allyouneed.translation.markup.carried_line import alignment_of, line_of
+from allyouneed.translation.markup.carrying import Carrier, Translate
 from allyouneed.translation.markup.emphasis import has_emphasis, nodes_of
 from allyouneed.translation.markup.lost_names import has_name, lost_names, name_patterns
 from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
-from allyouneed.translation.markup.nodes import Kept, Node, leaves, plain, tidy
-from allyouneed.translation.markup.passage import escaped
-from allyouneed.translation.markup.placement import placed
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
@@ -37,7 +30,6 @@ from allyouneed.translation.terms.use import uses
 
 ALWAYS = Protection(numbers="free")
 """The default protection: literals, but no numbers."""
-_WORD = re.compile(r"\S+")
 WITH_PREFIX = "where a prefix is given, nothing is protected; check the translation"
 
 
@@ -255,11 +247,11 @@ class Sifted:
         results = []
         for line, best in zip(lines, found, strict=True):
             first, *others = (
-                self._with_terms(_translation(line, one, protection, self._languages_of(line)))
+                self._with_terms(line_of(line, one, protection, self._languages_of(line)))
                 for one in (best, *best.alternatives)
             )
             if self.request.alignments:
-                first = replace(first, alignment=_alignment(best, first.text))
+                first = replace(first, alignment=alignment_of(best, first.text))
             results.append(_ranked([first, *others]))
         return results
 
@@ -392,91 +384,3 @@ def _ranked(ways: Sequence[Translation]) -> Translation:
     """The first of several translations, with all of them as its alternatives; a single translation
     as it is."""
     return replace(ways[0], alternatives=tuple(ways)) if len(ways) > 1 else ways[0]
-
-
-def _translation(
-    source: str, carried: Carried, protection: Protection, languages: tuple[str, str]
-) -> Translation:
-    """The translation of a line that was carried as one passage."""
-    made = [pair.translation for pair in carried.pairs if pair.translation]
-    nodes = placed(carried.nodes, carried.transfer)
-    copied = escaped(nodes, str)
-    text = escaped(_with_sums(nodes, protection, languages), str)
-    confidence = confidence_of(carried.sentences)
-    words = (
-        moved(
-            pair.translation.word_confidences if pair.translation else (),
-            pair.translation.text if pair.translation else "",
-            pair.target,
-        )
-        for pair in carried.pairs
-    )
-    return Translation(
-        source=source,
-        text=text,
-        **scored_tokens(made),
-        notes=carried.notes,
-        confidence=confidence,
-        sentence_confidences=carried.sentences,
-        word_confidences=() if confidence is None else moved(words_of(words, copied), copied, text),
-    )
-
-
-def _with_sums(
-    nodes: Sequence[Node], protection: Protection, languages: tuple[str, str]
-) -> tuple[Node, ...]:
-    """The nodes of a translation, with its sums of money as the target language writes them. A sum
-    that a user's expression protects stays."""
-    found = [*nodes, ""]
-    for n, node in enumerate(nodes):
-        if not isinstance(node, Kept) or protection.is_of_user(node.text):
-            continue
-        following = found[n + 1]
-        power = power_behind(following, languages[1]) if isinstance(following, str) else ""
-        written = sum_written(node.text, languages, power)
-        if written is not None:
-            found[n] = Kept(written)
-            if isinstance(following, str) and power:
-                found[n + 1] = following.lstrip().removeprefix(power)
-    return tidy(found)
-
-
-def _alignment(carried: Carried, target: str) -> Alignment:
-    """The word links of a line and its translation. A copied word is linked to itself, and the
-    other words as in the model's own alignment."""
-    transfer = carried.transfer
-    words = [match.span() for match in _WORD.finditer(plain(carried.nodes))]
-    said = [match.span() for match in _WORD.finditer(transfer.text)]
-    comes_from: dict[int, int] = {}
-    ties = [
-        ((begin, end), (transfer.literals or {})[node])
-        for node, begin, end in leaves(carried.nodes)
-        if not isinstance(node, str) and node in (transfer.literals or {})
-    ]
-    for there, here in [*((link.source, link.target) for link in transfer.links), *ties]:
-        sources, targets = _within(words, there), _within(said, here)
-        for place, n in enumerate(targets):
-            if sources:
-                comes_from[n] = sources[min(place, len(sources) - 1)]
-    final = _same_words(transfer.text, target)
-    return tuple(sorted((s, final[t]) for t, s in comes_from.items() if t in final))
-
-
-def _within(words: Sequence[tuple[int, int]], span: tuple[int, int]) -> list[int]:
-    """The numbers of the words that have a character within a span."""
-    return [n for n, (begin, end) in enumerate(words) if begin < span[1] and span[0] < end]
-
-
-def _same_words(before: str, after: str) -> dict[int, int]:
-    """The new number of each word of a text into which other words were put, or in which sums were
-    written anew."""
-    old, new = before.split(), after.split()
-    if old == new:
-        return {n: n for n in range(len(old))}
-    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return {
-        n: min(n - begin + new_begin, new_end - 1)
-        for _, begin, end, new_begin, new_end in changes
-        for n in range(begin, end)
-        if new_begin < new_end
-    }
