@@ -19,7 +19,8 @@ _LETTER = rf"[^\W{UNSPACED}]"  # of a script whose words are parted by spaces
 _OPENERS = tuple("%$#@&\\")  # with a letter behind, each of these signs begins a literal
 _LETTERS = re.compile(f"{_LETTER}*")
 _NUMBER = re.compile(
-    r"\d[\d.,:/-]*|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n|#"  # or what a program replaces by one
+    r"[$€£¥]?\d(?:[ \u00a0\u202f]?[\d.,:/-])*(?:[ \u00a0\u202f]?[$€£¥])?"  # also a sum of money
+    r"|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n|#"  # or what a program replaces by a number
     r"|(?:[$%#]?\{|%\()(?:count|number|num|n|total|amount|quantity)(?:\}|\)[ds])"
 )
 TRIES = 3
@@ -28,8 +29,9 @@ TRIES = 3
 def words_for(literals: Sequence[str], number: int) -> list[Sequence[str]]:
     """For each literal of a sentence the words that may stand for it in a try, counted from 0.
 
-    A number stands for a number, or for its placeholder, and a name for anything else. Amounts and
-    formulas, which models often copy ("5 kg", "CO2"), are tried as they are first.
+    A number stands for a number, a sum of money or a placeholder of a number, and a name for
+    anything else. Amounts and formulas, which models often copy ("5 kg", "CO2"), are tried as they
+    are first.
     """
     if all(map(_is_copied, literals)):
         return [(AS_IT_IS, NAMES, NUMBERS)[number]] * len(literals)
