@@ -23,6 +23,8 @@ from allyouneed.text.sums import power_behind, sum_written
         ("$850", ("en", "nl"), "$ 850"),
         ("$850", ("en", "pt"), "$ 850"),
         ("¥1000", ("en", "es"), "1000 ¥"),
+        ("$5-10", ("en", "de"), "5-10 $"),
+        ("1.200–1.500 €", ("de", "en"), "€1,200-1,500"),
     ],
 )
 def test_a_sum(text: str, languages: tuple[str, str], written: str) -> None:
@@ -40,6 +42,7 @@ def test_a_sum(text: str, languages: tuple[str, str], written: str) -> None:
         ("1,200", ("en", "de")),
         ("$5€", ("en", "de")),
         ("$5 a month", ("en", "de")),
+        ("$5-", ("en", "de")),
         ("https://example.org/$5", ("en", "de")),
         ("", ("en", "de")),
     ],

@@ -11,13 +11,14 @@ from allyouneed.text.tongues.tongue import Sums
 
 SIGNS = "$€£¥"
 _SPACE = r"[ \u00a0\u202f]"
+_DASH = re.compile("[-–]")
 _SUM = re.compile(
-    rf"(?P<before>[{SIGNS}]?)(?P<number>\d(?:{_SPACE}?[\d.,])*){_SPACE}?(?P<behind>[{SIGNS}]?)"
+    rf"(?P<before>[{SIGNS}]?)(?P<number>\d(?:{_SPACE}?[\d.,–-])*){_SPACE}?(?P<behind>[{SIGNS}]?)"
 )
 
 
 def sum_written(text: str, languages: tuple[str, str], power: str = "") -> str | None:
-    """A sum of money, such as "$1,200", as the target language writes it.
+    """A sum of money, such as "$1,200" or "$5-10", as the target language writes it.
 
     `languages` are the codes of source and target. `power` is a word behind the sum, such as
     "million"; the sign goes around it, too. None if the text is no such sum, if it is not written
@@ -29,13 +30,19 @@ def sum_written(text: str, languages: tuple[str, str], power: str = "") -> str |
     if not TONGUES.keys() >= set(languages):
         return None
     given, wanted = (TONGUES[one].sums for one in languages)
-    if not _number(given).fullmatch(found["number"]):
+    numbers = _DASH.split(found["number"])
+    if not all(map(_number(given).fullmatch, numbers)):
         return None
-    whole, _, fraction = found["number"].partition(given.decimal)
-    number = re.sub(_thousands(given), wanted.thousands, whole)
-    number += wanted.decimal + fraction if fraction else ""
+    number = "-".join(_rewritten(one, given, wanted) for one in numbers)
     number += f" {power}" if power else ""
     return wanted.form.replace("NUMBER", number).replace("SIGN", found["before"] + found["behind"])
+
+
+def _rewritten(number: str, given: Sums, wanted: Sums) -> str:
+    """A number of one language with the marks of another."""
+    whole, _, fraction = number.partition(given.decimal)
+    written = re.sub(_thousands(given), wanted.thousands, whole)
+    return written + wanted.decimal + fraction if fraction else written
 
 
 def power_behind(text: str, language: str) -> str:

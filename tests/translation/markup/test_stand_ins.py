@@ -2,7 +2,7 @@
 
 import pytest
 
-from allyouneed.translation.markup.stand_ins import NAMES, NUMBERS, words_for
+from allyouneed.translation.markup.stand_ins import NAMES, NUMBERS, asked, words_for
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,10 @@ def test_a_name_stands_for_other_literals(literal: str) -> None:
 
 def test_each_literal_of_a_sentence_has_words_of_its_kind() -> None:
     assert words_for(["$5", "{name}"], 0) == [NUMBERS, NAMES]
+
+
+def test_notes_name_the_literal_and_not_its_stand_in() -> None:
+    ask = asked("It cost $2 trillion.", [(8, 10)], [NUMBERS])
+    assert ask.text == "It cost 99 trillion."
+    note = ask.as_typed(["$2"])("the translation of 'It …' lacks the number 99 trillion: check it")
+    assert note == "the translation of 'It …' lacks the number $2 trillion: check it"

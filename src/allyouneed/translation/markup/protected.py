@@ -23,6 +23,8 @@ _IN_DATE = "(?:[yY]{2,4}|[mM]{2,4}|[dD]{2}|[hH]{2}|[sS]{2,3})"
 _OF_DATE = "%[-^0_]?[a-zA-Z]"
 _HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}})*%[-^0_]?[YymBbHMSAI])"
 _SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"  # "12 000,50"
+_NUMERAL = rf"(?:{_SPACED}|\d+(?:[.,]\d+)*)"
+_RANGE = rf"{_NUMERAL}(?:[-–]{_NUMERAL})?"
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
@@ -41,8 +43,8 @@ _PATTERNS = (
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)",  # addresses of machines
-    rf"(?<![\w.])[$€£¥](?:{_SPACED}|\d+(?:[.,]\d+)*)(?!\w)",  # sums of money
-    rf"(?<![\w.])(?:{_SPACED}|\d+(?:[.,]\d+)*)[ \u00a0\u202f]?[$€£¥](?!\w)",
+    rf"(?<![\w.])[$€£¥]{_RANGE}(?:[kKmMB]|[mbt]n)?(?!\w|[.,]\d)",  # sums of money
+    rf"(?<![\w.]){_RANGE}[ \u00a0\u202f]?[$€£¥](?!\w|[.,]\d)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
     rf"\w+[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
     rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD

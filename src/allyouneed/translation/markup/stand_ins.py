@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.capitals import in_capitals
+from allyouneed.translation.lost import NUMBER
 from allyouneed.translation.markup.rewriting import Rewriting
 
 Span = tuple[int, int]
@@ -120,9 +121,10 @@ class Asked:
     def as_typed(self, literals: Sequence[str]) -> Callable[[str], str]:
         """A function that changes a note: each literal as it was typed replaces the word that stood
         for it."""
-        words = {
-            repr(one.word): repr(typed) for one, typed in zip(self.stand_ins, literals, strict=True)
-        }
+        words = {}
+        for one, typed in zip(self.stand_ins, literals, strict=True):
+            words[repr(one.word)] = repr(typed)
+            words[f"{NUMBER} {one.word}"] = f"{NUMBER} {typed}"
 
         def named(note: str) -> str:
             for word, typed in words.items():
