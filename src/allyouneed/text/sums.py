@@ -9,11 +9,12 @@ from functools import cache
 from allyouneed.text.tongues.known import TONGUES
 from allyouneed.text.tongues.tongue import Sums
 
-SIGNS = "$€£¥"
+SIGN = r"(?:(?:US|AU|A|CA|C|NZ|HK|S|R)?\$|[€£¥])"
+"""The pattern of the sign of a currency."""
 _SPACE = r"[ \u00a0\u202f]"
 _DASH = re.compile("[-–]")
 _SUM = re.compile(
-    rf"(?P<before>[{SIGNS}]?)(?P<number>\d(?:{_SPACE}?[\d.,–-])*){_SPACE}?(?P<behind>[{SIGNS}]?)"
+    rf"(?P<before>{SIGN}?){_SPACE}?(?P<number>\d(?:{_SPACE}?[\d.,–-])*){_SPACE}?(?P<behind>{SIGN}?)"
 )
 
 

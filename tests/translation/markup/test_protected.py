@@ -22,6 +22,7 @@ from allyouneed.translation.markup.rewriting import Rewriting
         ("Keep [X5X] and @@PH1@@ and __VAR__.", ["[X5X]", "@@PH1@@", "__VAR__"]),
         ("It weighs 5 kg or 3.5km, at 20 °C, 50%.", ["5 kg", "3.5km", "20 °C", "50%"]),
         ("It costs $10,000, €25, 30 € or 1.50£.", ["$10,000", "€25", "30 €", "1.50£"]),
+        ("Het kost € 850, of US$ 900.", ["€ 850", "US$ 900"]),
         ("From 1 200 € to $5-10, not $5-$10.", ["1 200 €", "$5-10", "$5", "$10"]),
         ("Run `ls -l` now", ["`ls -l`"]),
         ("I like #winter and @anna", ["#winter", "@anna"]),

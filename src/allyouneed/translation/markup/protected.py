@@ -9,6 +9,7 @@ from allyouneed.errors import UsageError
 from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.numerals import O_CLOCK
 from allyouneed.text.scripts import scripts_of
+from allyouneed.text.sums import SIGN
 from allyouneed.translation.markup.nodes import Around, Bound, Kept, Node, Nodes, plain, tidy
 
 UNITS = (
@@ -43,8 +44,8 @@ _PATTERNS = (
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)",  # addresses of machines
-    rf"(?<![\w.])[$€£¥]{_RANGE}(?:[kKmMB]|[mbt]n)?(?!\w|[.,]\d)",  # sums of money
-    rf"(?<![\w.]){_RANGE}[ \u00a0\u202f]?[$€£¥](?!\w|[.,]\d)",
+    rf"(?<![\w.]){SIGN}[ \u00a0\u202f]?{_RANGE}(?:[kKmMB]|[mbt]n)?(?!\w|[.,]\d)",  # sums of money
+    rf"(?<![\w.]){_RANGE}[ \u00a0\u202f]?{SIGN}(?!\w|[.,]\d)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
     rf"\w+[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
     rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD
