@@ -1,6 +1,7 @@
 """What is carried over literally, found in running text."""
 
 import re
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -100,3 +101,15 @@ def test_places_of_rewritten_text(old: str, data: st.DataObject) -> None:
             place = rewriting.new_span(n, n + 1)
             assert rewriting.text[slice(*place)] == sign
             assert rewriting.old_span(*place) == (n, n + 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1,", "$1,", "111 ", "1-1.1-", "1", "+1", "a", "a.b-", "%s", "%a ", "é", "http://", "{", "`"],
+)
+@pytest.mark.parametrize("numbers", ["free", "amounts", "all"])
+def test_long_texts_take_little_time(text: str, numbers: Numbers) -> None:
+    whole = "$ " + text * (40_000 // len(text))
+    began = perf_counter()
+    list(Protection(numbers=numbers).spans(whole))
+    assert perf_counter() - began < 3

@@ -22,19 +22,20 @@ _CONVERSION = r"[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|j|t)?[diouxXeEfFgGcsSp@]"
 SYMBOLS = "©®™℠♩♪♫♬♭♯★☆✓✔✗✘●○■□▪▫◆◇►▶◀◄→←↑↓⇒⇐•|¦"
 _IN_DATE = "(?:[yY]{2,4}|[mM]{2,4}|[dD]{2}|[hH]{2}|[sS]{2,3})"
 _OF_DATE = "%[-^0_]?[a-zA-Z]"
-_HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}})*%[-^0_]?[YymBbHMSAI])"
-_SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"  # "12 000,50"
-_NUMERAL = rf"(?:{_SPACED}|\d+(?:[.,]\d+)*)"
+_HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}}){{0,12}}%[-^0_]?[YymBbHMSAI])"
+# Numbers have bounds, because a search from each of a long row of digits takes quadratic time.
+_SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d{1,9})?"  # "12 000,50"
+_NUMERAL = rf"(?:{_SPACED}|\d{{1,18}}(?:[.,]\d{{1,9}}){{0,6}})"
 _RANGE = rf"{_NUMERAL}(?:[-–]{_NUMERAL})?"
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
     r"\bwww\.[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
-    r"\b[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
+    r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
     r"\{\{[^{}\n]*+\}\}|\{%[^\n%]*+%\}",  # templates
     r"[$#%@]\{[^{}\s]++\}|\$\([\w.]++\)",
     r"%\([\w.]++\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",  # %(name)s
-    rf"{_HAS_DATE}{_OF_DATE}(?:[ ./:,-]{{0,2}}{_OF_DATE})+(?!\w)",  # %d.%m.%Y
+    rf"{_HAS_DATE}{_OF_DATE}(?:[ ./:,-]{{0,2}}{_OF_DATE}){{1,12}}(?!\w)",  # %d.%m.%Y
     rf"%\d+\${_CONVERSION}",  # %1$s
     rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}(?![a-z])",
     r"(?<![\d%])(?<!\d[ \u00a0\u202f])%L?n(?!\w)",  # Qt's number
@@ -47,11 +48,11 @@ _PATTERNS = (
     rf"(?<![\w.]){SIGN}[ \u00a0\u202f]?{_RANGE}(?:[kKmMB]|[mbt]n)?(?!\w|[.,]\d)",  # sums of money
     rf"(?<![\w.]){_RANGE}[ \u00a0\u202f]?{SIGN}(?!\w|[.,]\d)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
-    rf"\w+[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
+    rf"(?<!\w)\w++[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
     rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD
     r"(?<![\w./])(?:[A-Za-z]:\\|\.{0,2}/|~/)[\w.-]+(?:[/\\][\w.-]+)*[\w-]",  # paths
 )
-AMOUNT = rf"(?<![\w.])[-+±]?\d+(?:[.,:]\d+)*[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
+AMOUNT = rf"(?<![\w.])[-+±]?\d{{1,18}}(?:[.,:]\d{{1,9}}){{0,6}}[ \u00a0\u202f]?(?:{UNITS})(?![\w°])"
 # Numbers of two digits or more: a model may well write "three" for 3, and "22 Uhr" for 10 p.m.
 _HOUR = rf"(?:\d|1\d|2[0-4])(?:[:.]\d\d)?{O_CLOCK}"
 NUMBER = rf"(?<![\w.,:/])(?!{_HOUR})(?:{_SPACED}|\d(?:[.,:/-]?\d)++)(?!\w)"
