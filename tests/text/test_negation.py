@@ -1,5 +1,7 @@
 """Whether a translation has lost its negation."""
 
+from time import perf_counter
+
 import pytest
 
 from allyouneed.text.negation import negation_lost
@@ -263,3 +265,12 @@ def test_no_negation_is_lost_in_italian_or_portuguese(
     source: str, target: str, languages: tuple[str, str]
 ) -> None:
     assert not negation_lost(source, target, languages)
+
+
+@pytest.mark.parametrize("language", ["fr", "es", "it", "pl", "pt"])
+@pytest.mark.parametrize("word", ["no ", "ne ", "non ", "nie ", "não ", "más ", "più "])
+def test_long_texts_take_little_time(word: str, language: str) -> None:
+    text = word * (20_000 // len(word))
+    began = perf_counter()
+    negation_lost(text, text, (language, "en"))
+    assert perf_counter() - began < 3

@@ -19,13 +19,13 @@ _WITH_NE = "pas|plus|jamais|rien|personne|aucune?|ni|guère|point|nulle part"
 _NEGATION = Negation(
     # "ne ... jamais rien" and "ne ... ni ... ni" are one negation. "personne" needs its "ne".
     words=rf"(?:\b(?:personne|rien|jamais|nul|(?:pas une?|aucune?)(?: [\w'-]+){{,6}}) n(?:e\b|')"
-    rf"|\bn(?:e\b|')(?:[^,;:.!?]*?\b(?:{_WITH_NE})\b)?(?:(?: de)? (?:{_WITH_NE}|ne)\b)*"
+    rf"|\bn(?:e\b|')(?:[^,;:.!?]{{0,100}}?\b(?:{_WITH_NE})\b)?(?:(?: de)? (?:{_WITH_NE}|ne)\b)*"
     r"|\b(?:pas|rien|aucune?|ni|sans|non|interdite?s?|défense d(?:e |')\w+[eio]r)\b"
     r"|(?<!\w )\bjamais\b)"
-    r"(?:[^;:.!?]*?\bni\b(?: ne\b| aucune?\b)?)*",
+    r"(?:[^;:.!?]{0,100}?\bni\b(?: ne\b| aucune?\b)?)*",
     # "ne ... que", "n'est-ce pas ?", "avant qu'il ne", "pas seulement", "à grands pas"
-    idle=rf"\bn(?:e\b|')(?:(?!\b(?:{_WITH_NE})\b)[^,;.!?])*?\bqu(?:e\b|')"
-    rf"|\bqu(?:e\b|')(?:(?!\b(?:{_WITH_NE})\b)[^,;.!?])*?\bn(?:e\b"
+    idle=rf"\bn(?:e\b|')(?:(?!\b(?:{_WITH_NE})\b)[^,;.!?]){{0,100}}?\bqu(?:e\b|')"
+    rf"|\bqu(?:e\b|')(?:(?!\b(?:{_WITH_NE})\b)[^,;.!?]){{0,100}}?\bn(?:e\b"
     rf"|')(?![^,;.!?]*\b(?:{_WITH_NE})\b)"
     r"|\bn'est-ce pas\b|\bpas (?:seulement|mal\b|à pas|de (?:problème|souci))|\brien qu\b"
     r"|\bn'(?:oubli|arrêt)\w+ pas\b|\bou (?:pas|non)\b|\bsi (?:non|jamais)\b|\bnon(?: plus\b"

@@ -20,13 +20,14 @@ _WITH_NON = "mai|niente|nulla|nessun[oa']?|neanche|nemmeno|neppure|né|affatto"
 _NEGATION = Negation(
     # "non ... mai niente" and "nessuno ... mai" are one negation.
     words=rf"\b(?:non?|senza|{_WITH_NON}|vietat[oaie])(?!\w)"
-    rf"(?:(?:(?!\bnon\b)[^,;:.!?])*?\b(?:{_WITH_NON})(?!\w))*",
+    rf"(?:(?:(?!\bnon\b)[^,;:.!?]){{0,100}}?\b(?:{_WITH_NON})(?!\w))*",
     # "non solo", "no?", "mai?", "il più ... mai", "finché non", "non mantenuto", "non ... che"
     idle=r"\bnon (?:solo|soltanto|solamente|appena|ostante|oltre|in linea|conformità)\b"
     r"|\bnon \w+[aiu]t[oaie]\b|\bnon vedo l'ora\b|\bno\?|\b(?:o|se|uno) no\b"
     r"|\bmai\b(?=[^.!]*\?)|\b(?:finché|a meno che|prima che|di quanto|se|che) non\b|\bniente male\b"
     r"|\bsenza (?:dubbio|altro|problemi)\b|\bdi (?:niente|nulla)\b|\bné\b(?=[^;.!?]*\bné\b)"
-    r"|\bnon\b(?:(?!\bnon\b)[^,;.!?])*?\bche\b|\b(?:come|quanto|che) mai\b|\bpiù\b[^,;.!?]*? mai\b",
+    r"|\bnon\b(?:(?!\bnon\b)[^,;.!?]){0,100}?\bche\b|\b(?:come|quanto|che) mai\b"
+    r"|\bpiù\b[^,;.!?]{0,100}? mai\b",
     half=r"\b(?:in|im|ir|il|dis|mal|anti|s(?:con|pia|for|gra|pro))\w{3,}|\b(?:appena|quasi|poc[oah]\w*|"
     r"pochi|rar\w*|sol[oaie]|soltanto|solamente|manc\w*|neg(?:a|h|o|ò)\w*|rifiut\w*|evit\w*|smett\w*|smess\w*|"
     r"dimentic\w*|ignor\w*|perd\w*|pers[oaie]|tranne|eccetto|salvo|altr\w*|prima|fino|finché|"

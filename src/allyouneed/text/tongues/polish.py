@@ -19,20 +19,20 @@ from allyouneed.text.tongues.tongue import (
 _WITH_NIE = (
     r"nigdy|nikt|nikogo|nikomu|nikim|nic|nicz(?:ego|emu|ym|yj\w*)|nigdzie|żad(?:en|n\w+)|ani"
 )
-_ON = r"(?:(?!\bnie\b)[^,;:.!?])*?\b"  # within a clause, to a word that is no other "nie"
+_ON = r"(?:(?!\bnie\b)[^,;:.!?]){0,100}?\b"  # within a clause, to a word that is no other "nie"
 _NEGATION = Negation(
     # "nikt nigdy nie", "nie ... nikomu" and "nie ... ani ..., ani" are one negation.
     words=rf"\b(?:(?:(?:{_WITH_NIE})\b{_ON})?nie\b(?:{_ON}(?:{_WITH_NIE})\b)*"
     rf"|(?:{_WITH_NIE})\b(?:{_ON}(?:{_WITH_NIE})\b)*"
     r"|bez(?: żadn\w+)?|zabronion\w*|zakazan\w*|wzbronion\w*|zakaz)\b"
-    r"(?:[^;:.!?]*?\bani\b(?: nie\b)?)*",
+    r"(?:[^;:.!?]{0,100}?\bani\b(?: nie\b)?)*",
     # "nie tylko", "czyż nie?", "nie ma za co", "bez względu na", "o mało nie", "jeśli nie"
     idle=r"\bnie (?:tylko|ma (?:za co|sprawy)|(?:później|mniej|więcej|dłużej) niż)\b|, nie\?"
     r"|\b(?:czy|czyż|lub|albo|jeśli|jeżeli|co) nie\b"
     r"|\bnie (?:żyj\w+|śpi|spal?\w*|spiesz\w*|mo(?:że\w*|gę|gą|gl?\w+) się doczekać)\b"
     r"|\b(?:żałuj\w+|szkoda),? że nie\b|\bbez (?:względu|wątpienia|przerwy|ustanku)\b"
     r"|\b(?:o mało|omal)(?: co)? nie\b|\bnic (?:dziwnego|innego)\b|\bani\b(?=[^;.!?]*\bani\b)"
-    r"|\b(?:póki|dopóki|zanim|aż)\b[^,;.!?]*?\bnie\b",
+    r"|\b(?:póki|dopóki|zanim|aż)\b[^,;.!?]{0,100}?\bnie\b",
     half=r"\b(?:nie(?!któ|stet|daw|dług|mal|mie)|bez(?!po|pie|wzg)|anty)\w{3,}|\b(?:brak\w*|ledwo|ledwie|"
     r"rzadk\w*|mał[oy]|niewiel\w*|odm[aó]w\w*|unik\w*|oprócz|poza|tylko|jedynie|dopiero|zapobie\w*|"
     r"zamiast|aż|póki|dopóki|zanim|przed|inaczej|zabr[ao]ni\w*|zakaz\w*|pust\w*|zapomn\w*|zapomin\w*|"

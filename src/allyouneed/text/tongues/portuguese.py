@@ -20,13 +20,13 @@ _WITH_NAO = "nada|ninguém|nunca|jamais|nenhum(?:a|as)?|nenhuns|nem|tampouco"
 _NEGATION = Negation(
     # "não ... nunca nada" and "ninguém ... nada" are one negation.
     words=rf"\b(?:não|sem|{_WITH_NAO}|proibid[oa]s?)\b"
-    rf"(?:(?:(?!\bnão\b)[^,;:.!?])*?\b(?:{_WITH_NAO})\b)*",
+    rf"(?:(?:(?!\bnão\b)[^,;:.!?]){{0,100}}?\b(?:{_WITH_NAO})\b)*",
     # "não só", "não é?", "não cumprido", "sem dúvida", "de nada", "como ninguém", "a não ser"
     idle=r"\bnão (?:só|somente|apenas|obstante)\b|\bnão(?: é| foi)?\?|\b(?:ou|pois) não\b"
     r"|\bnão \w+[aiu]d[oa]s?\b|\ba não ser\b|\b(?:se|até que) não\b|\bnada mal\b|\bde nada\b"
     r"|\bsem (?:acesso|dúvida|dificuldade|parar|querer)\b|\bcomo ninguém\b"
     r"|\b(?:que|como) nunca\b|\bnem\b(?=[^;.!?]*\bnem\b)"
-    r"|\bnão\b(?:(?!\bnão\b)[^,;.!?])*?\b(?:mais que|mais do que|senão)\b",
+    r"|\bnão\b(?:(?!\bnão\b)[^,;.!?]){0,100}?\b(?:mais que|mais do que|senão)\b",
     half=r"\b(?:in|im|ir|il|des(?!de)|mal|anti)\w{3,}|\b(?:apenas|quase|pouc[oa]s?|rar\w*|só|somente|"
     r"sozinh\w*|falt\w*|neg\w*|recus\w*|rejeit\w*|evit\w*|deix\w*|par(?:e|ou|ar)|esquec\w*|ignor\w*|"
     r"perd\w*|perc\w*|exceto|salvo|outr[oa]s?|antes|até|demais|vazi\w*|fals\w*|longe|livre\w*|"

@@ -19,13 +19,13 @@ from allyouneed.text.tongues.tongue import (
 _WITH_NO = "nada|nadie|nunca|jamás|ningun[oa]?|ningún|ni"
 _NEGATION = Negation(
     # "no ... nunca nada" is one negation.
-    words=rf"\b(?:no(?:(?!\bno\b)[^,;:.!?])*?\b(?:{_WITH_NO})|no"
+    words=rf"\b(?:no(?:(?!\bno\b)[^,;:.!?]){{0,100}}?\b(?:{_WITH_NO})|no"
     rf"|sin|tampoco|{_WITH_NO}|prohibid[oa]s?)\b(?: (?:{_WITH_NO})\b)*",
     # "no solo", "¿no?", "nada más llegar", "sin embargo", "de nada", "no ... más que"
     idle=r"\bno (?:s[oó]lo|solamente|obstante)\b|\bno\?|\bnada más\b|\b[oy] no\b"
     r"|\bsin (?:embargo|duda|conexión|procesar)\b|\bde nada\b|\bsi no\b|\bni\b(?=[^;.!?]*\bni\b)"
-    r"|\bque nunca\b|\bmás\b[^,;.!?]*? que\b[^,;.!?]*? nunca\b"
-    r"|\bno\b(?:(?!\bno\b)[^,;.!?])*?\bmás que\b"
+    r"|\bque nunca\b|\bmás\b[^,;.!?]{0,100}? que\b[^,;.!?]{0,100}? nunca\b"
+    r"|\bno\b(?:(?!\bno\b)[^,;.!?]){0,100}?\bmás que\b"
     r"|\bnada (?:muy |bastante )?(?:bien|mal|rápido|mejor|como)\b",
     half=r"\b(?:in|im|ir|il|des(?!pués)|mal|anti)\w{3,}|\b(?:apenas|casi|poc[oa]s?|rar[oa]\w*|"
     r"sol[oa]|sólo|solamente|falt\w*|neg\w*|nieg\w*|rechaz\w*|rehus\w*|evit\w*|dej\w*|olvid\w*|"

@@ -15,7 +15,8 @@ _CASED = (
 )
 _NUMBER = re.compile(NUMBER)
 _AMOUNT = re.compile(
-    rf"(?<![\w.])(?P<number>\d+(?:[.,]\d+)*)[ \u00a0\u202f]?(?P<unit>{_UNITS})(?![\w°])"
+    r"(?<![\w.])(?P<number>\d{1,18}(?:[.,]\d{1,9}){0,6})"  # with bounds: linear time
+    rf"[ \u00a0\u202f]?(?P<unit>{_UNITS})(?![\w°])"
 )
 _TIME = re.compile(TIME)
 _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
