@@ -1,4 +1,4 @@
-"""What `make demo` shows: sentences of six languages through the bundled models, and where a
+"""What `make demo` shows: sentences of eight languages through the bundled models, and where a
 model looked for one of them."""
 
 from rich.console import Console
@@ -31,6 +31,7 @@ BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
 ABROAD = ["Where is the train station?", "I can’t swim.", "Click the Save button."]
 HOME = {  # of each model of several languages, a sentence of each language but English
     "en-es-fr": {"fr": "Je voudrais une tasse de café.", "es": "Mi hermana vive en Madrid."},
+    "en-it-pt": {"it": "Quanto tempo ci vuole?", "pt": "Minha irmã mora em Lisboa."},
     "en-nl-sv": {"nl": "Het raam is kapot.", "sv": "Han frågade mig varför jag var sen."},
 }
 PICTURED = "I am looking for a place to eat."

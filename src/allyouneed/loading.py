@@ -23,7 +23,7 @@ Kind = TypeVar("Kind", "Translator", "EncoderModel")
 
 @overload
 def load(
-    name_or_folder: Literal["en-de", "de-en", "en-es-fr", "en-nl-sv"],
+    name_or_folder: Literal["en-de", "de-en", "en-es-fr", "en-it-pt", "en-nl-sv"],
     engine: str = "auto",
     device: str | None = None,
     threads: int | None = None,

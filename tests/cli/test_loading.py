@@ -19,6 +19,7 @@ SPEAKS = {
     "de-en": Languages.of_pair("de", "en"),
     "en-de": Languages.of_pair("en", "de"),
     "en-es-fr": hub("es", "fr"),
+    "en-it-pt": hub("it", "pt"),
     "en-nl-sv": hub("nl", "sv"),
 }
 
@@ -29,6 +30,9 @@ SPEAKS = {
         (None, "en", ["Où est la gare ?"], "en-es-fr"),
         (None, "en", ["¿Dónde está la estación?"], "en-es-fr"),
         (None, "en", ["Wo ist der Bahnhof?"], "de-en"),
+        (None, "en", ["Dov'è la stazione?"], "en-it-pt"),
+        (None, "en", ["Onde fica a estação?"], "en-it-pt"),
+        (None, "pt", ["Where is the station?"], "en-it-pt"),
         (None, "en", ["Waar is het station?"], "en-nl-sv"),
         (None, "en", ["Var ligger stationen?"], "en-nl-sv"),
         (None, "sv", ["Where is the station?"], "en-nl-sv"),

@@ -22,7 +22,7 @@ def test_what_is_given_counts_more_than_the_file(file: Path) -> None:
 
 def test_without_a_word_all_bundled_models_are_served_on_loopback() -> None:
     settings = resolve({}, None)
-    assert settings.model == ["de-en", "en-de", "en-es-fr", "en-nl-sv"]
+    assert settings.model == ["de-en", "en-de", "en-es-fr", "en-it-pt", "en-nl-sv"]
     assert (settings.host, settings.port, settings.loopback) == ("127.0.0.1", 5000, True)
 
 
