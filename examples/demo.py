@@ -31,7 +31,10 @@ BACK = ["Ich habe gestern ein Buch gelesen.", "Das Wetter ist heute schön."]
 ABROAD = ["Where is the train station?", "I can’t swim.", "Click the Save button."]
 HOME = {  # of each model of several languages, a sentence of each language but English
     "en-es-fr": {"fr": "Je voudrais une tasse de café.", "es": "Mi hermana vive en Madrid."},
-    "en-it-pt": {"it": "Quanto tempo ci vuole?", "pt": "Minha irmã mora em Lisboa."},
+    "en-it-pt": {
+        "it": "Vorrei prenotare un tavolo per quattro persone.",
+        "pt": "Minha irmã mora em Lisboa.",
+    },
     "en-nl-sv": {"nl": "Het raam is kapot.", "sv": "Han frågade mig varför jag var sen."},
 }
 PICTURED = "I am looking for a place to eat."
