@@ -120,7 +120,7 @@ def test_over_standard_input_and_output() -> None:
     assert languages.structured_content["result"][0] == {
         "code": "de",
         "name": "German",
-        "targets": ["en", "es", "fr", "nl", "sv"],
+        "targets": ["en", "es", "fr", "it", "nl", "pt", "sv"],
     }
     assert translated.structured_content["translation"] == "Guten Morgen."
     assert translated.structured_content["source"] == "en"

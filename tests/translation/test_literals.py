@@ -110,7 +110,7 @@ def test_texts_with_nothing_to_protect_take_the_same_path(english: Translator) -
 
 
 def test_protection_can_be_switched_off(english: Translator) -> None:
-    source = "Call me at 555-0199, or open C:\\Users\\Tom\\letter.txt."
+    source = "Mail {name} at anna_b@mail.example.com, or open C:\\Users\\Tom\\letter.txt."
     off = english(source, protect=False)
     assert "C:\\Users\\Tom\\letter.txt" in english(source).text
     assert "C:\\Users\\Tom\\letter.txt" not in off.text
