@@ -243,18 +243,19 @@ assert likes == sorted(likes)  # the model likes each wider search better
 assert lengths[1:] == sorted(lengths[1:], reverse=True)  # and shorter, from a beam of 4 on
 lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.5, 8.0)
 lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
-lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 0.4, 4)
+lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], -4, 4)
 lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
 
 # %% [markdown]
 # Two effects are mixed here. A beam of 4 repairs mistakes of greedy search, which cannot take back
-# a word, and BLEU rises. Every wider beam finds sentences that are more probable and shorter still,
-# and BLEU falls again, slowly.
+# a word; on so few sentences, BLEU may rise or fall by it. The widest beam finds sentences that are
+# more probable and shorter still, and BLEU falls.
 
 
 # %%
 example = sources.index(
-    "Our neighbours have sold their house and are going to move to a small town near the sea."
+    "He says that he has never been to Paris, but he speaks French as if he had lived there for "
+    "years."
 )
 for beam, (found, *_) in zip(beams, rows, strict=True):
     one = found[example]
@@ -262,18 +263,16 @@ for beam, (found, *_) in zip(beams, rows, strict=True):
 first, last = rows[0][0][example], rows[-1][0][example]
 assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
-assert "Meer" in first.text
-assert "Meer" not in last.text
 
 # %% [markdown]
-# *Our neighbours have sold their house and are going to move to a small town near the sea.* The
-# wide beam has found a more probable translation, which leaves out a part: near the sea. Each word
-# costs probability, and leaving something out costs probability only once. Greedy search and a beam
-# of 4 do not find this translation, since at some step its beginning is not among the one or four
-# most probable. A narrow beam therefore does not only save time: it also avoids
-# probable but incomplete translations.
+# *He says that he has never been to Paris, but he speaks French as if he had lived there for
+# years.* A wider beam leaves words out, and the widest one finds that nothing at all is the most
+# probable translation. Each word costs probability, and the end costs it only once. Narrow beams do
+# not find this translation, since at the first step the end is not among their most probable
+# tokens. A narrow beam therefore does not only save time: it also avoids probable but incomplete
+# translations.
 #
-# How far does that go? To the end: score the *empty* translation.
+# How far does that go? Score the *empty* translation of every sentence.
 
 # %%
 empty = translator.score(sources, [""] * len(sources))
@@ -325,7 +324,7 @@ plots[0].legend(frameon=False)
 lesson.show(
     figure,
     "beams",
-    "Without a penalty length falls as log P rises, and BLEU from 4 on; with one, length stays",
+    "Without a penalty length falls as log P rises, and BLEU at the end; with one, length stays",
 )
 
 print("beam    log P  length   BLEU   ranked by log P / length")
@@ -346,9 +345,9 @@ lesson.show(
 )
 
 # %% [markdown]
-# With this ranking, a wide beam no longer shortens translations, but it does not help either. On
-# these sentences a beam of 4 gains about two BLEU over greedy search, and wider beams gain no more.
-# (32 sentences are few; on large test sets the gain is often about one.) The paper uses 4.
+# With this ranking, a wide beam no longer shortens translations. On these sentences the widest beam
+# gains about two BLEU over greedy search, and a beam of 4 gains nothing. (32 sentences are few; on
+# large test sets a beam of 4 often gains about one, and wider beams no more.) The paper uses 4.
 #
 # ### Exercise 3: ranking
 #
