@@ -13,6 +13,7 @@ import argparse
 import gzip
 import random
 import re
+import string
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from allyouneed.translation.translator import Translator
 
 FILE = Path("tatoeba", "valid.en-de.tsv.gz")
 KINDS = ("URL", "e-mail", "placeholder", "number")
+LETTERS = string.ascii_letters + string.digits  # of which sites make their names of pages
 PLACEHOLDERS = ("{name}", "%s", "${x}", "{count}", "%1$s", "{{ value }}", "%(user)s", "%d")
 
 
@@ -56,8 +58,9 @@ def with_spans(
     """Sentences with a span of this kind put in before one of their words, and the span."""
     rng = random.Random(f"{kind} {seed}")
     for n, sentence in enumerate(rng.sample(sentences, min(count, len(sentences)))):
+        page = "".join(rng.choices(LETTERS, k=11))
         span = {
-            "URL": f"https://www.example.org/{n}/page?id=a{n}&l=en",
+            "URL": f"https://www.example.org/{n}/watch?v={page}&l=en",
             "e-mail": f"user.{n}@mail{n % 7}.example.com",
             "placeholder": rng.choice(PLACEHOLDERS),
             "number": str(rng.randint(10, 10 ** rng.randint(2, 5) - 1)),
