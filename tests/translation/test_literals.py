@@ -4,6 +4,7 @@ were typed."""
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -280,6 +281,14 @@ def test_amounts_and_times_that_a_translation_lacks(
 @given(st.text(alphabet="{}%$s#@/a1 .:[]`&;\n\\_w", max_size=40))
 def test_the_quick_test_misses_nothing(text: str) -> None:
     assert ALWAYS.is_needed(text) == bool([*Protection(numbers="free").spans(text)])
+
+
+@pytest.mark.parametrize("text", ["1,", "1.1 ", "12 000 "])
+def test_numbers_of_long_texts_take_little_time(text: str) -> None:
+    whole = text * (40_000 // len(text))
+    began = perf_counter()
+    lost_numbers(whole, "")
+    assert perf_counter() - began < 3
 
 
 def test_what_protect_means() -> None:

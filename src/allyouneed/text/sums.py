@@ -11,10 +11,11 @@ from allyouneed.text.tongues.tongue import Sums
 
 SIGN = r"(?:(?:US|AU|A|CA|C|NZ|HK|S|R)?\$|[€£¥])"
 """The pattern of the sign of a currency."""
-_SPACE = r"[ \u00a0\u202f]"
+SPACE = r"[ \u00a0\u202f]"
+"""The pattern of a space within a sum."""
 _DASH = re.compile("[-–]")
 _SUM = re.compile(
-    rf"(?P<before>{SIGN}?){_SPACE}?(?P<number>\d(?:{_SPACE}?[\d.,–-])*){_SPACE}?(?P<behind>{SIGN}?)"
+    rf"(?P<before>{SIGN}?){SPACE}?(?P<number>\d(?:{SPACE}?[\d.,–-])*){SPACE}?(?P<behind>{SIGN}?)"
 )
 
 
@@ -47,8 +48,8 @@ def _rewritten(number: str, given: Sums, wanted: Sums) -> str:
 
 
 def power_behind(text: str, language: str) -> str:
-    """The word for a million, or for more, at the beginning of the text that follows a number; none
-    is empty."""
+    """The word for a million or more, such as "billion", with which a text behind a number begins;
+    an empty string if it begins with another word."""
     found = _power(language).match(text) if language in TONGUES else None
     return found["word"] if found else ""
 
@@ -56,7 +57,7 @@ def power_behind(text: str, language: str) -> str:
 @cache
 def _power(language: str) -> re.Pattern[str]:
     words = "|".join(TONGUES[language].numbers.powers)
-    return re.compile(rf"{_SPACE}(?P<word>{words})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"{SPACE}(?P<word>{words})(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -68,4 +69,4 @@ def _number(style: Sums) -> re.Pattern[str]:
 
 def _thousands(style: Sums) -> str:
     """The pattern of a mark of thousands."""
-    return _SPACE if style.thousands == " " else re.escape(style.thousands)
+    return SPACE if style.thousands == " " else re.escape(style.thousands)

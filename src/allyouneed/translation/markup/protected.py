@@ -9,7 +9,7 @@ from allyouneed.errors import UsageError
 from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.numerals import O_CLOCK
 from allyouneed.text.scripts import scripts_of
-from allyouneed.text.sums import SIGN
+from allyouneed.text.sums import SIGN, SPACE
 from allyouneed.translation.markup.nodes import Around, Bound, Kept, Node, Nodes, plain, tidy
 
 UNITS = (
@@ -23,7 +23,7 @@ SYMBOLS = "©®™℠♩♪♫♬♭♯★☆✓✔✗✘●○■□▪▫◆�
 _IN_DATE = "(?:[yY]{2,4}|[mM]{2,4}|[dD]{2}|[hH]{2}|[sS]{2,3})"
 _OF_DATE = "%[-^0_]?[a-zA-Z]"
 _HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}}){{0,12}}%[-^0_]?[YymBbHMSAI])"
-# Numbers have bounds, because a search from each of a long row of digits takes quadratic time.
+# The digits of a number are bounded: else a long row of digits takes quadratic time.
 _SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d{1,9})?"  # "12 000,50"
 _NUMERAL = rf"(?:{_SPACED}|\d{{1,18}}(?:[.,]\d{{1,9}}){{0,6}})"
 _RANGE = rf"{_NUMERAL}(?:[-–]{_NUMERAL})?"
@@ -45,8 +45,8 @@ _PATTERNS = (
     r"\[[A-Z][A-Z0-9_]*\d[A-Z0-9_]*\]|@@\w+@@|\b__\w+__\b|\$[A-Z_][A-Z0-9_]+\b|\$[a-z_]+\$",
     r"\\[nrt]|&#?\w{1,32};",
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)",  # addresses of machines
-    rf"(?<![\w.]){SIGN}[ \u00a0\u202f]?{_RANGE}(?:[kKmMB]|[mbt]n)?(?!\w|[.,]\d)",  # sums of money
-    rf"(?<![\w.]){_RANGE}[ \u00a0\u202f]?{SIGN}(?!\w|[.,]\d)",
+    rf"(?<![\w.]){SIGN}{SPACE}?{_RANGE}(?:[kKmMB]|[mbt]n)?(?!\w|[.,]\d)",  # sums of money
+    rf"(?<![\w.]){_RANGE}{SPACE}?{SIGN}(?!\w|[.,]\d)",
     r"(?<![\w/])[#@][^\W\d]\w*",  # hashtags and mentions
     rf"(?<!\w)\w++[®™℠]|[{re.escape(SYMBOLS)}]+",  # trademarks, and signs that few models write
     rf"(?<!\w){_IN_DATE}(?:[-/.:T]{_IN_DATE})+Z?(?!\w)",  # YYYY-MM-DD

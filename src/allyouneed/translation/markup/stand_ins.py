@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.capitals import in_capitals
-from allyouneed.text.sums import SIGN
+from allyouneed.text.sums import SIGN, SPACE
 from allyouneed.translation.lost import NUMBER
 from allyouneed.translation.markup.rewriting import Rewriting
 
@@ -20,9 +20,8 @@ AS_IT_IS: tuple[str, ...] = ()
 _LETTER = rf"[^\W{UNSPACED}]"  # of a script whose words are parted by spaces
 _OPENERS = tuple("%$#@&\\")  # with a letter behind, each of these signs begins a literal
 _LETTERS = re.compile(f"{_LETTER}*")
-_SPACE = r"[ \u00a0\u202f]"
 _NUMBER = re.compile(
-    rf"(?:{SIGN}{_SPACE}?)?\d(?:{_SPACE}?[\d.,:/-])*(?:{_SPACE}?{SIGN})?"  # also a sum of money
+    rf"(?:{SIGN}{SPACE}?)?\d(?:{SPACE}?[\d.,:/-])*(?:{SPACE}?{SIGN})?"  # also a sum of money
     r"|%(?:\d+\$)?[-+0-9]*l{0,2}[dinu]|%L?n|#"  # or what a program replaces by a number
     r"|(?:[$%#]?\{|%\()(?:count|number|num|n|total|amount|quantity)(?:\}|\)[ds])"
 )
