@@ -7,6 +7,8 @@ import pytest
 
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.model_folder.confidence import TEXT, Calibration
+from allyouneed.translation.confidence import MOST_WITH_FAULT
 from allyouneed.translation.job_search import NEAR, WIDER
 from allyouneed.translation.lost import (
     CLAUSE,
@@ -109,6 +111,23 @@ def test_what_cannot_be_mended_is_told(careless: tuple[Translator, list[Any]]) -
     assert "(" not in found.text
     assert any(MARKS in note for note in found.notes)
     assert len(asked) == 1  # greedy search asks for one hypothesis
+
+
+def test_little_confidence_in_a_translation_with_a_fault(
+    careless: tuple[Translator, list[Any]],
+) -> None:
+    translator, _ = careless
+    sure = Calibration(threshold=50, text=(5.0, *(0.0,) * len(TEXT)), word=(5.0, 0.0, 0.0, 0.0))
+    rules = TextRules(normaliser="plain-marks", calibration=sure)
+    sure_translator = Translator(
+        translator.engine, translator.tokenizer, lambda: translator.model, rules
+    )
+    right, wrong = sure_translator(["The dog sleeps.", "A man (a dog) sleeps."], beam=1)
+    assert right.confidence is not None
+    assert right.confidence > 0.99
+    assert wrong.confidence == MOST_WITH_FAULT
+    [note] = wrong.notes  # the fault; little confidence has no note beside it
+    assert MARKS in note
 
 
 def test_an_improbable_hypothesis_mends_nothing(

@@ -11,6 +11,7 @@ from allyouneed.decoding.options import BeamOptions
 from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.confidence import (
+    MOST_WITH_FAULT,
     SentenceConfidence,
     confidence_of,
     doubtful_words,
@@ -127,8 +128,9 @@ def _one_way(
             one, hypothesis = next(waiting)
             written = one.text(hypothesis, tokenizer, given)
             text = segment.finished(written, dresser)
+            lost = one.faults if hypothesis is one.hypotheses[0] else ()
+            faults += ((segment.text, fault) for fault in lost)
             if hypothesis is one.hypotheses[0]:
-                faults += ((segment.text, fault) for fault in one.faults)
                 inside = max(text.find(written), 0)
                 places = begin + len(segment.before), length + len(segment.before) + inside
                 links += _moved(one.alignment.characters if one.alignment else (), *places)
@@ -138,7 +140,10 @@ def _one_way(
             if sure is not None:
                 count = len(hypothesis.ids) - given
                 doubtful = doubtful_words(sure[1], written)
-                sentences.append(SentenceConfidence(segment.text, text, sure[0], count, doubtful))
+                whole = (
+                    min(sure[0], MOST_WITH_FAULT) if lost or told(segment.text, text) else sure[0]
+                )
+                sentences.append(SentenceConfidence(segment.text, text, whole, count, doubtful))
                 words.append(spread(sure[1], written, text))
         texts += (segment.before, text, segment.after)
         for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
