@@ -96,6 +96,28 @@ def test_a_quote_that_is_not_closed_is_a_sign_of_its_cell() -> None:
     assert translated('id,text\n1,"open\n2,done\n') == 'id,text\n1,"OPEN\n2,DONE\n'
 
 
+def test_spaces_around_a_cell_in_quotes_stay() -> None:
+    assert translated('id, text\n1, "a, b" , c\n') == 'id, text\n1, "A, B" , C\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "texts", "said", "written"),
+    [
+        (r'"say \"hi\", or go"', ['say "hi", or go'], '"a" \\', r'"\"a\" \\"'),
+        (r'"C:\" is a folder', [r'"C:\" is a folder'], "no", "no"),
+        ('"the folder C:\\","a ""b"" c"', ["the folder C:\\", 'a "b" c'], 'x "', '"x """'),
+    ],
+    ids=["backslashes", "a bare cell", "doubled quotes"],
+)
+def test_how_quotes_inside_a_cell_are_written(
+    data: str, texts: list[str], said: str, written: str
+) -> None:
+    document = read_csv(f"id,text,text\n1,{data}\n".encode())
+    assert [one.text for one in document.passages] == texts
+    document.passages[0].target = (said,)
+    assert f"\n1,{written}" in document.written().decode()
+
+
 @pytest.mark.parametrize(
     ("data", "found"),
     [

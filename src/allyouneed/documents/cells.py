@@ -36,17 +36,39 @@ class _Cell:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a table is written: the sign between its cells, and how a quote inside a cell in quotes
+    is written, doubled (`""`, as spreadsheets do) or with a backslash (as some databases do)."""
+
+    separator: str
+    has_backslashes: bool = False
+
+    def bare(self, quoted: str) -> str:
+        """The text of a cell in quotes."""
+        if self.has_backslashes:
+            return re.sub(r'\\(["\\])|""', lambda found: found[1] or '"', quoted[1:-1])
+        return quoted[1:-1].replace('""', '"')
+
+    def quoted(self, text: str) -> str:
+        """The text as a cell in quotes."""
+        if self.has_backslashes:
+            return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+        return '"' + text.replace('"', '""') + '"'
+
+
 def read_csv(data: bytes, keys: Collection[str] = ()) -> Document:
     """The document of a CSV file: its cells with words, or those of the columns `keys`.
 
-    The first rows tell whether a comma, a semicolon, a tab or a bar stands between cells. The first
-    row stays as it is if it names the columns. Formulas, addresses and identifiers stay, too.
+    The first rows tell whether a comma, a semicolon, a tab or a bar stands between cells. Spaces
+    may stand around a cell in quotes, and backslashes before the quotes inside it. The first row
+    stays as it is if it names the columns. Formulas, addresses and identifiers stay, too.
 
     Raises:
         DataError: the file is no text, or no column has one of these names.
     """
     encoded = decoded(data)
-    return _read(encoded, _separator(encoded.text), keys)
+    return _read(encoded, _form(encoded.text, _separator(encoded.text)), keys)
 
 
 def read_tsv(data: bytes, keys: Collection[str] = ()) -> Document:
@@ -55,11 +77,12 @@ def read_tsv(data: bytes, keys: Collection[str] = ()) -> Document:
     Raises:
         DataError: as `read_csv`.
     """
-    return _read(decoded(data), "\t", keys)
+    encoded = decoded(data)
+    return _read(encoded, _form(encoded.text, "\t"), keys)
 
 
-def _read(encoded: Encoded, separator: str, keys: Collection[str]) -> Document:
-    cells = list(_cells(encoded.text, separator))
+def _read(encoded: Encoded, form: _Form, keys: Collection[str]) -> Document:
+    cells = list(_cells(encoded.text, form))
     names = _names([cell for cell in cells if cell.row == 0], keys)
     if missing := [key for key in keys if key not in names]:
         said = f"the columns are {', '.join(names)}" if names else "its first row names no columns"
@@ -71,7 +94,7 @@ def _read(encoded: Encoded, separator: str, keys: Collection[str]) -> Document:
         if not is_wanted or not has_words(cell.text):
             continue
         raw = encoded.text[cell.begin : cell.end]
-        encode = partial(_written, separator=separator, raw=raw)
+        encode = partial(_written, form=form, raw=raw)
         passage = message(cell.text, raw, encode, f"row {cell.row + 1}, column {cell.column + 1}")
         if _is_text(passage.text):
             places.append((cell.begin, cell.end, passage))
@@ -94,7 +117,7 @@ def _separator(text: str) -> str:
     """
 
     def how_well(sign: str) -> tuple[int, int, float]:
-        first = list(takewhile(lambda cell: cell.row < _LOOKED_AT, _cells(text, sign)))
+        first = list(takewhile(lambda cell: cell.row < _LOOKED_AT, _cells(text, _Form(sign))))
         lengths = Counter(cell.row for cell in first)
         parted = Counter(length for length in lengths.values() if length > 1)
         behind = [cell.text[:1] for cell in first if cell.column]
@@ -105,11 +128,25 @@ def _separator(text: str) -> str:
     return max(_SEPARATORS, key=how_well)  # the comma, if none parts any row
 
 
-def _cells(text: str, separator: str) -> Iterator[_Cell]:
-    sign = re.escape(separator)
+def _form(text: str, separator: str) -> _Form:
+    """The form of a table. It has backslashes before its quotes if fewer cells than else have
+    quotes and are not in quotes."""
+
+    def stray(form: _Form) -> int:
+        cells = ((cell, text[cell.begin : cell.end]) for cell in _cells(text, form))
+        return sum('"' in raw and raw == cell.text for cell, raw in cells)
+
+    forms = [_Form(separator), _Form(separator, has_backslashes=True)]
+    return min(forms, key=stray) if '\\"' in text else forms[0]
+
+
+def _cells(text: str, form: _Form) -> Iterator[_Cell]:
+    sign = re.escape(form.separator)
+    inside = r'[^"\\]|\\.|""' if form.has_backslashes else r'[^"]|""'
     pattern = re.compile(
-        rf'(?:(?P<quoted>"(?:[^"]|"")*+")(?=[{sign}\r\n]|\Z)|(?P<bare>[^{sign}\r\n]*+))'
-        rf"(?P<end>{sign}|\r\n|\n|\r|\Z)"
+        rf'(?: *+(?P<quoted>"(?:{inside})*+") *+(?=[{sign}\r\n]|\Z)|(?P<bare>[^{sign}\r\n]*+))'
+        rf"(?P<end>{sign}|\r\n|\n|\r|\Z)",
+        re.DOTALL,
     )
     row = column = 0
     place = len(text) - len(text.removeprefix("\ufeff"))
@@ -118,10 +155,10 @@ def _cells(text: str, separator: str) -> Iterator[_Cell]:
         assert match is not None  # every text begins with a cell, if only with an empty one
         quoted = match["quoted"]
         begin, end = match.span("bare" if quoted is None else "quoted")
-        value = match["bare"] if quoted is None else quoted[1:-1].replace('""', '"')
+        value = match["bare"] if quoted is None else form.bare(quoted)
         yield _Cell(row, column, begin, end, value)
         place = match.end()
-        row, column = (row, column + 1) if match["end"] == separator else (row + 1, 0)
+        row, column = (row, column + 1) if match["end"] == form.separator else (row + 1, 0)
 
 
 def _names(first: Sequence[_Cell], keys: Collection[str]) -> list[str]:
@@ -151,10 +188,10 @@ def _is_text(text: str) -> bool:
     return len(bare) <= _LONGEST_WORD and not _IDENTIFIER.fullmatch(bare)
 
 
-def _written(text: str, separator: str, raw: str) -> str:
+def _written(text: str, form: _Form, raw: str) -> str:
     """The new text of a cell, in quotes if it needs them or if the old one, `raw`, had some."""
     is_quoted = raw[:1] == raw[-1:] == '"'
     needs_quotes = text[:1] == '"' and raw[:1] != '"'
-    if is_quoted or needs_quotes or any(sign in text for sign in (separator, "\n", "\r")):
-        return '"' + text.replace('"', '""') + '"'
+    if is_quoted or needs_quotes or any(sign in text for sign in (form.separator, "\n", "\r")):
+        return form.quoted(text)
     return text
