@@ -1,4 +1,4 @@
-"""Finds times of the clock in words, such as "half past seven", in the languages of `tongues`."""
+"""Finds times of the clock, such as "half past seven" and "7:30", that a translation lacks."""
 
 import re
 from collections.abc import Iterator
@@ -10,34 +10,43 @@ _DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})(?:[.:]|\s?h\s?)(\d\d)(?![\d:])")
 
 
 def times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
-    """The times that a sentence tells in words and its translation lacks, in words and in digits.
+    """The times of a sentence that its translation lacks, in words and in digits.
 
-    `languages` are the codes of source and target. If the words of one are not known, the list is
-    empty.
+    A time in digits counts only if the translation tells a time in words: `numbers_lost` looks for
+    the others. `languages` are the codes of source and target. If the words of one are not known,
+    the list is empty.
     """
     from_, into = languages
     if not TONGUES.keys() >= {from_, into}:
         return []
-    if not any(map(source.__contains__, TONGUES[from_].clock.signs)):
-        return []
-    wanted = list(_times(source, from_))
+    in_words = [time for _, time in _in_words(target, into)]
+    wanted = list(_in_words(source, from_))
+    if in_words:
+        wanted += _in_digits(source)
     if not wanted:
         return []
-    there = {time for _, time in _times(target, into)}
-    there |= {(int(hour) % 12, int(minute)) for hour, minute in _DIGITS.findall(target)}
+    there = {*in_words, *(time for _, time in _in_digits(target))}
     return [text for text, time in wanted if time not in there]
 
 
-def _times(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]:
+def _in_digits(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Each time in digits, such as "7:30", with its hour from 0 to 11 and its minute."""
+    for found in _DIGITS.finditer(text):
+        yield found[0], (int(found[1]) % 12, int(found[2]))
+
+
+def _in_words(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Each time in words, with its hour from 0 to 11 and its minute."""
+    clock = TONGUES[language].clock
+    if not any(map(text.__contains__, clock.signs)):
+        return
     pattern, hours = _patterns(language)
-    minutes = TONGUES[language].clock.minutes
     for match in pattern.finditer(text):
         first, *_, last = match["part"].lower().split() * 2
         hour = match["hour"].lower()
         named = (n for n, one in enumerate(hours, 1) if one.fullmatch(hour))
         since = 60 * (int(hour) if hour.isdigit() else next(named))
-        since += minutes.get(first) or minutes[last]
+        since += clock.minutes.get(first) or clock.minutes[last]
         yield match[0], (since // 60 % 12, since % 60)
 
 
