@@ -136,6 +136,7 @@ def test_lines_of_letters(line: str, languages: tuple[str, str], text: str) -> N
         ("Obrigado", PT_EN),
         ("Dziękuję", PL_EN),
         ("", EN_DE),
+        ("Dear Anna,", ("en", "en")),
     ],
 )
 def test_other_lines(line: str, languages: tuple[str, str]) -> None:

@@ -151,7 +151,8 @@ def _table(direction: str) -> dict[str, dict[str, str]]:
     """The rows of a direction, for openings and for closings; none for directions without table."""
     source, _, target = direction.partition("-")
     other = target if source == "en" else source
-    if not TONGUES.keys() >= {source, target} or "en" not in (source, target):
+    are_known = TONGUES.keys() >= {source, target}
+    if not are_known or "en" not in (source, target) or source == target:
         return {}
     name = f"{name_of(other).lower()}.letters.toml"
     text = files("allyouneed.text.tongues").joinpath(name).read_text(encoding="utf-8")
