@@ -2,7 +2,8 @@
 
 import pytest
 
-from allyouneed.text.clock import times_lost
+from allyouneed.text.clock import in_24_hours, times_lost
+from allyouneed.translation.markup.rewriting import Rewriting
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
 
@@ -79,3 +80,22 @@ def test_a_lost_time(
 ) -> None:
     found = times_lost(source, target, languages)
     assert (len(found) if isinstance(lost, int) else found) == lost
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("at 7:30 pm", "at 19:30"),
+        ("at 5 p.m., not 5 a.m.", "at 17:00, not 5:00."),
+        ("Come at 5 p.m.", "Come at 17:00."),
+        ("Is 5 p.m. too late? 11PM!", "Is 17:00 too late? 23:00!"),
+        ("12 am, 12 pm, 12.05 a. m. now", "0:00, 12:00, 0:05 now"),
+        ("3-4 pm, 11-2 pm, 10:30 - 11 am", "15:00-16:00, 11:00-14:00, 10:30 - 11:00"),
+        ("9 am - 5:15 pm", "9:00 - 17:15"),
+        ("13 pm 0 am 17:30 pm 1.5pm x5am 5amp 5a", None),
+    ],
+)
+def test_times_of_the_afternoon_by_a_clock_of_24_hours(text: str, written: str | None) -> None:
+    found = Rewriting(text, in_24_hours(text, EN_DE)).text
+    assert found == (written or text)
+    assert list(in_24_hours(text, ("en", "en"))) == list(in_24_hours(text, DE_EN)) == []

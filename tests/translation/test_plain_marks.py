@@ -9,6 +9,7 @@ import allyouneed
 from allyouneed.decoding.hypothesis import Hypothesis
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.insight.trace import trace
+from allyouneed.text.languages import Languages
 from allyouneed.translation.rules import TextRules
 from allyouneed.translation.translator import Translator
 
@@ -36,6 +37,20 @@ def test_the_model_reads_plain_marks_and_the_user_gets_those_of_the_language(
     assert found.text == "„A dog“ – sleeps…"
     assert found.tokens == copier('"A dog" - sleeps...').tokens
     assert found.notes == ()
+
+
+def test_the_model_reads_times_of_24_hours(copier: Translator) -> None:
+    rules = TextRules(normaliser="plain-marks", speaks=Languages.of_pair("English", "German"))
+    reader = Translator(copier.engine, copier.tokenizer, lambda: copier.model, rules)
+    found = reader("The dog sleeps at 7:30 pm.", alignments=True)
+    assert found.tokens == copier("The dog sleeps at 19:30.").tokens
+    assert found.text == "The dog sleeps at 19:30."
+    assert found.alignment is not None
+    assert dict(found.alignment)[5] == 4  # "7:30 pm" is tied by its last word
+    assert reader("THE DOG SLEEPS AT 5 PM").text == "THE DOG SLEEPS AT 17:00"
+    english = replace(rules, speaks=Languages.of_pair("English", "English"))
+    same = Translator(copier.engine, copier.tokenizer, lambda: copier.model, english)
+    assert same("The dog sleeps at 7:30 pm.").text == "The dog sleeps at 7:30 pm."
 
 
 def test_plain_text_is_translated_as_without_a_normaliser(

@@ -6,7 +6,47 @@ from functools import cache
 
 from allyouneed.text.tongues.known import TONGUES
 
+TWELVE_HOURS = frozenset({"en"})
+"""The codes of the languages that write times of the afternoon as "7:30 pm"."""
+_TWELVE = re.compile(
+    r"(?<![\w.,:/-])(?:(?P<first>FIGURES)(?P<dash>[ ]?-[ ]?))?(?P<last>FIGURES)"
+    r"[ \u00a0\u202f]?(?P<half>[ap])(?:m\b|\.[ ]?m\.(?P<end>\s*\Z)?|\.m\b)".replace(
+        "FIGURES", r"(?:1[0-2]|0?[1-9])(?:[:.][0-5]\d)?"
+    ),
+    re.IGNORECASE,
+)
 _DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})(?:[.:]|\s?h\s?)(\d\d)(?![\d:])")
+
+
+def in_24_hours(text: str, languages: tuple[str, str]) -> Iterator[tuple[int, int, str]]:
+    """Each time such as "7:30 pm" in an English text that is translated into another language: its
+    begin, its end and the time by a clock of 24 hours, "19:30".
+
+    A full stop of "p.m." that ends the text stays behind the time.
+    """
+    from_, into = languages
+    if from_ not in TWELVE_HOURS or into in TWELVE_HOURS:
+        return
+    for found in _TWELVE.finditer(text):
+        last = _minutes(found["last"]) + 12 * 60 * (found["half"] in "pP")
+        written = _clock(last) + "." * (found["end"] is not None)
+        if found["first"]:
+            first = _minutes(found["first"])
+            first += (
+                12 * 60 * (first + 12 * 60 < last)
+            )  # "3-4 pm", but "11-2 pm" begins before noon
+            written = _clock(first) + found["dash"] + written
+        yield *found.span(), written
+
+
+def _minutes(figures: str) -> int:
+    """The minutes since midnight or noon of a time such as "7:30" or "7"."""
+    hour, *minute = re.split("[:.]", figures)
+    return int(hour) % 12 * 60 + sum(map(int, minute))
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60}:{minutes % 60:02}"
 
 
 def times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:

@@ -36,6 +36,11 @@ class Plain:
         places = range(len(self.text) + 1) if self.places is None else self.places
         return Plain(self.text[begin:end], places[begin : end + 1])
 
+    def changed(self, changes: Iterable[tuple[int, int, str]]) -> "Plain":
+        """The text with `new` for text[begin:end] in each (begin, end, new)."""
+        places = range(len(self.text) + 1) if self.places is None else self.places
+        return Plain(*_rewritten(self.text, places, changes))
+
     def typed(self, begin: int, end: int) -> tuple[int, int]:
         """The span (begin, end) of the typed characters that text[begin:end] stands for."""
         if self.places is None:

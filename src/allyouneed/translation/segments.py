@@ -8,6 +8,7 @@ from textwrap import shorten
 from allyouneed.decoding.links import Aligned, AnyArray, word_alignment
 from allyouneed.text.atoms import has_unspaced
 from allyouneed.text.clean import clean
+from allyouneed.text.clock import in_24_hours
 from allyouneed.text.dressing import Dresser
 from allyouneed.text.language_check import misfit
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
@@ -154,6 +155,18 @@ class Cut:
             replace(one, terms=terms, term_mark=mark)
             for one, terms in zip(self.segments, found, strict=True)
         ]
+        return replace(self, segments=tuple(segments))
+
+    def in_24_hours(self, languages: tuple[str, str], normaliser: Normaliser) -> "Cut":
+        """The cut, in which the model reads "19:30" for "7:30 pm" if the language of translations
+        has no such times. `languages` are the codes of source and target."""
+        segments = []
+        for one in self.segments:
+            changes = list(in_24_hours(one.seen, languages))
+            if changes:
+                plain = (one.plain or Plain(one.text)).changed(changes)
+                one = replace(one, plain=plain, small=normaliser.small(plain.text))
+            segments.append(one)
         return replace(self, segments=tuple(segments))
 
     def with_language_checked(self, source: str) -> "Cut":

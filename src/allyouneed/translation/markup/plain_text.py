@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
 from allyouneed.text.clean import clean
+from allyouneed.text.clock import in_24_hours
 from allyouneed.text.letters import Formula, letter_formulas
 from allyouneed.text.normaliser import Normaliser
 from allyouneed.translation.joining import joined
@@ -23,6 +24,7 @@ from allyouneed.translation.markup.emphasis import has_emphasis, nodes_of
 from allyouneed.translation.markup.lost_names import has_name, lost_names, name_patterns
 from allyouneed.translation.markup.lost_numbers import has_number, lost_numbers
 from allyouneed.translation.markup.protected import Protection
+from allyouneed.translation.markup.rewriting import Rewriting
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.speech import SpokenLine, has_speech
@@ -182,8 +184,8 @@ class Sifted:
         literal = self._carried(translate, protection, [one.text for one in parts if one.literal])
         waiting, ready = iter(literal), iter(plain)
         found = [next(waiting if one.literal else ready) for one in parts]
-        languages = [self._source_of(one.source) for one in found]
-        lost = [_Lost.of(one, language) for one, language in zip(found, languages, strict=True)]
+        languages = [self._languages_of(one.source) for one in found]
+        lost = [_Lost.of(one, pair) for one, pair in zip(found, languages, strict=True)]
         for numbers, names in ((True, False), (False, True), (True, True)):
             again = [
                 n
@@ -192,7 +194,7 @@ class Sifted:
             ]
             if not again:
                 continue
-            known = [one for n in again if names for one in name_patterns(languages[n])]
+            known = [one for n in again if names for one in name_patterns(languages[n][0])]
             patterns = (*protection.patterns, *dict.fromkeys(known))
             stricter = Protection(patterns, numbers="all" if numbers else "free")
             made = self._carried(translate, stricter, [found[n].source for n in again])
@@ -352,12 +354,13 @@ class _Lost:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, given: Translation, language: str) -> "_Lost":
-        """What a translation lacks. `language` is the code of its source language."""
-        source, text = given.source, given.text
+    def of(cls, given: Translation, languages: tuple[str, str]) -> "_Lost":
+        """What a translation lacks. `languages` are the codes of source and target."""
+        text = given.text
+        source = Rewriting(given.source, in_24_hours(given.source, languages)).text
         return cls(
             tuple(lost_numbers(source, text) if has_number(source) else ()),
-            tuple(lost_names(source, text, language)),
+            tuple(lost_names(source, text, languages[0])),
         )
 
     def __lt__(self, other: "_Lost") -> bool:
