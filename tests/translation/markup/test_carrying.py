@@ -73,7 +73,9 @@ class Careless:
 
     def _word(self, word: str, random: Random) -> str:
         abroad = re.sub("|".join(NAMES), lambda name: ABROAD[name[0]], word)
-        ways = [word, word, word.upper(), f"{word}s", f"{word}er", "", abroad]
+        ways = [word, word, word.upper(), "", abroad]
+        if word[-1:] not in "%$#@&\\":  # with a letter behind, such a sign begins a literal
+            ways += [f"{word}s", f"{word}er"]
         return random.choice(
             [*ways, f"{word} {word}", f"{word} {word}er"] if word.strip(".,").isalnum() else ways
         )
@@ -119,6 +121,8 @@ texts = st.lists(pieces, min_size=1, max_size=12).map("".join)
 @example("a {x}{y} b", 0)
 @example("go%s%d", 1)
 @example("hello 猫\n猫 ", 0)
+@example("{name} %s %name%猫 ", 1)
+@example("{name} {name} %s {name}, %name%猫 ", 1)
 @example("über hello 猫%shello猫 ", 0)
 @example("%1%KEY%\n%s ", 5)
 @example("{name}%KEY%7%d {name} %1 ...10.0.0.1 ", 7)
