@@ -1,4 +1,5 @@
-"""Emphasis and links of Markdown in plain text: the model does not see them, and they come back."""
+"""Emphasis in plain text: the model sees no stars and no stressed words in capitals, and they come
+back."""
 
 import pytest
 from hypothesis import given
@@ -21,8 +22,8 @@ from allyouneed.translation.markup.passage import escaped
     ],
 )
 def test_what_the_model_reads(line: str, seen: str) -> None:
-    assert has_emphasis(line)
-    assert plain(nodes_of(line)) == seen
+    assert has_emphasis(line, "en")
+    assert plain(nodes_of(line, "en")) == seen
 
 
 @pytest.mark.parametrize(
@@ -41,13 +42,13 @@ def test_what_the_model_reads(line: str, seen: str) -> None:
     ],
 )
 def test_other_stars(line: str) -> None:
-    assert not has_emphasis(line)
-    assert plain(nodes_of(line)) == line
+    assert not has_emphasis(line, "en")
+    assert plain(nodes_of(line, "en")) == line
 
 
 @given(st.text("ab *`[]()\\", max_size=30))
 def test_no_character_is_lost(line: str) -> None:
-    assert escaped(nodes_of(line), str) == line
+    assert escaped(nodes_of(line, "en"), str) == line
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,43 @@ def test_no_character_is_lost(line: str) -> None:
 def test_the_marks_come_back_around_words(line: str, marks: list[str]) -> None:
     found = allyouneed.load("en-de")(line, alignments=True)
     assert all(found.text.count(mark) == line.count(mark) for mark in marks), found.text
-    assert has_emphasis(found.text)
+    assert has_emphasis(found.text, "de")
     assert found.alignment
     assert len(found.word_confidences) == len(found.text.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "seen"),
+    [
+        ("Do NOT open this.", "en", "Do not open this."),
+        ("NOTE: DON’T wait. NEVER! (ALWAYS)", "en", "Note: Don’t wait. Never! (Always)"),
+        ("NASA and the WHO help US IT.", "en", None),
+        ("NEW YORK is NOT-FOR-profit: ALL_CAPS, ALL.txt, ALL 4 ONE, NO. 5", "en", None),
+        ("DO NOT OPEN THIS", "en", None),
+        ("WARNING!", "en", None),
+        ("Das ist NICHT für JEDEN.", "de", "Das ist nicht für JEDEN."),
+        ("Ce n'est PAS ÇA", "fr", None),
+        ("Ce n'est PAS ça", "fr", "Ce n'est pas ça"),
+        ("Do NOT open this.", "ja", None),
+    ],
+)
+def test_stressed_words_are_read_in_small_letters(
+    line: str, language: str, seen: str | None
+) -> None:
+    assert plain(nodes_of(line, language)) == (seen or line)
+    assert has_emphasis(line, language) == (seen is not None)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("Do NOT open this door.", "NICHT"),
+        ("WARNING: The surface is hot.", "WARNUNG:"),
+        ("I have ALWAYS loved you.", "IMMER"),
+    ],
+)
+def test_stressed_words_are_in_capitals_in_the_translation(line: str, word: str) -> None:
+    found = allyouneed.load("en-de")(line)
+    assert word in found.text.strip(".").split()
+    assert len([one for one in found.text.split() if one.isupper()]) == 1
+    assert not any("negation" in note for note in found.notes)

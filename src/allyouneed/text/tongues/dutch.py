@@ -85,6 +85,11 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    niet nooit geen niets niemand altijd alle alles elke ieder alleen zeer heel moet moeten mag
+    nee ja nu vandaag onmiddellijk direct waarschuwing belangrijk dringend gratis nieuw nieuwe
+    beide voor na meer minder echt weer nog deze dit uw eerste laatste beste
+"""
 DUTCH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -95,4 +100,5 @@ DUTCH = Tongue(
     speech=SpeechStyle(stand_ins=("Nee", "Ja", "Tom"), mark_before=":"),
     names=_NAMES,
     enumeration=Enumeration(and_="en|of", commas=1),
+    stressed=_STRESSED,
 )

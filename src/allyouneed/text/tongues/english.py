@@ -79,6 +79,13 @@ _NAMES = Names(
     ),
     foreign=r"\u00c0-\u024f",
 )
+_STRESSED = """
+    not never no none nothing nobody nowhere always all every everyone everything any anything
+    only very so too must cannot can't don't doesn't didn't won't isn't aren't wasn't shouldn't
+    do does now today immediately please note warning caution danger attention important urgent
+    free new both before after more most less really again still this that these those your
+    absolutely first last best worst big same different wrong right love hate stop yes
+"""
 ENGLISH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -89,4 +96,5 @@ ENGLISH = Tongue(
     speech=SpeechStyle(stand_ins=("No", "Yes", "Tom")),
     names=_NAMES,
     enumeration=Enumeration(and_="and|or", commas=1),
+    stressed=_STRESSED,
 )

@@ -82,6 +82,12 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    ne pas jamais rien personne aucun aucune toujours tout tous toute toutes chaque seulement
+    très trop doit doivent non oui maintenant immédiatement attention important urgent gratuit
+    gratuite nouveau nouvelle nouveaux avant après plus moins vraiment encore cette ces votre
+    vos premier dernier
+"""
 FRENCH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -92,4 +98,5 @@ FRENCH = Tongue(
     speech=SpeechStyle(stand_ins=("Non", "Oui", "Tom"), mark_before=" :"),
     names=_NAMES,
     enumeration=Enumeration(and_="et|ou", commas=1),
+    stressed=_STRESSED,
 )

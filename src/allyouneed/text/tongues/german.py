@@ -92,6 +92,12 @@ _NAMES = Names(
     foreign=r"\u00c0-\u00c3\u00c5-\u00d5\u00d8-\u00db\u00e0-\u00e3\u00e5-\u00f5\u00f8-\u00fb\u00fd-\u00ff",
     nouns_have_capitals=True,
 )
+_STRESSED = """
+    nicht nie niemals kein keine keinen keiner nichts niemand immer alle alles jeder jede jedes
+    nur sehr so muss müssen darf dürfen nein ja jetzt heute sofort bitte achtung hinweis warnung
+    vorsicht gefahr wichtig neu neue neuen gratis kostenlos beide vor nach mehr weniger wirklich
+    wieder noch diese dieser dieses erste letzte beste falsch richtig
+"""
 GERMAN = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -106,4 +112,5 @@ GERMAN = Tongue(
     speech=SpeechStyle(stand_ins=("Nein", "Ja", "Tom"), mark_before=":"),
     names=_NAMES,
     enumeration=Enumeration(and_="und|oder", commas=2),  # a comma stands before each clause, too
+    stressed=_STRESSED,
 )

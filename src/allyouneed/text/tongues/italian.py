@@ -82,6 +82,12 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    non mai niente nulla nessuno nessun nessuna sempre tutto tutti tutta tutte ogni solo
+    soltanto molto così troppo deve devono no sì adesso ora oggi subito attenzione avviso nota
+    importante urgente gratis gratuito gratuita nuovo nuova nuovi nuove entrambi prima dopo più
+    meno davvero ancora questo questa questi queste primo ultimo
+"""
 ITALIAN = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -97,4 +103,5 @@ ITALIAN = Tongue(
     speech=SpeechStyle(stand_ins=("No", "Sì", "Tom"), mark_before=":", stop_outside=True),
     names=_NAMES,
     enumeration=Enumeration(and_="ed?|od?", commas=1),
+    stressed=_STRESSED,
 )

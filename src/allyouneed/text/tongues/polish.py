@@ -93,6 +93,11 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    nie nigdy nic nikt żaden żadna zawsze wszystko wszyscy każdy tylko bardzo zbyt musi muszą
+    teraz dziś natychmiast uwaga ostrzeżenie ważne pilne gratis nowy nowa nowe przed więcej
+    mniej naprawdę znowu jeszcze pierwszy ostatni
+"""
 POLISH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -107,4 +112,5 @@ POLISH = Tongue(
     enumeration=Enumeration(
         and_="i|oraz|lub|albo|czy|ani", commas=2
     ),  # a comma stands before each clause, too
+    stressed=_STRESSED,
 )

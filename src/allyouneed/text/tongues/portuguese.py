@@ -77,6 +77,12 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    não nunca jamais nada ninguém nenhum nenhuma sempre tudo todos todas toda cada só somente
+    apenas muito tão demais deve devem sim agora hoje imediatamente atenção aviso nota
+    importante urgente grátis gratuito novo nova novos novas ambos antes depois mais menos
+    realmente ainda este esta estes estas primeiro último
+"""
 PORTUGUESE = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -87,4 +93,5 @@ PORTUGUESE = Tongue(
     speech=SpeechStyle(stand_ins=("Não", "Sim", "Tom"), mark_before=":", stop_outside=True),
     names=_NAMES,
     enumeration=Enumeration(and_="e|ou", commas=1),
+    stressed=_STRESSED,
 )

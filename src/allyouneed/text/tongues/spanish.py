@@ -79,6 +79,11 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    no nunca jamás nada nadie ningún ninguna siempre todo todos toda todas cada solo sólo muy
+    tan debe deben sí ahora hoy atención aviso importante urgente gratis nuevo nueva nuevos
+    nuevas ambos antes después más menos realmente este esta estos estas primero último
+"""
 SPANISH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -95,4 +100,5 @@ SPANISH = Tongue(
     speech=SpeechStyle(stand_ins=("No", "Sí", "Tom"), mark_before=":", stop_outside=True),
     names=_NAMES,
     enumeration=Enumeration(and_="[ye]|[ou]", commas=1),
+    stressed=_STRESSED,
 )

@@ -79,6 +79,11 @@ _NAMES = Names(
         ),
     ),
 )
+_STRESSED = """
+    inte aldrig ingen inget inga ingenting alltid alla allt varje bara endast mycket måste nej
+    ja nu idag omedelbart varning viktigt gratis ny nya nytt båda före efter mer mindre
+    verkligen igen fortfarande denna detta dessa första sista bästa
+"""
 SWEDISH = Tongue(
     negation=_NEGATION,
     numbers=_NUMBERS,
@@ -91,4 +96,5 @@ SWEDISH = Tongue(
     speech=SpeechStyle(stand_ins=("Nej", "Ja", "Tom"), mark_before=":"),
     names=_NAMES,
     enumeration=Enumeration(and_="och|eller", commas=1),
+    stressed=_STRESSED,
 )

@@ -120,7 +120,11 @@ class Enumeration(NamedTuple):
 
 
 class Tongue(NamedTuple):
-    """The words of one language."""
+    """The words of one language.
+
+    `stressed` are words that people write in capitals to stress them, as in "Do NOT open". None of
+    them is also an abbreviation.
+    """
 
     negation: Negation
     numbers: Numbers
@@ -131,3 +135,4 @@ class Tongue(NamedTuple):
     speech: SpeechStyle
     names: Names
     enumeration: Enumeration
+    stressed: str

@@ -10,6 +10,7 @@ from allyouneed.text.sums import power_behind, sum_written
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import scored_tokens
 from allyouneed.translation.markup.carrying import Carried
+from allyouneed.translation.markup.emphasis import in_loud_letters
 from allyouneed.translation.markup.nodes import Kept, Node, leaves, plain, tidy
 from allyouneed.translation.markup.passage import escaped
 from allyouneed.translation.markup.placement import placed
@@ -25,7 +26,7 @@ def line_of(
     """The translation of a line, `source`, that was carried as one passage. `languages` are the
     codes of source and target: they decide how sums of money are written."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
-    nodes = placed(carried.nodes, carried.transfer)
+    nodes = in_loud_letters(placed(carried.nodes, carried.transfer))
     copied = escaped(nodes, str)
     text = escaped(_with_sums(nodes, protection, languages), str)
     confidence = confidence_of(carried.sentences)

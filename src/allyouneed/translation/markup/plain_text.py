@@ -105,7 +105,7 @@ class Sifted:
                 protection.is_needed(text)
                 or has_number(text)
                 or has_name(text, request.languages_of(text)[0])
-                or has_emphasis(text)
+                or has_emphasis(text, request.languages_of(text)[0])
                 or has_speech(text)
                 or any(_formulas(normaliser.lines(text), request, normaliser))
             ):
@@ -212,11 +212,11 @@ class Sifted:
             return _from_table(line.text, line.formula, self.request)
         if line.spoken is None:
             return found[0]
-        protection = self.request.protection
+        protection, source = self.request.protection, self._source_of(line.text)
         assert protection is not None  # only then lines have several parts
         for number in range(line.spoken.tries):
             if number:
-                parts = [_part(one, protection) for one in line.spoken.pieces(number)]
+                parts = [_part(one, protection, source) for one in line.spoken.pieces(number)]
                 found = self._translated(parts, translate, protection)
             ways = [[one, *one.alternatives[1:]] for one in found]
             ranks = range(max(map(len, ways)))
@@ -226,7 +226,7 @@ class Sifted:
             ]
             if made[0] is not None:
                 return _ranked([self._with_terms(one) for one in made if one is not None])
-        [whole] = self._translated([_part(line.text, protection)], translate, protection)
+        [whole] = self._translated([_part(line.text, protection, source)], translate, protection)
         return whole
 
     def _translated(
@@ -243,7 +243,7 @@ class Sifted:
         """The translations of lines, with their literals."""
         if not lines:
             return []
-        passages = [nodes_of(line) for line in lines]
+        passages = [nodes_of(line, self._source_of(line)) for line in lines]
         aligned = self.request.alignments
         found = Carrier(translate, protection).carry(passages, aligned=aligned)
         results = []
@@ -312,7 +312,7 @@ def _line(
     languages = request.languages_of(text)
     spoken = SpokenLine.of(text, languages, normaliser)
     texts = spoken.pieces() if spoken else [text]
-    return _Line(text, end, tuple(_part(one, protection) for one in texts), spoken)
+    return _Line(text, end, tuple(_part(one, protection, languages[0]) for one in texts), spoken)
 
 
 def _formulas(
@@ -342,8 +342,8 @@ def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Tra
     )
 
 
-def _part(text: str, protection: Protection) -> _Part:
-    return _Part(text, protection.is_needed(text) or has_emphasis(text))
+def _part(text: str, protection: Protection, language: str) -> _Part:
+    return _Part(text, protection.is_needed(text) or has_emphasis(text, language))
 
 
 @dataclass(frozen=True, slots=True)
