@@ -35,12 +35,12 @@ def sum_written(text: str, languages: tuple[str, str], power: str = "") -> str |
     numbers = _DASH.split(found["number"])
     if not all(map(_number(given).fullmatch, numbers)):
         return None
-    number = "-".join(_rewritten(one, given, wanted) for one in numbers)
+    number = "-".join(rewritten(one, given, wanted) for one in numbers)
     number += f" {power}" if power else ""
     return wanted.form.replace("NUMBER", number).replace("SIGN", found["before"] + found["behind"])
 
 
-def _rewritten(number: str, given: Sums, wanted: Sums) -> str:
+def rewritten(number: str, given: Sums, wanted: Sums) -> str:
     """A number of one language with the marks of another."""
     whole, _, fraction = number.partition(given.decimal)
     written = re.sub(_thousands(given), wanted.thousands, whole)

@@ -114,6 +114,7 @@ def _one_way(
     tokenizer, given = segmenter.tokenizer, request.searched.given
     waiting = iter(zip(found, way, strict=True))
     dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
+    languages = request.languages_of(source)
     texts: list[str] = []
     terms: list[TermUse] = []
     unused: list[str] = []
@@ -126,7 +127,7 @@ def _one_way(
         text = ""
         if segment.text:
             one, hypothesis = next(waiting)
-            written = one.text(hypothesis, tokenizer, given)
+            written = segmenter.written(segment, one.text(hypothesis, tokenizer, given), languages)
             text = segment.finished(written, dresser)
             lost = one.faults if hypothesis is one.hypotheses[0] else ()
             faults += ((segment.text, fault) for fault in lost)

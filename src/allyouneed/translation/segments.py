@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from textwrap import shorten
 
 from allyouneed.decoding.links import Aligned, AnyArray, word_alignment
+from allyouneed.text.amounts import amounts_written
 from allyouneed.text.atoms import has_unspaced
 from allyouneed.text.clean import clean
 from allyouneed.text.clock import in_24_hours
@@ -223,6 +224,11 @@ class Segmenter:
         """What the translation `written` of a segment has lost, from the source language into the
         target language. Nothing is told of models that read texts as they are typed."""
         return lost(segment.seen, written, languages) if self.normaliser.name else ()
+
+    def written(self, segment: Segment, said: str, languages: tuple[str, str]) -> str:
+        """What the model said for a segment, with its numbers as the target language writes them.
+        Models that read texts as they are typed get nothing changed."""
+        return amounts_written(segment.seen, said, languages) if self.normaliser.name else said
 
     def ids(self, segments: Sequence[Segment], texts: Sequence[str]) -> list[list[int]]:
         """The ids of texts in which the segments have their terms. A model that reads terms in the

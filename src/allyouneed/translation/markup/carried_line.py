@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from allyouneed.decoding.links import Alignment
+from allyouneed.text.amounts import amounts_written
 from allyouneed.text.sums import power_behind, sum_written
 from allyouneed.translation.confidence import confidence_of, moved, words_of
 from allyouneed.translation.joining import scored_tokens
@@ -28,7 +29,7 @@ def line_of(
     made = [pair.translation for pair in carried.pairs if pair.translation]
     nodes = in_loud_letters(placed(carried.nodes, carried.transfer))
     copied = escaped(nodes, str)
-    text = escaped(_with_sums(nodes, protection, languages), str)
+    text = escaped(_with_amounts(nodes, protection, languages), str)
     confidence = confidence_of(carried.sentences)
     words = (
         moved(
@@ -49,11 +50,11 @@ def line_of(
     )
 
 
-def _with_sums(
+def _with_amounts(
     nodes: Sequence[Node], protection: Protection, languages: tuple[str, str]
 ) -> tuple[Node, ...]:
-    """The nodes of a translation, with its sums of money as the target language writes them. A sum
-    that a user's expression protects stays."""
+    """The nodes of a translation, with its sums of money and its amounts as the target language
+    writes them. What a user's expression protects stays."""
     found = [*nodes, ""]
     for n, node in enumerate(nodes):
         if not isinstance(node, Kept) or protection.is_of_user(node.text):
@@ -65,6 +66,8 @@ def _with_sums(
             found[n] = Kept(written)
             if isinstance(following, str) and power:
                 found[n + 1] = following.lstrip().removeprefix(power)
+        elif node.text[:1].isdigit():  # an amount
+            found[n] = Kept(amounts_written(node.text, node.text, languages))
     return tidy(found)
 
 

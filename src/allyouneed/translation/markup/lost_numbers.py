@@ -2,21 +2,17 @@
 
 import re
 
+from allyouneed.text.amounts import UNITS
 from allyouneed.text.numerals import without_spaces
 from allyouneed.translation.markup.protected import NUMBER, TIME
 
-# The units that German, English and most other languages write alike, also after "Kilo" or "Grad".
-_UNITS = (
-    "nm|µm|mm|cm|dm|km|mg|kg|ml|cl|ms|Hz|kHz|MHz|GHz|mV|kV|mA|kW|MW|kWh|Wh|hPa|°C|°F|kB|KB|MB|GB|"
-    "TB|KiB|MiB|GiB|TiB|px|dpi|fps|dB|[mcdk]?m[²³]"
-)
 _CASED = (
     "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u0370-\u052f"  # letters that stand apart from numbers
 )
 _NUMBER = re.compile(NUMBER)
 _AMOUNT = re.compile(
     r"(?<![\w.])(?P<number>\d{1,18}(?:[.,]\d{1,9}){0,6})"  # with bounds: linear time
-    rf"[ \u00a0\u202f]?(?P<unit>{_UNITS})(?![\w°])"
+    rf"[ \u00a0\u202f]?(?P<unit>{UNITS})(?![\w°])"
 )
 _TIME = re.compile(TIME)
 _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
