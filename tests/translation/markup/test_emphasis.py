@@ -72,7 +72,7 @@ def test_the_marks_come_back_around_words(line: str, marks: list[str]) -> None:
     [
         ("Do NOT open this.", "en", "Do not open this."),
         ("NOTE: DON’T wait. NEVER! (ALWAYS)", "en", "Note: Don’t wait. Never! (Always)"),
-        ("NASA and the WHO help US IT.", "en", None),
+        ("NASA and the WHO help US IT with NOW().", "en", None),
         ("NEW YORK is NOT-FOR-profit: ALL_CAPS, ALL.txt, ALL 4 ONE, NO. 5", "en", None),
         ("DO NOT OPEN THIS", "en", None),
         ("WARNING!", "en", None),

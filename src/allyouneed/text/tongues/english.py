@@ -80,7 +80,7 @@ _NAMES = Names(
     foreign=r"\u00c0-\u024f",
 )
 _STRESSED = """
-    not never no none nothing nobody nowhere always all every everyone everything any anything
+    not never none nothing nobody nowhere always all every everyone everything any anything
     only very so too must cannot can't don't doesn't didn't won't isn't aren't wasn't shouldn't
     do does now today immediately please note warning caution danger attention important urgent
     free new both before after more most less really again still this that these those your

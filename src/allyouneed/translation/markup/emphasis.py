@@ -17,7 +17,7 @@ _MARKED = re.compile(
     r"|(?<![\w\\)\]])\[(?P<name>[^\[\]\n]+)(?P<link>\]\([^\s()]+\))"
 )
 _CAPITALS = r"[^\W\d_a-zß-öø-ÿ]{2,}+(?:['’]\w{1,2})?"
-_LOUD = re.compile(rf"(?<![\w.@#&/'’-])(?:{_CAPITALS})(?: {_CAPITALS})*+(?![\w@&/-]|\.\w|\.? ?\d)")
+_LOUD = re.compile(rf"(?<![\w.@#&/'’-])(?:{_CAPITALS})(?: {_CAPITALS})*+(?![\w@&/(-]|\.\w|\.? ?\d)")
 _BEGINS = re.compile(r"(?:^|[.!?:]\s)\W*\Z")  # what stands before the first word of a sentence
 CAPITALS = "capitals"
 """The opening and the closing tag around words in capitals, which the model reads in small letters.
