@@ -9,12 +9,13 @@ from allyouneed.text.tongues.known import TONGUES
 TWELVE_HOURS = frozenset({"en"})
 """The codes of the languages that write times of the afternoon as "7:30 pm"."""
 _TWELVE = re.compile(
-    r"(?<![\w.,:/-])(?:(?P<first>FIGURES)(?P<dash>[ ]?-[ ]?))?(?P<last>FIGURES)"
+    r"(?<![\w.,:/])(?<!\d-)(?:(?P<first>FIGURES)(?P<dash>[ ]?-[ ]?))?(?P<last>FIGURES)"
     r"[ \u00a0\u202f]?(?P<half>[ap])(?:m\b|\.[ ]?m\.(?P<end>\s*\Z)?|\.m\b)".replace(
         "FIGURES", r"(?:1[0-2]|0?[1-9])(?:[:.][0-5]\d)?"
     ),
     re.IGNORECASE,
 )
+_HOUR = re.compile(r"(?<![\d.,:])\d{1,2}(?![\d.,:]*\d)")
 _DIGITS = re.compile(r"(?<![\d.:])(\d{1,2})(?:[.:]|\s?h\s?)(\d\d)(?![\d:])")
 
 
@@ -50,29 +51,33 @@ def _clock(minutes: int) -> str:
 
 
 def times_lost(source: str, target: str, languages: tuple[str, str]) -> list[str]:
-    """The times of a sentence that its translation lacks, in words and in digits.
+    """The times of a sentence that its translation lacks, in words and in digits such as "19:30".
 
-    A time in digits counts only if the translation tells a time in words: `numbers_lost` looks for
-    the others. `languages` are the codes of source and target. If the words of one are not known,
-    the list is empty.
+    A full hour may also be a number. A time in digits is not looked for if the translation has
+    words for hours, such as "neun Uhr", in another form than `Clock.times` has it. `languages` are
+    the codes of source and target. If the words of one are not known, the list is empty.
     """
     from_, into = languages
     if not TONGUES.keys() >= {from_, into}:
         return []
-    in_words = [time for _, time in _in_words(target, into)]
     wanted = list(_in_words(source, from_))
-    if in_words:
-        wanted += _in_digits(source)
+    in_words = [time for _, time in _in_words(target, into)]
+    in_digits = list(_in_digits(source, mark=":"))
+    if in_digits and (in_words or not _names_hours(into).search(target)):
+        wanted += in_digits
     if not wanted:
         return []
     there = {*in_words, *(time for _, time in _in_digits(target))}
+    there |= {(int(hour) % 12, 0) for hour in _HOUR.findall(target)}
     return [text for text, time in wanted if time not in there]
 
 
-def _in_digits(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Each time in digits, such as "7:30", with its hour from 0 to 11 and its minute."""
-    for found in _DIGITS.finditer(text):
-        yield found[0], (int(found[1]) % 12, int(found[2]))
+def _in_digits(text: str, mark: str = "") -> Iterator[tuple[str, tuple[int, int]]]:
+    """Each time in digits, such as "7:30", with its hour from 0 to 11 and its minute; with a
+    `mark`, only those that contain it."""
+    for found in _DIGITS.finditer(text) if mark in text else ():
+        if mark in found[0]:
+            yield found[0], (int(found[1]) % 12, int(found[2]))
 
 
 def _in_words(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -80,8 +85,8 @@ def _in_words(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]
     clock = TONGUES[language].clock
     if not any(map(text.__contains__, clock.signs)):
         return
-    pattern, hours = _patterns(language)
-    for match in pattern.finditer(text):
+    patterns, hours = _patterns(language)
+    for match in (match for one in patterns for match in one.finditer(text)):
         first, *_, last = match["part"].lower().split() * 2
         hour = match["hour"].lower()
         named = (n for n, one in enumerate(hours, 1) if one.fullmatch(hour))
@@ -91,10 +96,19 @@ def _in_words(text: str, language: str) -> Iterator[tuple[str, tuple[int, int]]]
 
 
 @cache
-def _patterns(language: str) -> tuple[re.Pattern[str], list[re.Pattern[str]]]:
+def _names_hours(language: str) -> re.Pattern[str]:
+    """A word for an hour or for a larger number."""
+    tongue = TONGUES[language]
+    words = "|".join((*tongue.clock.hours.split(), tongue.clock.told))
+    return re.compile(rf"\b(?:{words})\b|{tongue.numbers.larger}", re.IGNORECASE)
+
+
+@cache
+def _patterns(language: str) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:
     """The patterns of times, and those of the hours from one to twelve."""
     clock = TONGUES[language].clock
     hours = clock.hours.split()
     hour = rf"(?P<hour>\d{{1,2}}|{'|'.join(hours)})(?!\w|[.:]\d)"
-    times = re.compile(clock.times.replace("HOUR", hour), re.IGNORECASE)
-    return times, [re.compile(one) for one in hours]
+    times = filter(None, (clock.times, clock.more_times))
+    patterns = [re.compile(one.replace("HOUR", hour), re.IGNORECASE) for one in times]
+    return patterns, [re.compile(one) for one in hours]

@@ -47,9 +47,18 @@ _NUMBERS = Numbers(
 )
 _CLOCK = Clock(
     hours="one two three four five six seven eight nine ten eleven twelve",
-    times=r"\b(?P<part>half past|(?:a )?quarter (?:past|after|to)) HOUR",
-    minutes={"half": 30, "past": 15, "after": 15, "to": -15},
-    signs=("alf past", "uarter"),
+    times=r"\b(?P<part>half[- ]past|(?:a )?quarter (?:past|after|to)) HOUR",
+    more_times=r"\bHOUR[- ](?P<part>thirty|fifteen)\b(?!-)",
+    minutes={
+        "half": 30,
+        "half-past": 30,
+        "past": 15,
+        "after": 15,
+        "to": -15,
+        "thirty": 30,
+        "fifteen": 15,
+    },
+    signs=("alf", "uarter", "hirty", "ifteen"),
     told="noon|midday|midnight|quarter|half",
     after_hour=r"[ap]\.?\s?m\b|o['’]clock",
 )

@@ -46,11 +46,11 @@ class Sums(NamedTuple):
 class Clock(NamedTuple):
     """Times of the clock (`text.clock`, `text.numerals`).
 
-    `hours` are patterns of the words for one to twelve o'clock, with spaces between. `times` is the
-    pattern of a time in words, in which HOUR stands for an hour. The first or the last word of its
-    group "part" is a key of `minutes`, which gives the minutes after that hour. Each time has one
-    of `signs`. `before_hour` and `after_hour` are patterns of what stands around an hour in digits,
-    and `told` is one of words that tell a time.
+    `hours` are patterns of the words for one to twelve o'clock, with spaces between. `times` and
+    `more_times` are patterns of a time in words, in which HOUR stands for an hour. The first or the
+    last word of their group "part" is a key of `minutes`, which gives the minutes after that hour.
+    Each time has one of `signs`. `before_hour` and `after_hour` are patterns of what stands around
+    an hour in digits, and `told` is one of words that tell a time.
     """
 
     hours: str
@@ -60,6 +60,7 @@ class Clock(NamedTuple):
     told: str
     before_hour: str = ""
     after_hour: str = ""
+    more_times: str = ""
 
 
 class Stops(NamedTuple):
