@@ -82,8 +82,9 @@ class Translator(OpenedModel):
         note. A sample follows from the seed and the text alone.
 
         Addresses, e-mail addresses, placeholders such as `{name}` and `%s`, code in back-ticks,
-        hashtags and paths come through to the letter, and so do numbers of two digits or more and
-        names (of streets with their numbers, files, people) that the model would change. The model
+        hashtags and paths come through to the letter, and so do names (of streets with their
+        numbers, files, people) that the model would change. Numbers of two digits or more come
+        through as the target language writes them, as do sums, amounts and times. The model
         sees a line that holds such spans sentence by sentence, with a name or a number in the place
         of each. `tokens` and their log-probabilities then belong to the model's own output;
         `alignment` counts the words of `source` and of `text`, as always. A note names each span
