@@ -22,6 +22,11 @@ def _patterns(language: str) -> _Patterns:
     return _Patterns(*some)
 
 
+def negations(text: str, language: str) -> list[tuple[int, int]]:
+    """The places of the words that negate, in a text of a language of `tongues`."""
+    return [match.span() for match in _patterns(language).words.finditer(text)]
+
+
 def negation_lost(source: str, target: str, languages: tuple[str, str]) -> bool:
     """Whether a sentence is negated and its translation has no word that may negate it, or whether
     it has several negations and the translation has fewer words that may.

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import allyouneed
-from allyouneed.translation.markup.emphasis import has_emphasis, nodes_of
-from allyouneed.translation.markup.nodes import plain
+from allyouneed.translation.markup.emphasis import has_emphasis, in_loud_letters, nodes_of
+from allyouneed.translation.markup.nodes import Around, Node, plain
 from allyouneed.translation.markup.passage import escaped
 
 
@@ -76,7 +76,7 @@ def test_the_marks_come_back_around_words(line: str, marks: list[str]) -> None:
         ("NEW YORK is NOT-FOR-profit: ALL_CAPS, ALL.txt, ALL 4 ONE, NO. 5", "en", None),
         ("DO NOT OPEN THIS", "en", None),
         ("WARNING!", "en", None),
-        ("Das ist NICHT für JEDEN.", "de", "Das ist nicht für JEDEN."),
+        ("Das ist NICHT für JEDEN.", "de", "Das ist nicht für jeden."),
         ("Ce n'est PAS ÇA", "fr", None),
         ("Ce n'est PAS ça", "fr", "Ce n'est pas ça"),
         ("Do NOT open this.", "ja", None),
@@ -95,6 +95,8 @@ def test_stressed_words_are_read_in_small_letters(
         ("Do NOT open this door.", "NICHT"),
         ("WARNING: The surface is hot.", "WARNUNG:"),
         ("I have ALWAYS loved you.", "IMMER"),
+        ("Please do NOT smoke here.", "NICHT"),
+        ("I NEVER said that.", "NIE"),
     ],
 )
 def test_stressed_words_are_in_capitals_in_the_translation(line: str, word: str) -> None:
@@ -102,3 +104,19 @@ def test_stressed_words_are_in_capitals_in_the_translation(line: str, word: str)
     assert word in found.text.strip(".").split()
     assert len([one for one in found.text.split() if one.isupper()]) == 1
     assert not any("negation" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "text"),
+    [
+        (["Das ", Around(("capitals",), ("ist nicht",), ("NOT",)), " gut."], "Das ist NICHT gut."),
+        (["Rauche ", Around(("capitals",), ("hier",), ("NOT",)), " nicht."], "Rauche hier NICHT."),
+        (["Nicht ", Around(("capitals",), ("da",), ("NOT",)), " und nie."], "NICHT da und nie."),
+        (["Ein ", Around(("capitals",), ("großes",), ("BIG",)), " Haus."], "Ein GROSSES Haus."),
+        (["Ein ", Around(("capitals",), ("Haus am",), ("BIG",)), " See."], "Ein Haus am See."),
+        (["Hier ", Around(("capitals",), ("da",), ("NOT",)), "."], "Hier da."),
+        (["Ein ", Around(("*",), ("Hund",), ("*",)), " und nicht"], "Ein *Hund* und nicht"),
+    ],
+)
+def test_which_words_of_a_translation_are_in_capitals(nodes: list[Node], text: str) -> None:
+    assert escaped(in_loud_letters(nodes, ("en", "de")), str) == text

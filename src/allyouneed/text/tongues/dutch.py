@@ -88,7 +88,8 @@ _NAMES = Names(
 _STRESSED = """
     niet nooit geen niets niemand altijd alle alles elke ieder alleen zeer heel moet moeten mag
     nee ja nu vandaag onmiddellijk direct waarschuwing belangrijk dringend gratis nieuw nieuwe
-    beide voor na meer minder echt weer nog deze dit uw eerste laatste beste
+    beide voor na meer minder echt weer nog deze dit uw eerste laatste beste mogen moest
+    absoluut volledig
 """
 DUTCH = Tongue(
     negation=_NEGATION,

@@ -86,7 +86,7 @@ _STRESSED = """
     ne pas jamais rien personne aucun aucune toujours tout tous toute toutes chaque seulement
     très trop doit doivent non oui maintenant immédiatement attention important urgent gratuit
     gratuite nouveau nouvelle nouveaux avant après plus moins vraiment encore cette ces votre
-    vos premier dernier
+    vos premier dernier dois devez devons peut peuvent absolument totalement
 """
 FRENCH = Tongue(
     negation=_NEGATION,

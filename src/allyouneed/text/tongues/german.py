@@ -96,7 +96,9 @@ _STRESSED = """
     nicht nie niemals kein keine keinen keiner nichts niemand immer alle alles jeder jede jedes
     nur sehr so muss müssen darf dürfen nein ja jetzt heute sofort bitte achtung hinweis warnung
     vorsicht gefahr wichtig neu neue neuen gratis kostenlos beide vor nach mehr weniger wirklich
-    wieder noch diese dieser dieses erste letzte beste falsch richtig
+    wieder noch diese dieser dieses erste letzte beste falsch richtig darfst dürft soll sollen
+    sollst musst müsst kann nirgends keinem keines jedem jeden jegliche sämtliche viel völlig
+    absolut unbedingt dringend stopp liebe hasse
 """
 GERMAN = Tongue(
     negation=_NEGATION,

@@ -86,7 +86,8 @@ _STRESSED = """
     non mai niente nulla nessuno nessun nessuna sempre tutto tutti tutta tutte ogni solo
     soltanto molto così troppo deve devono no sì adesso ora oggi subito attenzione avviso nota
     importante urgente gratis gratuito gratuita nuovo nuova nuovi nuove entrambi prima dopo più
-    meno davvero ancora questo questa questi queste primo ultimo
+    meno davvero ancora questo questa questi queste primo ultimo devi dobbiamo può possono
+    assolutamente
 """
 ITALIAN = Tongue(
     negation=_NEGATION,

@@ -81,7 +81,7 @@ _STRESSED = """
     não nunca jamais nada ninguém nenhum nenhuma sempre tudo todos todas toda cada só somente
     apenas muito tão demais deve devem sim agora hoje imediatamente atenção aviso nota
     importante urgente grátis gratuito novo nova novos novas ambos antes depois mais menos
-    realmente ainda este esta estes estas primeiro último
+    realmente ainda este esta estes estas primeiro último devo deves pode podem absolutamente
 """
 PORTUGUESE = Tongue(
     negation=_NEGATION,

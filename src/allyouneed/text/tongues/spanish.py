@@ -82,7 +82,8 @@ _NAMES = Names(
 _STRESSED = """
     no nunca jamás nada nadie ningún ninguna siempre todo todos toda todas cada solo sólo muy
     tan debe deben sí ahora hoy atención aviso importante urgente gratis nuevo nueva nuevos
-    nuevas ambos antes después más menos realmente este esta estos estas primero último
+    nuevas ambos antes después más menos realmente este esta estos estas primero último debo
+    debes puedo puede pueden absolutamente
 """
 SPANISH = Tongue(
     negation=_NEGATION,

@@ -82,7 +82,7 @@ _NAMES = Names(
 _STRESSED = """
     inte aldrig ingen inget inga ingenting alltid alla allt varje bara endast mycket måste nej
     ja nu idag omedelbart varning viktigt gratis ny nya nytt båda före efter mer mindre
-    verkligen igen fortfarande denna detta dessa första sista bästa
+    verkligen igen fortfarande denna detta dessa första sista bästa får skall ska absolut helt
 """
 SWEDISH = Tongue(
     negation=_NEGATION,

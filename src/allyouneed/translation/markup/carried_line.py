@@ -27,7 +27,7 @@ def line_of(
     """The translation of a line, `source`, that was carried as one passage. `languages` are the
     codes of source and target: they decide how sums of money are written."""
     made = [pair.translation for pair in carried.pairs if pair.translation]
-    nodes = in_loud_letters(placed(carried.nodes, carried.transfer))
+    nodes = in_loud_letters(placed(carried.nodes, carried.transfer), languages)
     copied = escaped(nodes, str)
     text = escaped(_with_amounts(nodes, protection, languages), str)
     confidence = confidence_of(carried.sentences)

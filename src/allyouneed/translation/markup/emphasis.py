@@ -6,8 +6,10 @@ reads the line without them, and they come back around the words that come from 
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
+from allyouneed.text.negation import negations
 from allyouneed.text.tongues.known import TONGUES
 from allyouneed.translation.markup.nodes import Around, Node
 
@@ -19,9 +21,10 @@ _MARKED = re.compile(
 _CAPITALS = r"[^\W\d_a-zß-öø-ÿ]{2,}+(?:['’]\w{1,2})?"
 _LOUD = re.compile(rf"(?<![\w.@#&/'’-])(?:{_CAPITALS})(?: {_CAPITALS})*+(?![\w@&/(-]|\.\w|\.? ?\d)")
 _BEGINS = re.compile(r"(?:^|[.!?:]\s)\W*\Z")  # what stands before the first word of a sentence
+_WORD = re.compile(r"[^\W\d_]+(?:['’]\w+)?")
 CAPITALS = "capitals"
-"""The opening and the closing tag around words in capitals, which the model reads in small letters.
-They are written nowhere."""
+"""The opening tag around words in capitals, which the model reads in small letters. Their closing
+tag is the words as they were typed. Both are written nowhere."""
 
 
 def has_emphasis(text: str, language: str) -> bool:
@@ -46,15 +49,66 @@ def nodes_of(line: str, language: str) -> list[Node]:
     return [*found, *_words(line[done:], language)]
 
 
-def in_loud_letters(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes of a translation, with the text between tags of `CAPITALS` in capitals, and without
-    these tags."""
+@dataclass(frozen=True, slots=True)
+class _Loud:
+    """Characters of a translation that stand for stressed words of its source, `typed`."""
+
+    begin: int
+    end: int
+    typed: str
+
+
+def in_loud_letters(nodes: Sequence[Node], languages: tuple[str, str]) -> list[Node]:
+    """The nodes of a translation, with its stressed words in capitals, and without tags of
+    `CAPITALS`. `languages` are the codes of source and target.
+
+    Of the words between such tags, those that are often stressed in the language are stressed, or
+    else all, if they are not more than in the source. The tags of "Do NOT open" may well stand
+    around the wrong word. So the stress of a negation is on the nearest negation.
+    """
     found: list[Node] = []
+    spans: list[_Loud] = []
+    length = 0
     for node in nodes:
-        if isinstance(node, Around) and node.opening == (CAPITALS,):
-            found += (one.upper() if isinstance(one, str) else one for one in node.inside)
-        else:
-            found.append(node)
+        is_loud = isinstance(node, Around) and node.opening == (CAPITALS,)
+        inside = node.inside if isinstance(node, Around) and is_loud else (node,)
+        begin = length
+        length += sum(len(one) for one in inside if isinstance(one, str))
+        if isinstance(node, Around) and is_loud:
+            spans.append(_Loud(begin, length, str(node.closing[0])))
+        found += inside
+    if not spans:
+        return found
+    text = "".join(one for one in found if isinstance(one, str))
+    loud = [place for span in spans for place in _places(text, span, languages)]
+    return _in_capitals(found, loud)
+
+
+def _places(text: str, loud: _Loud, languages: tuple[str, str]) -> list[tuple[int, int]]:
+    """The places of the words of a translation that are stressed because `loud` is."""
+    from_, into = languages
+    words = [match.span() for match in _WORD.finditer(text)]
+    inside = [(b, e) for b, e in words if b < loud.end and loud.begin < e]
+    known = _known(into) if into in TONGUES else frozenset()
+    often = [(b, e) for b, e in words if text[b:e].replace("’", "'").lower() in known]
+    if within := [place for place in often if place in inside]:
+        return within
+    if into in TONGUES and negations(loud.typed, from_):
+        negated = [one for one in negations(text, into) if one in often]
+        return sorted(negated, key=lambda one: max(one[0] - loud.end, loud.begin - one[1]))[:1]
+    return inside if len(inside) <= len(loud.typed.split()) else []
+
+
+def _in_capitals(nodes: Sequence[Node], places: Sequence[tuple[int, int]]) -> list[Node]:
+    """The nodes, with the characters of their text at these places in capitals."""
+    found: list[Node] = []
+    done = 0
+    for node in nodes:
+        if isinstance(node, str):
+            loud = {n for begin, end in places for n in range(begin - done, end - done)}
+            done += len(node)
+            node = "".join(sign.upper() if n in loud else sign for n, sign in enumerate(node))
+        found.append(node)
     return found
 
 
@@ -65,7 +119,7 @@ def _words(text: str, language: str) -> Iterator[Node]:
         yield text[done : match.start()]
         begins = _BEGINS.search(text, max(match.start() - 9, 0), match.start())
         small = match[0].capitalize() if begins else match[0].lower()
-        yield Around((CAPITALS,), (small,), (CAPITALS,))
+        yield Around((CAPITALS,), (small,), (match[0],))
         done = match.end()
     yield text[done:]
 
