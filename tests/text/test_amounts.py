@@ -19,6 +19,10 @@ from allyouneed.text.amounts import amounts_written
         ("at 10.0.0.1, 1.2.3 m, 1,23 m", "10.0.0.1, 1.2.3 m, 1,23 m", "en de", None),
         ("3.5 kg", "13.5 kg, 3.55 kg", "en de", None),
         ("3.5 kg", "3.5 kg", "en ja", None),
+        ("-3.5 °C, 1,000-2,000", "-3.5 °C, 1,000-2,000", "en de", "-3,5 °C, 1.000-2.000"),
+        ("1,250 kg and 1.250 kg", "1.250 kg und 1,250 kg", "en de", None),
+        ("Version 3.5: 3.5 kg", "Version 3.5: 3.5 kg", "en de", "Version 3.5: 3,5 kg"),
+        ("model A-3.5 km", "Modell A-3.5 km", "en de", None),
         ("3,5 kg", "3,5 kg", "de fr", None),
     ],
 )

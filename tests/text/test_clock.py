@@ -1,8 +1,8 @@
-"""Times in words that a translation lacks."""
+"""Times that a translation lacks, and times by a clock of 24 hours."""
 
 import pytest
 
-from allyouneed.text.clock import in_24_hours, times_lost
+from allyouneed.text.clock import in_12_hours, in_24_hours, times_lost
 from allyouneed.translation.markup.rewriting import Rewriting
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
@@ -24,6 +24,8 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("at 7:30 pm", "um 19:30 Uhr", EN_DE),
         ("at 7:30", "um acht", EN_DE),
         ("Es ist Viertel nach drei.", "It's a quarter past three.", DE_EN),
+        ("um halb \u017fieben", "at half past \u017fix or 6:30", DE_EN),
+        ("99:75, 16:61", "99 zu 75", EN_DE),
         ("Er war halb tot.", "He was half dead.", DE_EN),
         ("Es ist halb acht.", "Saat yedi.", ("de", "tr")),
         ("at half past seven", "à sept heures et demie", ("en", "fr")),
@@ -53,7 +55,7 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("un demi-frère et la media naranja", "a half-brother", ("fr", "en")),
     ],
 )
-def test_a_time_that_is_there(source: str, target: str, languages: tuple[str, str]) -> None:
+def test_no_lost_time(source: str, target: str, languages: tuple[str, str]) -> None:
     assert times_lost(source, target, languages) == []
 
 
@@ -98,6 +100,10 @@ def test_a_lost_time(
         ("Is 5 p.m. too late? 11PM!", "Is 17:00 too late? 23:00!"),
         ("12 am, 12 pm, 12.05 a. m. now", "0:00, 12:00, 0:05 now"),
         ("3-4 pm, 11-2 pm, 10:30 - 11 am", "15:00-16:00, 11:00-14:00, 10:30 - 11:00"),
+        ("from 3 to 4 pm, between 2 and 3 pm", "from 15:00 to 16:00, between 14:00 and 15:00"),
+        ("10 to 5 pm, 10–1 am, 5-5 pm", "10 to 17:00, 22:00–1:00, 17:00-17:00"),
+        ('"At 5 p.m."', '"At 17:00."'),
+        ("It costs $5 pm.", None),
         ("9 am - 5:15 pm, Mon-Fri 9am-6pm", "9:00 - 17:15, Mon-Fri 9:00-18:00"),
         ("13 pm 0 am 17:30 pm 1.5pm x5am 5amp 5a", None),
     ],
@@ -106,3 +112,15 @@ def test_times_of_the_afternoon_by_a_clock_of_24_hours(text: str, written: str |
     found = Rewriting(text, in_24_hours(text, EN_DE)).text
     assert found == (written or text)
     assert list(in_24_hours(text, ("en", "en"))) == list(in_24_hours(text, DE_EN)) == []
+
+
+def test_times_with_an_h() -> None:
+    text = "à 19h30 ou 9 h 05, en 24 h, 3h, 25h10, x19h30, 19h300"
+    found = Rewriting(text, in_24_hours(text, ("fr", "en"))).text
+    assert found == "à 19:30 ou 9:05, en 24 h, 3h, 25h10, x19h30, 19h300"
+    assert list(in_24_hours(text, ("fr", "fr"))) == list(in_24_hours(text, EN_DE)) == []
+
+
+def test_no_times_of_24_hours_with_pm() -> None:
+    text = "at 19:30 p.m., 17 p.m. and 22pm, not 12 pm, 7 p.m., 24 pm or 13 a.m."
+    assert in_12_hours(text) == "at 7:30 p.m., 5 p.m. and 10pm, not 12 pm, 7 p.m., 24 pm or 13 a.m."

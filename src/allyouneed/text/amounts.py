@@ -15,29 +15,29 @@ UNITS = (
     "nm|µm|mm|cm|dm|km|mg|kg|ml|cl|ms|Hz|kHz|MHz|GHz|mV|kV|mA|kW|MW|kWh|Wh|hPa|°C|°F|kB|KB|MB|GB|"
     "TB|KiB|MiB|GiB|TiB|px|dpi|fps|dB|[mcdk]?m[²³]"
 )
-"""The pattern of the units that German, English and most other languages write alike, also after
-"Kilo" or "Grad"."""
-_NO_PART = r"(?<![\w.,:/-])"
-_ENDS = r"(?!\d|[.,:/-]\d)"
+"""The pattern of units that most languages spell alike: a number before one is an amount."""
+_NO_PART = r"(?<![\w.,:/])(?<![^\W\d]-)"  # "-3.5" and "2.5-3.5" are numbers, "A-3.5" is none
+_ENDS = r"(?!\d|[.,:/]\d)"
 
 
 def amounts_written(source: str, target: str, languages: tuple[str, str]) -> str:
-    """A translation, with the numbers that it copied from its source as its own language writes
-    them: those with marks of thousands, and those with a fraction and a unit.
+    """The translation, with each number that it copied from its source as its own language writes
+    it. Only numbers with marks of thousands count, and those with a fraction and a unit.
 
-    `languages` are the codes of source and target. Where the target language puts spaces between
-    thousands, there is nothing between them, so that the number stays one word.
+    `languages` are the codes of source and target. Spaces between thousands are left out (French
+    "384400"), so that the number stays one word.
     """
     if not TONGUES.keys() >= set(languages):
         return target
     given, wanted = (TONGUES[one].sums for one in languages)
     if given.decimal == wanted.decimal:
         return target
-    for number in dict.fromkeys(_numbers(languages[0]).findall(source)):
-        if number in target:
-            written = rewritten(number, given, wanted).replace(" ", "")
-            target = re.sub(_NO_PART + re.escape(number) + _ENDS, written, target)
-    return target
+    numbers = _numbers(languages[0])
+    copied = {
+        one: rewritten(one, given, wanted).replace(" ", "") for one in numbers.findall(source)
+    }
+    copied = {one: written for one, written in copied.items() if written not in copied}
+    return numbers.sub(lambda found: copied.get(found[0], found[0]), target)
 
 
 @cache

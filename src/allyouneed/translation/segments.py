@@ -9,7 +9,7 @@ from allyouneed.decoding.links import Aligned, AnyArray, word_alignment
 from allyouneed.text.amounts import amounts_written
 from allyouneed.text.atoms import has_unspaced
 from allyouneed.text.clean import clean
-from allyouneed.text.clock import in_24_hours
+from allyouneed.text.clock import TWELVE_HOURS, in_12_hours, in_24_hours
 from allyouneed.text.dressing import Dresser
 from allyouneed.text.language_check import misfit
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
@@ -159,8 +159,8 @@ class Cut:
         return replace(self, segments=tuple(segments))
 
     def in_24_hours(self, languages: tuple[str, str], normaliser: Normaliser) -> "Cut":
-        """The cut, in which the model reads "19:30" for "7:30 pm" if the language of translations
-        has no such times. `languages` are the codes of source and target."""
+        """The cut, in which the model reads "19:30" for a time such as "7:30 pm" or "19h30".
+        `languages` are the codes of source and target."""
         segments = []
         for one in self.segments:
             changes = list(in_24_hours(one.seen, languages))
@@ -226,9 +226,13 @@ class Segmenter:
         return lost(segment.seen, written, languages) if self.normaliser.name else ()
 
     def written(self, segment: Segment, said: str, languages: tuple[str, str]) -> str:
-        """What the model said for a segment, with its numbers as the target language writes them.
-        Models that read texts as they are typed get nothing changed."""
-        return amounts_written(segment.seen, said, languages) if self.normaliser.name else said
+        """What the model said for a segment, with numbers and times as the target language writes
+        them. Models that read texts as they are typed get nothing changed."""
+        if not self.normaliser.name:
+            return said
+        if languages[1] in TWELVE_HOURS:
+            said = in_12_hours(said)
+        return amounts_written(segment.seen, said, languages)
 
     def ids(self, segments: Sequence[Segment], texts: Sequence[str]) -> list[list[int]]:
         """The ids of texts in which the segments have their terms. A model that reads terms in the

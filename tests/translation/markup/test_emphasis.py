@@ -80,6 +80,7 @@ def test_the_marks_come_back_around_words(line: str, marks: list[str]) -> None:
         ("Ce n'est PAS ÇA", "fr", None),
         ("Ce n'est PAS ça", "fr", "Ce n'est pas ça"),
         ("Do NOT open this.", "ja", None),
+        ("**NOTE:** Do *NOT* wait.", "en", "Note: Do not wait."),
     ],
 )
 def test_stressed_words_are_read_in_small_letters(

@@ -66,7 +66,7 @@ def _with_amounts(
             found[n] = Kept(written)
             if isinstance(following, str) and power:
                 found[n + 1] = following.lstrip().removeprefix(power)
-        elif node.text[:1].isdigit():  # an amount
+        elif node.text.lstrip("+-−–")[:1].isdigit():  # an amount
             found[n] = Kept(amounts_written(node.text, node.text, languages))
     return tidy(found)
 

@@ -1,12 +1,13 @@
 """Finds emphasis in a line of plain text: Markdown's stars and links, and single words in capitals.
 
 Models garble the stars in "This is *very* important.", and the capitals in "Do NOT open." The model
-reads the line without them, and they come back around the words that come from their words.
+reads the line without stars and in small letters. The marks then return around the translations of
+the marked words.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from allyouneed.text.negation import negations
@@ -31,20 +32,22 @@ def has_emphasis(text: str, language: str) -> bool:
     """Whether a text has emphasis or a link. `language` is its code."""
     may_be_marked = "*" in text or "](" in text
     marked = may_be_marked and any(match.lastgroup for match in _MARKED.finditer(text))
-    return marked or any(_stressed(text, language))
+    return marked or (not text.isupper() and any(_stressed(text, language)))
 
 
 def nodes_of(line: str, language: str) -> list[Node]:
     """A line as text, and tags around text. `language` is its code."""
     found: list[Node] = []
     done = 0
+    if line.isupper():
+        language = ""  # nothing is stressed where all is in capitals
     for match in _MARKED.finditer(line) if "*" in line or "](" in line else ():
         stars, inside = match["stars"], match["strong"] or match["name"]
         if inside is None:
             continue
         found += _words(line[done : match.start()], language)
         opening, closing = (stars, stars) if stars else ("[", match["link"])
-        found.append(Around((opening,), (inside,), (closing,)))
+        found.append(Around((opening,), tuple(_words(inside, language)), (closing,)))
         done = match.end()
     return [*found, *_words(line[done:], language)]
 
@@ -72,6 +75,8 @@ def in_loud_letters(nodes: Sequence[Node], languages: tuple[str, str]) -> list[N
     for node in nodes:
         is_loud = isinstance(node, Around) and node.opening == (CAPITALS,)
         inside = node.inside if isinstance(node, Around) and is_loud else (node,)
+        if isinstance(node, Around) and not is_loud:
+            inside = (replace(node, inside=tuple(in_loud_letters(node.inside, languages))),)
         begin = length
         length += sum(len(one) for one in inside if isinstance(one, str))
         if isinstance(node, Around) and is_loud:
@@ -125,8 +130,8 @@ def _words(text: str, language: str) -> Iterator[Node]:
 
 
 def _stressed(text: str, language: str) -> Iterator[re.Match[str]]:
-    """The stressed words in capitals, in a text that has small letters, too."""
-    if language not in TONGUES or text.isupper():
+    """The stressed words in capitals."""
+    if language not in TONGUES:
         return
     for match in _LOUD.finditer(text):
         if _known(language).issuperset(match[0].replace("’", "'").lower().split()):
