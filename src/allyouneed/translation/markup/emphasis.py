@@ -30,9 +30,7 @@ tag is the words as they were typed. Both are written nowhere."""
 
 def has_emphasis(text: str, language: str) -> bool:
     """Whether a text has emphasis or a link. `language` is its code."""
-    may_be_marked = "*" in text or "](" in text
-    marked = may_be_marked and any(match.lastgroup for match in _MARKED.finditer(text))
-    return marked or (not text.isupper() and any(_stressed(text, language)))
+    return any(isinstance(node, Around) for node in nodes_of(text, language))
 
 
 def nodes_of(line: str, language: str) -> list[Node]:
@@ -41,15 +39,17 @@ def nodes_of(line: str, language: str) -> list[Node]:
     done = 0
     if line.isupper():
         language = ""  # nothing is stressed where all is in capitals
-    for match in _MARKED.finditer(line) if "*" in line or "](" in line else ():
-        stars, inside = match["stars"], match["strong"] or match["name"]
-        if inside is None:
+    for match in _MARKED.finditer(line):
+        stars, group = match["stars"], "strong" if match["strong"] else "name"
+        if match[group] is None:
             continue
-        found += _words(line[done : match.start()], language)
+        found += _words(line, done, match.start(), language)
         opening, closing = (stars, stars) if stars else ("[", match["link"])
-        found.append(Around((opening,), tuple(_words(inside, language)), (closing,)))
+        found.append(
+            Around((opening,), tuple(_words(line, *match.span(group), language)), (closing,))
+        )
         done = match.end()
-    return [*found, *_words(line[done:], language)]
+    return [*found, *_words(line, done, len(line), language)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +117,22 @@ def _in_capitals(nodes: Sequence[Node], places: Sequence[tuple[int, int]]) -> li
     return found
 
 
-def _words(text: str, language: str) -> Iterator[Node]:
-    """A text, with tags around its stressed words, which are in small letters."""
-    done = 0
-    for match in _stressed(text, language):
-        yield text[done : match.start()]
-        begins = _BEGINS.search(text, max(match.start() - 9, 0), match.start())
-        small = match[0].capitalize() if begins else match[0].lower()
+def _words(line: str, begin: int, end: int, language: str) -> Iterator[Node]:
+    """The text line[begin:end], with each stressed word in small letters between tags."""
+    for match in _stressed(line, begin, end, language):
+        yield line[begin : match.start()]
+        starts = _BEGINS.search(line, max(match.start() - 9, 0), match.start())
+        small = match[0].capitalize() if starts else match[0].lower()
         yield Around((CAPITALS,), (small,), (match[0],))
-        done = match.end()
-    yield text[done:]
+        begin = match.end()
+    yield line[begin:end]
 
 
-def _stressed(text: str, language: str) -> Iterator[re.Match[str]]:
-    """The stressed words in capitals."""
+def _stressed(line: str, begin: int, end: int, language: str) -> Iterator[re.Match[str]]:
+    """The stressed words in capitals in line[begin:end]."""
     if language not in TONGUES:
         return
-    for match in _LOUD.finditer(text):
+    for match in _LOUD.finditer(line, begin, end):
         if _known(language).issuperset(match[0].replace("’", "'").lower().split()):
             yield match
 
