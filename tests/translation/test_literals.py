@@ -36,6 +36,9 @@ SENTENCES = [
     ("There are %d books on the table.", ["%d"]),
     ("%1$s gave %2$s the key.", ["%1$s", "%2$s"]),
     ("%(user)s is not at home.", ["%(user)s"]),
+    ("The file is %d%% complete.", ["%d%%"]),
+    ("More than %1$d%% of the memory is used.", ["%1$d%%"]),
+    ("It is 100%% ready.", ["100%%"]),
     ("Your name is ${name}.", ["${name}"]),
     ("The price is {{ price }} today.", ["{{ price }}"]),
     ("Type `git commit` and wait.", ["`git commit`"]),
@@ -221,6 +224,8 @@ def _made(source: str, text: str) -> Translation:
 @pytest.mark.parametrize(
     ("source", "target", "lost"),
     [
+        ("Call 555-123 or 555-987.", "Ruf 55-123 oder 555-987 an.", 1),
+        ("Call 555-123 or 555-987.", "Ruf 555 987 oder 555 123 an.", 0),
         ("He paid 1,000 dollars.", "Er zahlte 1.000 Dollar.", 0),
         ("He paid 1,000 dollars.", "Er zahlte 1 000 Dollar.", 0),
         ("He paid 1,000 dollars.", "Er zahlte tausend.", 1),

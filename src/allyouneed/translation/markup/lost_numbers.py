@@ -1,6 +1,7 @@
 """Finds the numbers, amounts and times of a text that its translation lacks."""
 
 import re
+from collections import Counter
 
 from allyouneed.text.amounts import UNITS
 from allyouneed.text.numerals import without_spaces
@@ -42,16 +43,17 @@ def lost_numbers(source: str, target: str) -> list[str]:
     target = closed
     written = [one for one in rows if _is_number(one) or one in source]
     whole = set(map(_value, written))
-    parts = {part for one in written for part in _DIGITS.findall(one)}
+    parts = Counter(part for one in written for part in _DIGITS.findall(one))
     amounts = _lost_amounts(source, target)
     told = {one["number"] for one in amounts}
-    numbers = [
-        one
-        for one in _NUMBER.findall(source)
-        if one not in told
-        and _value(one) not in whole
-        and (_is_quantity(one) or not parts.issuperset(_DIGITS.findall(one)))
-    ]
+    numbers = []
+    for one in _NUMBER.findall(source):
+        own = set(_DIGITS.findall(one))
+        has_parts = not _is_quantity(one) and all(parts[part] > 0 for part in own)
+        parts.subtract(own)  # "555-123 or 555-987" needs 555 twice
+        is_there = _value(one) in whole or has_parts
+        if not is_there and one not in told:
+            numbers.append(one)
     return [*numbers, *(one[0] for one in amounts), *_lost_times(source, target)]
 
 
