@@ -1,5 +1,6 @@
 """Lines of standard input: as they arrive, whole, and never lost."""
 
+import codecs
 import io
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from allyouneed.cli import lines
 from allyouneed.cli.lines import arriving_lines, given_or_arriving
+from allyouneed.cli.named_files import notes_on_documents
 
 
 def read(content: bytes, portion: int = lines.READ_BYTES) -> tuple[list[str], list[str]]:
@@ -58,6 +60,41 @@ def test_a_byte_order_mark_is_taken_off_the_first_line_alone() -> None:
     assert notes == ["line 1: byte order mark removed"]
 
 
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
+@pytest.mark.parametrize("portion", [1, 3, 50])
+def test_utf16_with_its_mark_is_read(mark: bytes, portion: int) -> None:
+    codec = "utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be"
+    text = "Grüße 😀\r\n\n\u0a0a, \ufeff\nlast"
+    found, notes = read(mark + text.encode(codec), portion)
+    assert found == text.split("\n")
+    assert notes == ["standard input is UTF-16; the results are UTF-8"]
+
+
+def test_utf16_that_is_damaged_loses_no_line() -> None:
+    found, notes = read(codecs.BOM_UTF16_LE + b"a\0\x00\xd8\n\0b\0c")
+    assert found == ["a\ud800", "b\ufffd"]  # a verb tells of lone surrogates
+    assert "ends within a character of UTF-16" in notes[1]
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"\xffa\n", b"\xfe"])
+def test_half_a_mark_of_utf16_is_none(content: bytes) -> None:
+    expected = [content.decode(errors="replace").removesuffix("\n")] if content else []
+    assert read(content, 1)[0] == expected
+
+
+def test_the_end_of_an_empty_stream_is_read_once() -> None:
+    """At a terminal, Ctrl-D must end the input at once."""
+    ends: list[bytes] = []
+
+    class Empty(io.BytesIO):
+        def read1(self, size: int | None = -1, /) -> bytes:
+            ends.append(b"")
+            return b""
+
+    assert list(arriving_lines(Empty(), lambda note: None)) == []
+    assert len(ends) == 1
+
+
 def test_a_line_is_given_out_before_the_next_one_comes() -> None:
     outlet, inlet = os.pipe()
     with os.fdopen(outlet, "rb") as stream:
@@ -81,3 +118,36 @@ def test_a_text_that_is_the_name_of_a_file_is_told(
     assert note.startswith(
         "text 2 is the name of a file, but 'input.txt' itself is used as the text"
     )
+
+
+@pytest.mark.parametrize(
+    ("texts", "target", "said"),
+    [
+        (["d.docx"], "fr", ["to translate the document, add --output d.fr.docx"]),
+        (["d.docx"], "French", ["add --output d.fr.docx"]),
+        (["d.docx"], None, ["add --output d.translated.docx"]),
+        (["a b.PDF"], "fr", ["add --output 'a b.fr.md'"]),
+        (["d.docx", "Hello."], "fr", ["leave out the other texts and add --output d.fr.docx"]),
+        (["d.txt"], "fr", ["to use the lines of the file, write < d.txt"]),
+        (["no.docx"], "fr", ["there is no file no.docx; it is translated as text"]),
+        (["no.docx", "d.docx"], "fr", ["there is no file no.docx", "text 2 is the name of a"]),
+        (["no.docx", "Hello."], "fr", []),
+        (["Open no.docx"], "fr", []),
+        (["https://example.org/no.html"], "fr", []),
+        (["Hello."], "fr", []),
+        (["a\0.txt"], "fr", ["there is no file"]),
+    ],
+)
+def test_names_of_documents(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    texts: list[str],
+    target: str | None,
+    said: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.docx", "a b.PDF", "d.txt"):
+        Path(name).touch()
+    notes = list(notes_on_documents(texts, target))
+    for note, part in zip(notes, said, strict=True):
+        assert part in note

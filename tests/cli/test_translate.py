@@ -58,6 +58,27 @@ def test_what_is_no_utf8_is_noted_with_its_line(call, copier_folder: Path) -> No
     assert "note: line 2: byte 2 (0xFF) is not UTF-8" in done.err
 
 
+def test_utf16_is_translated(call, copier_folder: Path) -> None:
+    done = call("translate", "--model", copier_folder, stdin="für\nA man.\n".encode("utf-16"))
+    assert (done.code, done.lines) == (0, ["für", "A man."])
+    assert done.err == "note: standard input is UTF-16; the results are UTF-8\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--stream",)])
+def test_names_of_documents_are_told(
+    call, copier_folder: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    document, nowhere = tmp_path / "d.docx", tmp_path / "no.docx"
+    document.touch()
+    verb = ("translate", "--model", copier_folder, *options)
+    done = call(*verb, document)
+    assert (done.code, done.lines) == (0, [str(document)])
+    assert f"add --output {tmp_path / 'd.translated.docx'}" in done.err
+    assert f"there is no file {nowhere}; it is translated as text" in call(*verb, nowhere).err
+    done = call("translate", *options, document, "--to", "fr")
+    assert f"add --output {tmp_path / 'd.fr.docx'}" in done.err
+
+
 def test_a_lone_surrogate_is_noted(call, copier_folder: Path) -> None:
     done = call("translate", "--model", copier_folder, "a\udcffb")
     assert done.lines == ["a\ufffdb"]

@@ -81,6 +81,29 @@ def test_the_name_of_the_place_says_the_language(
     assert ": 1 sentence\n" in done.err
 
 
+@pytest.mark.parametrize(
+    ("place", "options", "language"),
+    [
+        ("c.pl.txt", (), "German"),
+        ("c.pl.txt", ("--from", "de"), "English"),
+        ("fr/c.pl.txt", (), "French"),
+        ("de/c.pl.txt", (), "German"),
+    ],
+)
+def test_a_name_that_no_model_can_follow_tells_the_language_that_is_used(
+    call, folder: Path, place: str, options: tuple[str, ...], language: str
+) -> None:
+    Path("c.txt").write_text("Thank you.\n" if not options else "Danke.\n")
+    done = call("translate", "c.txt", *options, "--to", place)
+    assert (
+        f"{place}: the name says Polish, but no bundled model translates into it; translated into "
+        f"{language}; --to LANGUAGE --output {place} chooses another language\n"
+    ) in done.err
+    assert "as the name says" not in done.err
+    thanks = {"German": "Danke", "English": "Thank you", "French": "Merci"}
+    assert thanks[language] in Path(place).read_text()
+
+
 def test_a_named_model_and_a_named_language_come_before_the_name(
     call, copier_folder: Path, folder: Path
 ) -> None:

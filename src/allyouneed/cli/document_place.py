@@ -42,10 +42,10 @@ def document_place(
             only, and there are none.
     """
     asked = [name for name, value in options.items() if value]
-    given = bool(texts) and all(_is_there(text) for text in texts or ())
+    given = bool(texts) and all(is_there(text) for text in texts or ())
     if to and _is_path(to) and not (is_known(to) and (output or not given)):
         if not given:
-            missing = next((text for text in texts or () if not _is_there(text)), None)
+            missing = next((text for text in texts or () if not is_there(text)), None)
             if missing is None:
                 raise UsageError(f"--to {to} is for documents; name the file to translate, too")
             raise UsageError(
@@ -70,7 +70,7 @@ def codes_in_names(place: Path) -> list[str]:
     """Two letters each that may be the code of a language, the likeliest first. They are looked for
     at the end of a file's name before its ending, or of a folder's name; then at the end of the
     names of the two folders above."""
-    own = place.stem if _has_ending(place.name) else place.name
+    own = place.stem if has_ending(place.name) else place.name
     names = [own, *(folder.name for folder in list(place.parents)[:2])]
     found = map(_CODE_AT_THE_END.fullmatch, names)
     return [match[1].lower() for match in found if match is not None]
@@ -83,6 +83,19 @@ def matching(pattern: str) -> list[Path]:
     return sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (may be absolute)
 
 
+def is_there(name: str) -> bool:
+    """Whether a name is that of a file or folder, or a pattern that names some."""
+    try:
+        return Path(name).exists() or bool(matching(name))
+    except (OSError, ValueError):  # too long for a name, or with a NUL in it
+        return False
+
+
+def has_ending(name: str) -> bool:
+    """Whether a name has the ending of a format of documents."""
+    return Path(name).suffix.lower().lstrip(".") in ENDINGS
+
+
 def _place(name: str) -> Path:
     """The path that `--to` names. A slash at its end says that it is a folder; it is made here,
     because a path keeps no such slash."""
@@ -93,15 +106,4 @@ def _place(name: str) -> Path:
 
 
 def _is_path(name: str) -> bool:
-    return _has_ending(name) or os.sep in name or "/" in name or Path(name).is_dir()
-
-
-def _is_there(name: str) -> bool:
-    try:
-        return Path(name).exists() or bool(matching(name))
-    except (OSError, ValueError):  # too long for a name, or with a NUL in it
-        return False
-
-
-def _has_ending(name: str) -> bool:
-    return Path(name).suffix.lower().lstrip(".") in ENDINGS
+    return has_ending(name) or os.sep in name or "/" in name or Path(name).is_dir()

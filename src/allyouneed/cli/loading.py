@@ -1,6 +1,7 @@
 """Opens a model for a verb, and writes notes about it to standard error."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ VIA = "en"  # the language between two bundled models
 if TYPE_CHECKING:
     from allyouneed.chat import Chat
     from allyouneed.encoder_only.model import EncoderModel
+    from allyouneed.text.languages import Languages
     from allyouneed.translation.stream import Stream
     from allyouneed.translation.translator import Translator
 
@@ -50,33 +52,54 @@ def opened(
     return translator
 
 
-def language_of_place(model: str, place: Path, sources: Sequence[str]) -> str | None:
+def language_of_place(
+    model: str, place: Path, sources: Sequence[str], source: str | None = None
+) -> str | None:
     """The target language that the name of a translated file or folder says, such as fr of
     report.fr.docx. None if `model` is not the default, or if no bundled model translates into that
     language. What the names of the `sources` say, too, is the language of these: docs/en/a.txt
-    beside docs/en/b.txt. A note tells a language that is not the default model's.
+    beside docs/en/b.txt. A note tells a language that is not the default model's, and a language
+    that the name says in vain, with the one that is used: without a name, the language into which
+    the bundled models translate from the language `source`.
     """
     if model != DEFAULT_MODEL:
         return None
-    own = {code for source in sources for code in codes_in_names(Path(source))}
+    own = {code for one in sources for code in codes_in_names(Path(one))}
     codes = [code for code in codes_in_names(place) if code not in own]
     if not codes:
         return None
+    speaks = _bundled()
+    chosen = next((one for one in codes if _first_allowing(speaks, None, one)), None)
+    other = f"--to LANGUAGE --output {place} chooses another language"
+    said = codes[0]
+    if said != chosen and f".{said}." in place.name.lower() and is_known(said):
+        found = None if chosen else _first_allowing(speaks, source, None)
+        used = speaks[found].direction(source).target if found else chosen
+        instead = f"; translated into {name_of(used)}; {other}" if used else ""
+        note(
+            f"{place}: the name says {name_of(said)}, but no bundled model translates into it"
+            + instead
+        )
+    elif chosen and not speaks[model].allows(None, chosen):
+        note(f"{place}: translated into {name_of(chosen)}, as the name says; {other}")
+    return chosen
+
+
+def _bundled() -> "dict[str, Languages]":
+    """The languages of the bundled models. The default model is the first, and models of few
+    languages precede models of many."""
     from allyouneed.model_folder.folder import bundled_models, open_model_folder
 
     speaks = {name: open_model_folder(name).speaks for name in bundled_models()}
-    for code in codes:
-        if speaks[model].allows(None, code):
-            return code
-        if any(one.allows(None, code) for one in speaks.values()):
-            note(
-                f"{place}: translated into {name_of(code)}, as the name says; --to LANGUAGE "
-                f"--output {place} chooses another language"
-            )
-            return code
-    if f".{codes[0]}." in place.name.lower() and is_known(codes[0]):
-        note(f"{place}: the name says {name_of(codes[0])}, but no bundled model translates into it")
-    return None
+    names = sorted(speaks, key=lambda name: (name != DEFAULT_MODEL, len(speaks[name].codes)))
+    return {name: speaks[name] for name in names}
+
+
+def _first_allowing(
+    speaks: "Mapping[str, Languages]", source: str | None, target: str | None
+) -> str | None:
+    """The name of the first model that translates from `source` into `target`."""
+    return next((name for name, one in speaks.items() if one.allows(source, target)), None)
 
 
 def models_of_direction(
@@ -92,17 +115,12 @@ def models_of_direction(
     """
     if model != DEFAULT_MODEL or not (source or target):
         return (model,)
-    from allyouneed.model_folder.folder import bundled_models, open_model_folder
     from allyouneed.text.language_check import SURE, likeliest
 
-    speaks = {name: open_model_folder(name).speaks for name in bundled_models()}
-    names = sorted(speaks, key=lambda name: (name != DEFAULT_MODEL, len(speaks[name].codes)))
-
-    def one(source: str | None, target: str | None) -> str | None:
-        return next((name for name in names if speaks[name].allows(source, target)), None)
-
+    speaks = _bundled()
+    one = partial(_first_allowing, speaks)
     if source is None:
-        possible = [way[0] for name in names for way in speaks[name].directions()]
+        possible = [way[0] for languages in speaks.values() for way in languages.directions()]
         fitting = dict.fromkeys(code for code in possible if one(code, target))
         if len(fitting) > 1:
             source = likeliest(" ".join(texts), list(fitting), SURE) or None

@@ -10,6 +10,7 @@ import typer
 from allyouneed.cli.document_place import DOCUMENTS_ALONE, document_place, language_asked
 from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.loading import language_of_place, models_of_direction
+from allyouneed.cli.named_files import notes_on_documents
 from allyouneed.cli.options import DEFAULT_MODEL, Model, Running
 from allyouneed.cli.output import note
 from allyouneed.cli.streaming import show_growing
@@ -81,7 +82,7 @@ def translate(
     if place is not None:
         from allyouneed.cli.documents import first_texts
 
-        target = target or language_of_place(model, place, texts or ())
+        target = target or language_of_place(model, place, texts or (), languages.from_)
         named = first_texts(texts or (), documents.format)
     how["target"] = target
     models = models_of_direction(model, languages.from_, target, named)
@@ -95,7 +96,8 @@ def translate(
         return
     how |= {"prefix": search.prefix, "protect": protection.of_text}
     if results.stream:
-        lines = chain.from_iterable(given_or_arriving(texts, note))
+        on_names = partial(notes_on_documents, target=target)
+        lines = chain.from_iterable(given_or_arriving(texts, note, on_names))
         show_growing(opening(), lines, how, one_line=not texts)
     else:
         form = Form(

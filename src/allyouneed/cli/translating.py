@@ -2,12 +2,14 @@
 done."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allyouneed.cli.lines import given_or_arriving
 from allyouneed.cli.loading import DEFAULT_MODEL, opened
+from allyouneed.cli.named_files import notes_on_documents
 from allyouneed.cli.output import check_output, note, results
 from allyouneed.cli.reading_progress import reading_progress
 from allyouneed.cli.repeated_notes import RepeatedNotes
@@ -39,7 +41,7 @@ def translate_all(
     form = form or Form(one_line=not texts)
     if output is not None:
         check_output(output)
-    chunks = given_or_arriving(texts, note)
+    chunks = given_or_arriving(texts, note, partial(notes_on_documents, target=form.target))
     opened_one = translator() if translator else opened(DEFAULT_MODEL, "auto", None, None, False)
     keywords = {**(how or {}), "alignments": form.alignments}
     found = (
