@@ -20,6 +20,11 @@ from allyouneed.translation.markup.rewriting import Rewriting
         ("Hello {name}, {0} of {{ n }} and ${x}!", ["{name}", "{0}", "{{ n }}", "${x}"]),
         ("{count, plural, one {# file} other {# files}} left", None),
         ("%1$s has %d of %(all)s, %s.", ["%1$s", "%d", "%(all)s", "%s"]),
+        ("%d%%, %1$d%%, %(a)d %% and {b}%%", ["%d%%", "%1$d%%", "%(a)d %%", "{b}", "%%"]),
+        ("It is 100%% or 12.5 %%, 50%%ige, %%%%", ["100%%", "12.5 %%", "50%%", "%%%%"]),
+        ("%%s and %%%s, %s%%%s, %%NAME%%", ["%%s", "%%%s", "%s%%%s", "%%NAME%%"]),
+        ("%HOME%%PATH% and %1%%2%", ["%HOME%", "%PATH%", "%1", "%2"]),
+        ("5 % and % alone", ["5 %"]),
         ("Keep [X5X] and @@PH1@@ and __VAR__.", ["[X5X]", "@@PH1@@", "__VAR__"]),
         ("It weighs 5 kg or 3.5km, at 20 °C, 50%.", ["5 kg", "3.5km", "20 °C", "50%"]),
         ("It costs $10,000, €25, 30 € or 1.50£.", ["$10,000", "€25", "30 €", "1.50£"]),
@@ -105,8 +110,9 @@ def test_places_of_rewritten_text(old: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1,", "$1,", "111 ", "1-1.1-", "1", "+1", "a", "a.b-", "%s", "%a ", "é", "http://", "{", "`"],
-)
+    ["1,", "$1,", "111 ", "1-1.1-", "1", "+1", "a", "a.b-", "%s", "%a ", "é", "http://", "{", "`",
+     "%", "%%", "%%a", "%%1%", "1.1%", "%d%", "%(a", "%%-", "%1$"],
+)  # fmt: skip
 @pytest.mark.parametrize("numbers", ["free", "amounts", "all"])
 def test_long_texts_take_little_time(text: str, numbers: Numbers) -> None:
     whole = "$ " + text * (40_000 // len(text))

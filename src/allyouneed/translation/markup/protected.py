@@ -27,6 +27,14 @@ _HAS_DATE = rf"(?=(?:{_OF_DATE}[ ./:,-]{{0,2}}){{0,12}}%[-^0_]?[YymBbHMSAI])"
 _SPACED = r"\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,6}(?:[.,]\d{1,9})?"  # "12 000,50"
 _NUMERAL = rf"(?:{_SPACED}|\d{{1,18}}(?:[.,]\d{{1,9}}){{0,6}})"
 _RANGE = rf"{_NUMERAL}(?:[-–]{_NUMERAL})?"
+# The percent sign of a format string, "%%", with its number: "%d%%", "%1$d %%", "100%%". A letter
+# behind it ("%%s", a "%s" to be shown) and a placeholder behind it ("%%%s") belong to it. The two
+# signs in the middle of Boost's "%1%%2%" belong to different placeholders.
+_WITH_PERCENT = (
+    rf"(?=[%\d])(?:(?:(?<![\d%])(?<!\d[ \u00a0\u202f])%(?:\([\w.]++\)|\d+\$)?{_CONVERSION}"
+    r"|(?<![\w.])\d{1,18}+(?:[.,]\d{1,9}+){0,6}+)[ \u00a0\u202f]?)?"
+    rf"(?:%%(?!\d%))++(?:%?{_CONVERSION}(?![a-z]))?"
+)
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
@@ -34,6 +42,8 @@ _PATTERNS = (
     r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
     r"\{\{[^{}\n]*+\}\}|\{%[^\n%]*+%\}",  # templates
     r"[$#%@]\{[^{}\s]++\}|\$\([\w.]++\)",
+    r"%%[A-Za-z_]\w*+%%",  # %%NAME%%
+    _WITH_PERCENT,
     r"%\([\w.]++\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]",  # %(name)s
     rf"{_HAS_DATE}{_OF_DATE}(?:[ ./:,-]{{0,2}}{_OF_DATE}){{1,12}}(?!\w)",  # %d.%m.%Y
     rf"%\d+\${_CONVERSION}",  # %1$s
