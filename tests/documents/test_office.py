@@ -204,6 +204,59 @@ def test_xlsx(aloud: Through) -> None:
     assert '<f>"a"&amp;B1</f><v>text</v>' in sheet
 
 
+@pytest.mark.parametrize(
+    ("string", "expected"),
+    [
+        ("<t>One here\nTwo here.\nthree</t>", "<t>here One\nhere. Two\nthree</t>"),
+        ("<t>One here_x000D_\n\nTwo here</t>", "<t>here One_x000D_\n\nhere Two</t>"),
+        (
+            "<r><t>One here\nTwo </t></r><r><rPr><b/></rPr><t>big</t></r>",
+            "<r><t>here One\n</t></r><r><rPr><b/></rPr><t>big</t></r><r><t> Two</t></r>",
+        ),
+        (
+            "<r><t>It is longer than it.\n</t></r><r><rPr><b/></rPr><t>One here\nTwo here</t></r>",
+            "<r><t>it. than longer is It\n</t></r><r><rPr><b/></rPr><t>here One\nhere Two</t></r>",
+        ),
+    ],
+)
+def test_lines_of_a_cell_stay_lines(string: str, expected: str, turned: Through) -> None:
+    name, table = "xl/sharedStrings.xml", f"<sst {S}><si>{{}}</si></sst>"
+    data = packed({"xl/workbook.xml": "<workbook/>", name: table.format(string)})
+    found = entry(turned(read_xlsx, data), name)
+    assert found.replace(' xml:space="preserve"', "") == table.format(expected)
+
+
+def test_strings_of_excel_are_named_by_sheet_and_cell() -> None:
+    relation = '<Relationship Id="{}" Target="{}"/>'
+    document = read_xlsx(
+        packed(
+            {
+                "xl/workbook.xml": f'<workbook {S} {R}><sheets><sheet name="One &amp; all" r:id="a"/>'
+                "<sheet r:id='b' name='Two'/></sheets></workbook>",
+                "xl/_rels/workbook.xml.rels": "<Relationships>"
+                + relation.format("b", "worksheets/sheet1.xml")
+                + relation.format("a", "/xl/worksheets/sheet2.xml")
+                + "</Relationships>",
+                "xl/sharedStrings.xml": f"<sst {S}><si><t>a</t></si><si><t>b</t></si><si><t>c</t></si></sst>",
+                "xl/worksheets/sheet1.xml": f'<worksheet {S}><c r="A1" t="s"><v>1</v></c>'
+                '<c r="B7" t="inlineStr"><is><t>d</t></is></c><c r="C1"><v>0</v></c></worksheet>',
+                "xl/worksheets/sheet2.xml": f'<worksheet {S}><c r="D4" t="s"><v>0</v></c></worksheet>',
+            }
+        )
+    )
+    assert {one.text: one.where for one in document.passages} == {
+        "a": "One & all, cell D4",
+        "b": "Two, cell A1",
+        "c": "xl/sharedStrings.xml, paragraph 1",
+        "d": "Two, cell B7",
+    }
+
+
+def test_line_ends_within_a_text_of_word_are_spaces(turned: Through) -> None:
+    body = "<w:p><w:r><w:t>One here\nTwo</w:t></w:r></w:p>"
+    assert ">Two here One<" in entry(turned(read_docx, docx(body)), "word/document.xml")
+
+
 # Parts of files, by the names that their programs give them
 
 CHART = (
@@ -289,6 +342,7 @@ def test_names_in_charts(read: Read, whole: bytes, name: str, aloud: Through) ->
         ("&amp;Rpage &amp;P of &amp;N", "&amp;R&amp;N of &amp;P page"),
         ("&amp;LR &amp;&amp; D here", "&amp;Lhere D &amp;&amp; R"),
         ("&amp;P/&amp;N", None),
+        ("&amp;LOne two\nThree four", "&amp;Ltwo One\nfour Three"),
     ],
 )
 def test_headers_of_sheets(header: str, expected: str | None, turned: Through) -> None:

@@ -15,7 +15,7 @@ from allyouneed.documents.html import read_html
 from allyouneed.documents.markdown import read_markdown
 from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
-from allyouneed.documents.wrapping import BREAK, wrapped
+from allyouneed.documents.wrapping import BREAK, balanced, with_breaks, wrapped
 from allyouneed.errors import AllYouNeedError, DataError
 
 Read = Callable[[bytes], Document]
@@ -53,6 +53,31 @@ def test_lines_broken_at_a_width_are_one_sentence(turned: Through) -> None:
     assert turned(read_text, wrapped.encode()).decode() == (
         "one. another on but began it where line the on not is end the\nwhich of sentence a"
     )
+
+
+def test_signs_of_french_stay_with_their_word() -> None:
+    french = "Il dit « oui » ; elle : « Quoi ? Non ! » 10\xa0km et »so« aus"
+    words = "Il|dit|« oui » ;|elle :|« Quoi ?|Non ! »|10\xa0km|et|»so«|aus"
+    assert "|".join(wrapped(with_breaks(french), 1)) == words
+
+
+def test_signs_of_french_stay_with_their_word_in_cues() -> None:
+    assert balanced("Tu viens ?", 3, 4) == "Tu\nviens ?"
+
+
+@pytest.mark.parametrize("read", [read_text, read_markdown])
+def test_signs_of_french_stay_with_their_word_in_a_file(read: Read, aloud: Through) -> None:
+    source = "the house on the hill is old and red\n? It is very cold in the winter, too"
+    assert aloud(read, source.encode()).decode() == (
+        "THE HOUSE ON THE HILL IS OLD AND\nRED ? IT IS VERY COLD IN THE WINTER,\nTOO"
+    )
+
+
+@pytest.mark.parametrize("read", [read_text, read_markdown])
+def test_spaces_at_which_no_line_may_end_stay(read: Read) -> None:
+    document = read(b"a line that is long enough for text\nand goes on here")
+    document.passages[0].target = ("une\u202fligne assez  longue pour\xa0un",)
+    assert document.written().decode() == "une\u202fligne assez longue pour\xa0un"
 
 
 TEX = """\\section{Fast snails}
@@ -212,6 +237,80 @@ def test_a_bar_in_a_cell_stays_in_the_cell(cell: str, expected: str, aloud: Thro
 def test_html_in_a_list_of_markdown_is_told() -> None:
     document = read_markdown(b"word\n\n- one\n\n  <div>two</div>\n")
     assert document.notes == ["line 5: HTML in a list or quote stays as it is"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("> [!WARNING]\n> The water is hot.\n", "> [!WARNING]\n> hot. is water The\n"),
+        ("> [!TIP]\r\n> One two\r\n", "> [!TIP]\r\n> two One\r\n"),
+        ("> [!note] One two\n> See it\n", "> [!note] two One\n> it See\n"),
+        (":::tip\nOne two.\n:::\nSee it\n", ":::tip\ntwo. One\n:::\nit See\n"),
+        ("::: tip One\n- a b\n- c d\n:::\n", "::: tip One\n- b a\n- d c\n:::\n"),
+        (":::: a\n::: b\none two\n:::\n::::\n", ":::: a\n::: b\ntwo one\n:::\n::::\n"),
+        ("::: a\n<p>one two</p>\n\n:::\n", "::: a\n<p>two one</p>\n\n:::\n"),
+        (":::\none two\n:::\n", ":::\ntwo one\n:::\n"),
+        (
+            '!!! note "Read this"\n    One two.\n\n    See\n    it\n\nthe end\n',
+            '!!! note "this Read"\n    two. One\n\n    it\n    See\n\nend the\n',
+        ),
+        ('!!! note "note `a`"\n    b c\n', '!!! note "`a` note"\n    c b\n'),
+        ('???+ a b "c d"\n\n    e f', '???+ a b "d c"\n\n    f e'),
+        ("!!! Hey you\nor it", "!!! Hey you\nit or"),
+        ("??? tip\n    - a b\n\n!!! note\n    c d\n", "??? tip\n    - b a\n\n!!! note\n    d c\n"),
+    ],
+)  # fmt: skip
+def test_boxes_of_markdown_keep_their_lines(source: str, expected: str, turned: Through) -> None:
+    assert turned(read_markdown, source.encode()).decode() == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "![a b](x.png)\n",
+        "![a b](x.png) ![c](y.png)\n",
+        '[![a](x.png "title")](http://a.b/c) ![b](y.png)\n',
+        "> ![a](x.png)\n> ![b](y.png)\n",
+        "- ![a](x.png)  \r\n  ![b](y.png)\r\n",
+        "| ![a](x.png) ![b](y.png) |\n|-|\n",
+    ],
+)
+def test_pictures_without_other_text_have_texts(source: str, aloud: Through) -> None:
+    found = aloud(read_markdown, source.encode()).decode()
+    assert found == re.sub(r"!\[[^]]*", lambda text: text[0].upper(), source)
+
+
+def test_lines_that_all_end_on_purpose_are_not_broken() -> None:
+    document = read_markdown(b"One\\\nDo it.\n")
+    document.passages[0].target = ("Faites-le maintenant, s'il vous plait",)
+    assert document.written() == b"Faites-le maintenant, s'il vous plait\n"
+
+
+LINES = [":::a", ":::", "!!! note", "    two words", "- one", "two words", "", "> more", "**so**"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(lines=st.lists(st.sampled_from(LINES), max_size=12))
+def test_lines_of_boxes_stay_lines(lines: list[str], aloud: Through) -> None:
+    found = aloud(read_markdown, "\n".join(lines).encode()).decode().split("\n")
+    marks = [line for line in lines if line.startswith((":::", "!!!"))]
+    assert [line for line in found if line in LINES[:3]] == marks
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("**Note**\nDo it now.", "**Note**\nnow. it Do"),
+        ("> __One note:__\n> Do it now", "> __note: One__\n> now it Do"),
+        ("**One**\n**Two**\nDo it.", "**One**\n**Two**\nit. Do"),
+        ("One two.\n**Red note**\nSee it", "two. One\n**note Red**\nit See"),
+        ("- **One**\n  Do it", "- **One**\n  it Do"),
+        ("so it is\n**very big**\nhere", "here **big\nvery** is it\nso"),
+        ("**so** it\nis", "is it **so**"),
+    ],
+)
+def test_a_bold_line_is_a_heading(source: str, expected: str, turned: Through) -> None:
+    assert turned(read_markdown, source.encode()).decode() == expected
 
 
 def test_definitions_of_markdown_are_blocks_of_their_own(aloud: Through) -> None:
@@ -415,6 +514,7 @@ MARKS += [
 @example(marks="word`word``# ```")
 @example(marks="\\&amp;&amp;")
 @example(marks="> word\\  \n> *")
+@example(marks="> `  \n> ](x)`")
 @example(marks="> word\n> word\n> two words two words ")
 @given(marks=st.lists(st.sampled_from(MARKS), max_size=25).map("".join))
 def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from allyouneed.documents import recent_sentences, translating
 from allyouneed.documents.epub import read_epub
+from allyouneed.documents.formats import BY_NAME
 from allyouneed.documents.html import read_html
 from allyouneed.documents.recent_sentences import RecentSentences
 from allyouneed.documents.text import read_text
@@ -109,6 +110,57 @@ def test_a_book_names_the_language_of_its_translation(counting: Counting) -> Non
     DocumentTranslator(counting, languages=("de", "en")).translate(document)
     with zipfile.ZipFile(io.BytesIO(document.written())) as book:
         assert book.read("a.opf").decode() == contents.format("en", "A WORD")
+
+
+UNITS = "<unit><segment><source>a word</source>{}</segment></unit>"
+NAMING = [
+    (
+        "po",
+        'msgid ""\nmsgstr ""\n"Language: {}\\n"\n\nmsgid "Language: de"\nmsgstr "{}"\n',
+        ("", "LANGUAGE: DE"),
+    ),
+    ("arb", '{{"@@locale": "{}", "a": "{}", "@a": {{"@@locale": "de"}}}}', ("a word", "A WORD")),
+    (
+        "xliff",
+        (
+            '<xliff><file target-language="{}"><trans-unit><source>a</source>{}</trans-unit></file>'
+            "</xliff>"
+        ),
+        ("", "<target>A</target>"),
+    ),
+    (
+        "xliff",
+        f'<xliff srcLang="de" trgLang="{{}}"><file id="f">{UNITS}</file></xliff>',
+        ("", "<target>A WORD</target>"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "texts"), NAMING)
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("de", "en"), ("de-AT", "en"), ("de_AT", "en"), ("fr", "fr"), ("den", "den")],
+)
+def test_strings_name_the_language_of_their_translation(
+    name: str,
+    file: str,
+    texts: tuple[str, str],
+    code: str,
+    expected: str,
+    counting: Counting,
+) -> None:
+    data = file.format(code, texts[0]).encode()
+    document = BY_NAME[name].read(data)
+    assert document.written() == data
+    DocumentTranslator(counting, languages=("de", "en")).translate(document)
+    assert document.written().decode() == file.format(expected, texts[1])
+
+
+def test_a_po_file_that_names_no_language_stays_so(counting: Counting) -> None:
+    data = b'msgid ""\nmsgstr ""\n"Language: \\n"\n"Language-Team: de\\n"\n'
+    document = BY_NAME["po"].read(data)
+    DocumentTranslator(counting, languages=("de", "en")).translate(document)
+    assert document.written() == data
 
 
 def test_links_are_asked_for_where_they_are_missing(counting: Counting) -> None:

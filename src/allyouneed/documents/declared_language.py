@@ -18,7 +18,7 @@ class DeclaredLanguage:
 
     def translated(self, source: str, target: str) -> None:
         """Becomes the code `target`, if it is the code of the language `source`."""
-        if self.code.lower().split("-")[0] == source.lower().split("-")[0]:
+        if re.split("[-_]", self.code.lower())[0] == source.lower().split("-")[0]:
             self.code = target
 
     def written(self) -> str:

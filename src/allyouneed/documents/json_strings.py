@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.messages import message
 from allyouneed.errors import DataError
@@ -78,19 +79,25 @@ def read_json(data: bytes, keys: Collection[str] = ()) -> Document:
 
 
 def read_arb(data: bytes) -> Document:
-    """The document of an ARB file: messages. Keys with @, which hold metadata, are left out.
+    """The document of an ARB file: messages, and the language that it names as its own. Keys with
+    @, which hold metadata, are left out.
 
     Raises:
         DataError: the file is not JSON.
     """
-    return _read(data, lambda one: not any(key.startswith("@") for key in one.keys))
+    return _read(data, lambda one: not any(key.startswith("@") for key in one.keys), "@@locale")
 
 
-def _read(data: bytes, is_wanted: Callable[[JsonString], bool]) -> Document:
+def _read(
+    data: bytes, is_wanted: Callable[[JsonString], bool], language: str | None = None
+) -> Document:
+    """The document of the strings that are wanted. The outermost key `language` has the code of the
+    file's language."""
     encoded = decoded(data)
-    places: list[tuple[int, int, Part]] = [
-        (one.begin, one.end, one.passage(encoded.text, ".".join(one.keys)))
-        for one in strings_of(encoded.text)
-        if is_wanted(one)
-    ]
+    places: list[tuple[int, int, Part]] = []
+    for one in strings_of(encoded.text):
+        if one.keys == (language,):
+            places.append((one.begin + 1, one.end - 1, DeclaredLanguage(one.text)))
+        elif is_wanted(one):
+            places.append((one.begin, one.end, one.passage(encoded.text, ".".join(one.keys))))
     return encoded.document(spliced(encoded.text, places))

@@ -1,5 +1,5 @@
-"""Markdown: prose is translated, in blocks of HTML too. Front matter, code, math, targets of links
-and the lines of tables stay.
+"""Markdown: prose is translated, in blocks of HTML too. Front matter, code, math, targets of links,
+the lines of tables, and the marks of boxes (`> [!NOTE]`, `:::tip`, `!!! note`) stay.
 
 markdown-it-py finds the blocks and their lines. The characters of a block's text are then found
 again in the file, one after the other, so that everything else is copied byte for byte. A block
@@ -8,13 +8,14 @@ whose characters are not where they are expected stays as it is, with a note.
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.markdown_inline import InlineText, Unexpected, escaping
-from allyouneed.documents.wrapping import BREAK, wrapped
+from allyouneed.documents.wrapping import BREAK, with_breaks, wrapped
 from allyouneed.errors import UsageError
 from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nodes import (
@@ -44,7 +45,11 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?^\1[ \t]*(?:\r?\n|\Z)", re.MULTILINE
 )
 _MATH_BLOCK = re.compile(r"\s*(?:\$\$[\s\S]*\$\$|\\\[[\s\S]*\\\])\s*")
+_BOXES = ("container_", "admonition_")
 _BLOCK_START = re.compile(rf"\s*(?:[-+*>#|=~]|:[\s{BREAK}]|\d+[.)])")
+_UNBROKEN = re.compile(  # an alert's mark with its title, and a heading
+    r"^(?:\[![^\n]*|(\*\*|__)[^\n]*\1)(?=\n)", re.MULTILINE
+)
 STAYS = "stays as it is, because its Markdown is not understood"
 LONGEST = 20_000  # characters of one block
 
@@ -73,14 +78,17 @@ def read_markdown(data: bytes) -> Document:
     notes: list[str] = []
     parser = _parser()
     tokens, begins = _parsed(parser, text, skipped)
+    boxes = 0  # around the present token
     for token in tokens:
+        if token.type.startswith(_BOXES):
+            boxes += token.nesting
         if token.type == "html_block" and token.map:
             first, last = token.map
             begin, end = begins[first], begins[last] if last < len(begins) else len(text)
-            if token.level:
+            if token.level > boxes:
                 notes.append(f"line {first + 1}: HTML in a list or quote stays as it is")
             else:
-                places += _html_block(text, begin, end, first + 1)
+                places += _placed(read_markup(text[begin:end], html_rules(), first + 1), begin)
     for block in _blocks(tokens, begins, text, notes):
         begin, end = block.lines[0][0], block.lines[-1][1]
         if _MATH_BLOCK.fullmatch(text, begin, end):
@@ -97,21 +105,23 @@ def read_markdown(data: bytes) -> Document:
         except Unexpected:
             notes.append(f"{where}: {STAYS}")
             continue
-        if any(has_words(node) for node in _texts(nodes)):
-            escape = escaping("".join(_texts(nodes)), inline.spelt)
-            write = _writer(text, block)
+        if has_words(own := "".join(_texts(nodes))):
+            escape = escaping(own, inline.spelt)
+            write = _writer(text, block, is_wrapped="\n" in own)
             passage = Passage(nodes, (text[begin:end],), escape, where, write)
             places.append((begin, end, passage))
-        elif len(nodes) == 1 and isinstance(nodes[0], Void) and content == text[begin:end]:
-            picture = nodes[0]
-            places.append((begin, end, Passage(nodes, picture.raw, str, where)))
+        else:  # pictures may have texts
+            ends = (text[end:begin] for (_, end), (begin, _) in pairwise(block.lines))
+            parts = tuple(_as_in_file(nodes, ends))
+            if joined(parts) == text[begin:end]:
+                places += _placed(parts, begin)
     places.sort(key=lambda place: place[0])
     return encoded.document(spliced(text, places), notes, PROTECTED)
 
 
-def _html_block(text: str, begin: int, end: int, line: int) -> Iterator[tuple[int, int, Part]]:
-    """The parts of a block of HTML, each with its place (begin, end) in the file."""
-    for part in read_markup(text[begin:end], html_rules(), line):
+def _placed(parts: Iterable[Part], begin: int) -> Iterator[tuple[int, int, Part]]:
+    """The parts of a piece of the file, each with its place (begin, end)."""
+    for part in parts:
         length = len(joined([part]))
         yield begin, begin + length, part
         begin += length
@@ -120,6 +130,8 @@ def _html_block(text: str, begin: int, end: int, line: int) -> Iterator[tuple[in
 def _parser() -> "MarkdownIt":
     try:
         from markdown_it import MarkdownIt
+        from mdit_py_plugins.admon import admon_plugin
+        from mdit_py_plugins.container import container_plugin
         from mdit_py_plugins.deflist import deflist_plugin
     except ImportError as error:
         raise UsageError(
@@ -127,7 +139,8 @@ def _parser() -> "MarkdownIt":
             "pip install 'allyouneed[documents]'"
         ) from error
     parser = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"])
-    return parser.use(deflist_plugin).disable("text_join")
+    parser.use(container_plugin, "box", validate=lambda name, marks: True)
+    return parser.use(admon_plugin).use(deflist_plugin).disable("text_join")
 
 
 def _parsed(
@@ -145,16 +158,23 @@ def _blocks(
 ) -> Iterator[_Block]:
     """The blocks that hold text, in order. `notes` gets those that are not found in the file."""
     cursor = 0
-    inside_cell = False
+    inside_cell = inside_title = False
     for token in tokens:
         if token.type in ("td_open", "th_open"):
             inside_cell = True
         elif token.type in ("td_close", "th_close"):
             inside_cell = False
+        elif token.type.startswith("admonition_title"):
+            inside_title = token.nesting > 0
         if token.type != "inline" or not token.map or not token.content:
             continue
         first = token.map[0]
         cursor = max(cursor, begins[first])
+        if inside_title:
+            quote = text.find('"', cursor, begins[first + 1] if first + 1 < len(begins) else None)
+            if quote < 0:
+                continue  # the title is the kind of the box, such as "Note"
+            cursor = quote + 1
         lines: list[tuple[int, int]] = []
         for n, line in enumerate(token.content.rstrip(" \t").split("\n")):
             number = first + n
@@ -192,9 +212,26 @@ def _texts(nodes: Nodes) -> Iterator[str]:
             yield from _texts(node.inside)
 
 
-def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
-    """A function that writes a block at the width of its lines. Each line begins as the source's
-    lines do."""
+def _as_in_file(nodes: Nodes, ends: Iterator[str]) -> Iterator[Part]:
+    """The parts of nodes without words. `ends` has what stands in the file between two lines."""
+    for part in _raw(nodes):
+        yield re.sub("\n", lambda _: next(ends, ""), part) if isinstance(part, str) else part
+
+
+def _raw(nodes: Nodes) -> Iterator[Part]:
+    for node in nodes:
+        match node:
+            case str():
+                yield node
+            case Void(raw=raw):
+                yield from raw
+            case Around(opening=opening, inside=inside, closing=closing):
+                yield from (*opening, *_raw(inside), *closing)
+
+
+def _writer(text: str, block: _Block, *, is_wrapped: bool) -> Callable[[Passage], str]:
+    """A function that writes a block. Each line begins as the source's lines do. Lines are as wide
+    as the source's, if a sentence of the source `is_wrapped` over several."""
     (begin, end), last = block.lines[0], block.lines[-1]
     several = len(block.lines) > 1 and not block.is_cell
     line_begin = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
@@ -204,7 +241,7 @@ def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
         newline = re.search(r"\r\n|\n|\r", between)[0]  # type: ignore[index]
         later = between[between.index(newline) + len(newline) :]
     ends = [end - line_begin, *(e - b + len(later) for b, e in block.lines[1:])]
-    width = max(ends) if several else 1 << 30
+    width = max(ends) if is_wrapped else 1 << 30
 
     def write(passage: Passage) -> str:
         written = _written(passage.target or (), passage.escape)
@@ -212,6 +249,7 @@ def _writer(text: str, block: _Block) -> Callable[[Passage], str]:
             return written.replace("|", "\\|").replace(BREAK, " ")
         if _BLOCK_START.match(written) and not _BLOCK_START.match(text, begin, last[1]):
             written = _without_mark(written)
+        written = _UNBROKEN.sub(lambda line: line[0].replace(BREAK, " "), written)
         first = " " * (begin - line_begin)
 
         def at(width: int) -> list[str]:
@@ -233,12 +271,12 @@ def _without_mark(text: str) -> str:
 
 
 def _written(nodes: Nodes, escape: Callable[[str], str]) -> str:
-    """Nodes as Markdown. A line may end at each space of text."""
+    """Nodes as Markdown, with `BREAK` where a line may end."""
     parts: list[str] = []
     for node in nodes:
         match node:
             case str():
-                parts.append(escape(node).replace(" ", BREAK))
+                parts.append(with_breaks(escape(node)))
             case Kept(text=literal):
                 parts.append(escape(literal))
             case Void(raw=raw):

@@ -4,7 +4,8 @@ The parser's tokens say what the text is, and its characters say how the file wr
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
@@ -23,7 +24,10 @@ _LINK_TAIL = re.compile(
 )
 _BREAK = re.compile(r"(?: {2,}|\\)\n[ \t]*")
 _NOTE = re.compile(r"(?<=\S)\[\^[^\]\s]+\]")
+_ALERT = re.compile(r"\[!\w+\]")
+_ENDS_OF_SENTENCES = (*".!?:…",)
 _AUTOLINK = re.compile(r"<[^<>\s]*>|\S+")
+_WHITE_SPACE = re.compile(r"[ \t\r\n\f\v]+")  # spaces at which no line may end stay
 _SPECIAL = "\\`*[]<"
 
 
@@ -48,8 +52,13 @@ class InlineText:
             Unexpected: the text has other characters than the tokens.
         """
         in_address = False
-        for token in tokens:
-            if in_address:  # its text was taken with its opening
+        tokens = list(tokens)
+        ends = set(_line_ends(tokens))
+        for number, token in enumerate(tokens):
+            if number in ends and token.type == "softbreak":
+                self._expect("\n")
+                self._tokens.append(Void(("\n",), LINE_BREAK))
+            elif in_address:  # its text was taken with its opening
                 in_address = token.type != "link_close"
             elif token.type == "link_open" and token.markup in ("autolink", "linkify"):
                 address = self._matched(_AUTOLINK)
@@ -142,6 +151,29 @@ class InlineText:
         self._tokens.append(Void(("![", middle, tail)))
 
 
+def _line_ends(tokens: "Sequence[MarkdownToken]") -> Iterator[int]:
+    """The numbers of the soft breaks that stay line ends: behind the mark of an alert, and around a
+    line that is bold as a whole, which is a heading. A bold line within a sentence is none."""
+    breaks = [n for n, token in enumerate(tokens) if token.type in ("softbreak", "hardbreak")]
+    stands_alone = True
+    for before, after in pairwise([-1, *breaks, len(tokens)]):
+        line = [one for one in tokens[before + 1 : after] if one.content.strip() or one.nesting]
+        text = "".join(one.content for one in line)
+        is_heading = stands_alone and _is_bold(line)
+        if is_heading:
+            yield before
+        if is_heading or (before < 0 and _ALERT.match(text)):
+            yield after
+        is_broken = after < len(tokens) and tokens[after].type == "hardbreak"
+        stands_alone = is_heading or is_broken or text.rstrip().endswith(_ENDS_OF_SENTENCES)
+
+
+def _is_bold(line: "Sequence[MarkdownToken]") -> bool:
+    """Whether one pair of stars or lines holds the whole line."""
+    opening = [n for n, token in enumerate(line) if token.type == "strong_open"]
+    return opening == [0] and line[-1].type == "strong_close"
+
+
 def _with_notes(text: str) -> Iterator[Token]:
     """The nodes of a text, with each mark of a footnote as a node of its own, so that it stays at
     its word."""
@@ -169,4 +201,4 @@ def escaping(source: str, spelt: Mapping[str, str]) -> Callable[[str], str]:
     special = {sign: f"\\{sign}" for sign in _SPECIAL if sign not in source}
     special |= {sign: raw for sign, raw in spelt.items() if len(sign) == 1 and not sign.isspace()}
     table = str.maketrans(special)
-    return lambda text: re.sub(r"\s+", " ", text).translate(table)
+    return lambda text: _WHITE_SPACE.sub(" ", text).translate(table)

@@ -7,6 +7,7 @@ from html import unescape
 from allyouneed.documents.archive import Archive
 from allyouneed.documents.document import Document
 from allyouneed.documents.ooxml_text import OoxmlText
+from allyouneed.documents.sheet_cells import SheetCells
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, read_tree
 from allyouneed.errors import DataError
@@ -76,8 +77,11 @@ def read_xlsx(data: bytes) -> Document:
         for name in map(unescape, _COLUMN.findall(content.decode("utf-8", "replace")))
     }
 
+    cells = SheetCells(archive.entries)
+
     def text(tree: Tree, name: str) -> XmlText:
         found = OoxmlText(tree, name)
+        found.places = cells.places(tree, name)
         found.left_texts = frozenset(names)
         return found
 

@@ -23,6 +23,7 @@ from allyouneed.translation.markup.nodes import (
     Script,
     Void,
     joined,
+    plain,
     tidy,
 )
 from allyouneed.translation.markup.passage import Passage
@@ -44,6 +45,7 @@ _NO_PROPERTIES = re.compile(r"<\S+?\s*/>|<(\S+?)\s*>\s*</\1>")
 _VERTICAL = re.compile(r"vertAlign\s[^>]*?val=[\"'](sub|super)script")
 _BASELINE = re.compile(r"\sbaseline=[\"'](-?)[1-9]")
 _FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
+_LINE_END = re.compile(r"((?:_x000D_|\r)?\n)")  # in a cell; Excel writes a carriage return so
 
 
 MakeRun = Callable[[str, str], str]
@@ -80,6 +82,7 @@ class OoxmlText(XmlText):
             name = re.sub(r"/\d+/", "/", match[2])
             self._prefixes.setdefault(name, set()).add(f"{match[1]}:" if match[1] else "")
         self.left_texts: frozenset[str] = frozenset()
+        self.places: Mapping[int, str] = {}  # of paragraphs, by the characters where they begin
         self.tracked = False
 
     def is_paragraph(self, element: Element) -> bool:
@@ -130,7 +133,7 @@ class OoxmlText(XmlText):
     def passage(self, element: Element) -> Passage:
         """The text of a paragraph; its properties are copied."""
         if self._is_bare(element):
-            return self.simple_passage(element, (self.tree.content(element),))
+            return self.simple_passage(element, _lines(self.tree.content(element)))
         children = element.children
         begin = element.inner
         if children and children[0].local == "pPr":
@@ -151,7 +154,8 @@ class OoxmlText(XmlText):
             return f"{head}{runs}{tail}"
 
         original = (head, *self.within(element, begin))
-        return Passage(nodes, original, escape, self.counted(), write)
+        where = self.places.get(element.begin) or self.counted()
+        return Passage(nodes, original, escape, where, write)
 
     def _tokens(self, elements: Sequence[Element]) -> Iterator["_Run | Node"]:
         """The content of a paragraph in order: text with its properties, and nodes for all else."""
@@ -168,7 +172,7 @@ class OoxmlText(XmlText):
                         continue
                 yield from self._run(element)
             elif element.local == "t":  # of a sheet's string without runs
-                yield _Run("", unescaped(self.tree.text[element.inner : element.inner_end]))
+                yield self._styled("", element)
             elif element.local in _INSIDE:
                 self.tracked = self.tracked or element.local in ("ins", "moveTo")
                 tokens = list(self._tokens(element.children))
@@ -193,13 +197,18 @@ class OoxmlText(XmlText):
         closing = self.tree.text[element.inner_end : element.end]
         for child in element.children:
             if child.local == "t":
-                text = self.tree.text[child.inner : child.inner_end]
-                yield _Run(style, unescaped(text))
+                yield self._styled(style, child)
             elif child.local == "noBreakHyphen":
-                yield _Run(style, "\u2011")
+                yield _Run(style, ("\u2011",))
             elif child is not properties and child.local not in _DROPPED:
                 seen = _SEEN.get(child.local, "")
                 yield Void((opening, *self.of(child), closing), seen)
+
+    def _styled(self, style: str, element: Element) -> "_Run":
+        """The text of an element `t`. Ends of lines are ends of lines in sheets only; Word and
+        PowerPoint show them as spaces."""
+        text = unescaped(self.tree.text[element.inner : element.inner_end])
+        return _Run(style, _lines(text) if self._is_of(element, SHEET) else (text,))
 
     def _field_mark(self, run: Element) -> str:
         mark = run.child("fldChar")
@@ -252,7 +261,13 @@ class _Run:
     """A text with its properties."""
 
     style: str
-    text: str
+    nodes: tuple[Node, ...]
+
+
+def _lines(text: str) -> tuple[Node, ...]:
+    """The lines of a text, with the end of each line as a node of its own."""
+    pieces = _LINE_END.split(text)
+    return tidy([Void((one,), LINE_BREAK) if n % 2 else one for n, one in enumerate(pieces)])
 
 
 def _commonest(tokens: Sequence["_Run | Node"]) -> str:
@@ -260,7 +275,7 @@ def _commonest(tokens: Sequence["_Run | Node"]) -> str:
     lengths: dict[str, int] = {}
     for token in tokens:
         if isinstance(token, _Run):
-            lengths[token.style] = lengths.get(token.style, 0) + len(token.text)
+            lengths[token.style] = lengths.get(token.style, 0) + len(plain(token.nodes))
     return max(lengths, key=lambda style: lengths[style]) if lengths else ""
 
 
@@ -283,15 +298,15 @@ def _merged(tokens: Sequence["_Run | Node"], base: str | None) -> tuple[Node, ..
             nodes.append(token)
             before = None
         elif token.style == base:
-            nodes.append(token.text)
+            nodes += token.nodes
             before = None
         elif token.style == before:
             last = nodes[-1]
             assert isinstance(last, Around)
-            nodes[-1] = replace(last, inside=tidy((*last.inside, token.text)))
+            nodes[-1] = replace(last, inside=tidy((*last.inside, *token.nodes)))
         else:
             script = _script(token.style)
-            nodes.append(Around((_Style(token.style),), (token.text,), (), script))
+            nodes.append(Around((_Style(token.style),), token.nodes, (), script))
             before = token.style
     return tidy(nodes)
 
@@ -301,8 +316,8 @@ def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
     text = ""
     parts = (node.inside if isinstance(node, Bound) else [node] for node in nodes)
     for node in (*chain.from_iterable(parts), None):
-        if isinstance(node, (str, Kept)):
-            text += node if isinstance(node, str) else node.text
+        if (own := _text_of(node)) is not None:
+            text += own
             continue
         if text:
             yield make(text, style)
@@ -317,3 +332,15 @@ def _runs(nodes: Nodes, style: str, make: MakeRun) -> Iterator[str]:
                 yield joined(node.opening)
                 yield from _runs(node.inside, style, make)
                 yield joined(node.closing)
+
+
+def _text_of(node: Node | None) -> str | None:
+    """The text of a node that is written inside the text of a run; None for all other nodes."""
+    match node:
+        case str():
+            return node
+        case Kept(text=text):
+            return text
+        case Void(raw=(str() as raw,)) if _LINE_END.fullmatch(raw):
+            return raw
+    return None

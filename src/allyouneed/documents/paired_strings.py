@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.documents.mnemonic import with_mnemonic, without_mnemonic
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
@@ -83,6 +84,8 @@ class PairText(XmlText):
         return nodes
 
 
+_LANGUAGES = {"file": "target-language", "xliff": "trgLang"}
+"""The attributes that name the language of the translations, in XLIFF 1.2 and 2."""
 _UNTRANSLATED = ("new", "needs-translation", "initial")
 _STATE = re.compile(r"""(\sstate\s*=\s*["'])[^"']*(["'])""")
 
@@ -101,6 +104,17 @@ class XliffText(PairText):
     root = "xliff"
     units = ("trans-unit", "segment")
     inside = frozenset(["g", "mrk", "pc", "sub"])
+
+    def _tag(self, element: Element) -> Iterator[Part]:
+        """The parts of the opening tag, with the code of the translations' language."""
+        place = element.attributes.get(_LANGUAGES.get(element.local, ""))
+        if place is None:
+            yield from super()._tag(element)
+            return
+        begin, end = place
+        yield self.tree.text[element.begin : begin]
+        yield DeclaredLanguage(self.tree.text[begin:end])
+        yield self.tree.text[end : element.inner]
 
     def wants(self, unit: Element, target: Element | None) -> bool:
         """Whether a unit has no translation yet, or one that is marked as new."""

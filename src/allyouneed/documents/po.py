@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.messages import Encode, message
 from allyouneed.documents.plural_forms import is_singular
@@ -16,6 +17,7 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 _FLAGS = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
+_LANGUAGE = re.compile(r'"Language:[ \t]*([A-Za-z]{2,3}(?:[-_]\w+)*)')
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f"}
 
@@ -32,7 +34,7 @@ class _Entry:
 
 def read_po(data: bytes) -> Document:
     """The document of a po file. The singular form gets the translation of the singular, all other
-    forms that of the plural.
+    forms that of the plural. The header names the language of the translation.
 
     Raises:
         DataError: the file has no message.
@@ -49,6 +51,8 @@ def read_po(data: bytes) -> Document:
     fuzzy = 0
     for number, entry in enumerate(entries):
         source = entry.texts.get("msgid", "")
+        if not source and (language := _LANGUAGE.search(text, *entry.places.get(0, (0, 0)))):
+            places.append((*language.span(1), DeclaredLanguage(language[1])))
         before = entries[number - 1].begin if number else 0
         if _FLAGS.search(text, max(before, entry.begin - 2000), entry.begin):
             comments = text[max(before, entry.begin - 2000) : entry.begin]

@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterator
 
 from allyouneed.documents.xml_tree import escape
-from allyouneed.translation.markup.nodes import Node, Part, Void, tidy
+from allyouneed.translation.markup.nodes import LINE_BREAK, Node, Part, Void, tidy
 from allyouneed.translation.markup.passage import Passage, has_words
 
 HEADERS = frozenset(
     ["oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter"]
 )
 _SECTION = re.compile(r"(&[LCR])")
-_CODE = re.compile(r'&(?:"[^"]*"|\d+|K(?:[0-9A-Fa-f]{6}|\d\d[-+]\d{3})|[\s\S])')
+_CODE = re.compile(r'\r?\n|&(?:"[^"]*"|\d+|K(?:[0-9A-Fa-f]{6}|\d\d[-+]\d{3})|[\s\S])')
 _NUMBERS = {"&P": "1", "&N": "2", "&D": "3", "&T": "4"}  # read as numbers: page, pages, date, time
 _NAMES = {"&A": "Sheet", "&F": "File", "&Z": "Path"}
+_LINE_ENDS = {"\n": LINE_BREAK, "\r\n": LINE_BREAK}
+_SEEN = _NUMBERS | _NAMES | _LINE_ENDS
 
 
 def header_parts(text: str, where: str) -> Iterator[Part]:
@@ -33,8 +35,7 @@ def _nodes(text: str) -> tuple[Node, ...]:
     for match in _CODE.finditer(text):
         nodes.append(text[place : match.start()])
         place, code = match.end(), match[0]
-        seen = _NUMBERS.get(code) or _NAMES.get(code, "")
-        nodes.append("&" if code == "&&" else Void((escape(code),), seen))
+        nodes.append("&" if code == "&&" else Void((escape(code),), _SEEN.get(code, "")))
     return tidy([*nodes, text[place:]])
 
 

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from allyouneed.documents.document import Document, Encoded, check_text, decoded
 from allyouneed.documents.parts import numbered_parts
-from allyouneed.documents.wrapping import BREAK, width_of, wrapped
+from allyouneed.documents.wrapping import collapsed, width_of, with_breaks, wrapped
 from allyouneed.translation.markup.nodes import Part, plain
 from allyouneed.translation.markup.passage import Passage, has_words
 
@@ -131,7 +131,7 @@ def _matched(pattern: re.Pattern[str], line: str) -> str:
 
 def _wrapping(width: int, first: str, later: str, newline: str) -> Callable[[Passage], str]:
     def write(passage: Passage) -> str:
-        text = BREAK.join(plain(passage.target or ()).split())
+        text = with_breaks(collapsed(plain(passage.target or ())))
         return newline.join(wrapped(text, width, first, later)).removeprefix(first)
 
     return write

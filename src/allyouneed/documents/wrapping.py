@@ -5,8 +5,20 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 BREAK = "\0"  # stands for a space where a line may end; a space in code or an address may not
+_BREAKABLE = re.compile(r"(?<!(?<!\w)[«‹]) (?![?!:;]|[»›](?!\w))")  # « Quoi ? » in French
 _LIKE_SYNTAX = re.compile(r"[-+*>#=|~:]|\d+[.)]")
 _MARK = re.compile(r"[-+*>#]|\d+[.)]")  # by itself; more signs may be emphasis or a code's bounds
+
+
+def collapsed(text: str) -> str:
+    """The text with one space for each run of white space. Spaces at which no line may end stay."""
+    return re.sub(r"[ \t\r\n\f\v]+", " ", text).strip(" ")
+
+
+def with_breaks(text: str) -> str:
+    """The text with `BREAK` for each space but those that part a sign from its word, as French
+    does: before ?, !, :, ; and », and behind «."""
+    return _BREAKABLE.sub(BREAK, text)
 
 
 def wrapped(
@@ -43,11 +55,12 @@ def wrapped(
 def balanced(text: str, lines: int, width: int) -> str:
     """Text on as few lines as this width needs, of lengths as equal as words allow. There are at
     most `lines` lines; if they are too few for the width, they are longer."""
-    words = text.split()
+    text = collapsed(text)
+    words = with_breaks(text).split(BREAK)
     needed = min(-(-len(text) // max(width, 1)), max(lines, 1))
     if needed < 2 or len(words) < 2:
-        return " ".join(words)
-    best, best_longest = " ".join(words), len(text)
+        return text
+    best, best_longest = text, len(text)
     low, high = -(-len(text) // needed), len(text)
     while low <= high:
         middle = (low + high) // 2
