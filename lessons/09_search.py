@@ -164,13 +164,13 @@ print(f"H = {h:.4f} per token, exp(H) = {math.exp(h):.3f}, {tokens} tokens")
 print(
     f"of the sentence: exp({place.log_probability:.3f}), which is exp(H) to the power of {tokens}"
 )
-lesson.expect("exp(H), a token's probability", math.exp(h), 0.6, 0.7)
-lesson.expect("the sentence's probability", math.exp(place.log_probability), 0.01, 0.06)
+lesson.expect("exp(H), a token's probability", math.exp(h), 0.52, 0.62)
+lesson.expect("the sentence's probability", math.exp(place.log_probability), 0.003, 0.018)
 assert same(math.exp(h) ** tokens, math.exp(place.log_probability))
 
 # %% [markdown]
-# The best sentence of millions has a few percent. That is no bad sign, there are many ways to say
-# it; but note how it goes with length: with every further token the product can only shrink.
+# The best sentence of millions has not even one percent. That is no bad sign, there are many ways
+# to say it; but note how it goes with length: with every further token the product can only shrink.
 #
 # ### Exercise 2: both numbers
 #
@@ -241,15 +241,15 @@ for beam, (_, log_p, length, score) in zip(beams, rows, strict=True):
 likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
 assert likes == sorted(likes)  # the model likes each wider search better
 assert lengths == sorted(lengths, reverse=True)  # and each is shorter
-lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.5, 8.0)
+lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.4, 8.0)
 lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
-lesson.expect("what a beam of 4 loses in BLEU to greedy", scores[0] - scores[1], 0.4, 4)
+lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 0.4, 4)
 lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
 
 # %% [markdown]
 # Two effects are mixed here. A wider beam repairs mistakes of greedy search, which cannot take back
-# a word. It also finds sentences that are more probable and shorter: words are missing. On these
-# sentences the second effect is the stronger one from a beam of 4 on, and BLEU falls.
+# a word: with a beam of 4, BLEU rises. It also finds sentences that are more probable and shorter:
+# words are missing. In wide beams this effect is the stronger one, and BLEU falls.
 
 
 # %%
@@ -287,10 +287,10 @@ preferred = [
 for e, g, source in preferred[:3]:
     print(f"silence {e:6.2f}, greedy {g:6.2f}:  {source}")
 share = len(preferred) / len(sources)
-lesson.expect("share of sentences where silence is likelier than greedy", share, 0.15, 0.4)
+lesson.expect("share of sentences where silence is likelier than greedy", share, 0.08, 0.33)
 
 # %% [markdown]
-# For about one in five of these sentences, the empty translation is more probable than the result
+# For about one in eight of these sentences, the empty translation is more probable than the result
 # of greedy search. (Stahlberg & Byrne, 2019, searched a good model exactly and found that the empty
 # translation was the most probable one for half of all sentences.) The model was trained to predict
 # next words, not to compare sentences of different lengths.
