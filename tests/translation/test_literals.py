@@ -225,6 +225,8 @@ def _made(source: str, text: str) -> Translation:
     ("source", "target", "lost"),
     [
         ("Call 555-123 or 555-987.", "Ruf 55-123 oder 555-987 an.", 1),
+        ("The 99 man sleeps.", "Der 99er Mann schläft.", 1),
+        ("am 21. März", "on 21st March", 0),
         ("Call 555-123 or 555-987.", "Ruf 555 987 oder 555 123 an.", 0),
         ("He paid 1,000 dollars.", "Er zahlte 1.000 Dollar.", 0),
         ("He paid 1,000 dollars.", "Er zahlte 1 000 Dollar.", 0),

@@ -48,6 +48,9 @@ def test_the_model_reads_times_of_24_hours(copier: Translator) -> None:
     assert found.alignment is not None
     assert dict(found.alignment)[5] == 4  # "7:30 pm" is tied by its last word
     assert reader("THE DOG SLEEPS AT 5 PM").text == "THE DOG SLEEPS AT 17:00"
+    assert trace(reader, "The dog sleeps at 7:30 pm.").text == found.text
+    [score] = reader.score(["The dog sleeps at 7:30 pm."], [found.text])
+    assert score.log_probability == pytest.approx(found.log_probability, abs=1e-4)
     english = replace(rules, speaks=Languages.of_pair("English", "English"))
     same = Translator(copier.engine, copier.tokenizer, lambda: copier.model, english)
     assert same("The dog sleeps at 7:30 pm.").text == "The dog sleeps at 7:30 pm."
@@ -108,7 +111,7 @@ def test_the_trace_has_the_places_of_what_was_typed(reader: Translator) -> None:
     read = [CURLY[slice(*token.span)] for token in found.source]
     assert "".join(read).rstrip("…").replace(" ", "") == CURLY.rstrip("…").replace(" ", "")
     assert read[-2:] == ["…", ""]  # one of three full stops, and the end
-    assert any("quotes and dashes" in note for note in found.notes)
+    assert any("quotes, dashes" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("model", ["en-de", "de-en"])

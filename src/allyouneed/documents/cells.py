@@ -38,8 +38,8 @@ class _Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a table is written: the sign between its cells, and how a quote inside a cell in quotes
-    is written, doubled (`""`, as spreadsheets do) or with a backslash (as some databases do)."""
+    """How a table is written. `separator` stands between its cells. Spreadsheets double a quote
+    inside a cell in quotes (`""`); some databases put a backslash before it (`has_backslashes`)."""
 
     separator: str
     has_backslashes: bool = False
@@ -129,8 +129,8 @@ def _separator(text: str) -> str:
 
 
 def _form(text: str, separator: str) -> _Form:
-    """The form of a table. It has backslashes before its quotes if fewer cells than else have
-    quotes and are not in quotes."""
+    """The form of a table. A wrong form breaks cells apart at their quotes, so that parts of cells
+    have stray quotes. The form with fewer such cells is chosen."""
 
     def stray(form: _Form) -> int:
         cells = ((cell, text[cell.begin : cell.end]) for cell in _cells(text, form))

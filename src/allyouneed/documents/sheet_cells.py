@@ -1,4 +1,4 @@
-"""The cells in which the strings of an Excel file stand, as a reader names them."""
+"""Finds the sheet and the cell of each string of an Excel file, such as "Prices, cell A4"."""
 
 import re
 from collections.abc import Iterator, Mapping

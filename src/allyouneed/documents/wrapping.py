@@ -16,8 +16,8 @@ def collapsed(text: str) -> str:
 
 
 def with_breaks(text: str) -> str:
-    """The text with `BREAK` for each space but those that part a sign from its word, as French
-    does: before ?, !, :, ; and », and behind «."""
+    """The text with `BREAK` in the place of each space at which a line may end. French puts spaces
+    before ?, !, :, ; and », and behind «: no line may end there."""
     return _BREAKABLE.sub(BREAK, text)
 
 

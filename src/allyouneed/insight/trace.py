@@ -143,7 +143,10 @@ def trace(
     at_least("alternatives", alternatives, 1)
     text, notes = clean(text)
     tokenizer, model = translator.tokenizer, translator.model
-    segment = Segment.of(text, translator.segmenter.normaliser, with_edges=bool(prefix.strip()))
+    segmenter = translator.segmenter
+    languages = translator.directions[0] if len(translator.directions) == 1 else ("", "")
+    segment = Segment.of(text, segmenter.normaliser, with_edges=bool(prefix.strip()))
+    segment = segment.in_24_hours(languages, segmenter.normaliser)
     ids = _ids(translator, segment.seen)
     notes += _differences(translator, segment.text, len(ids))
     source_BS = torch.tensor([ids], device=translator.device)
@@ -155,11 +158,15 @@ def trace(
     )
     search_seconds = perf_counter() - began
     written = tokenizer.target.decode(best.ids).strip()
-    dressed = segment.finished(written, translator.segmenter.dresser(text, prefix.lstrip()))
+    dressed = segment.finished(
+        segmenter.written(segment, written, languages), segmenter.dresser(text, prefix.lstrip())
+    )
     notes += _about(translator, segment, ids, best, dressed)
     notes += _second_search(translator, segment, written, options)
     if dressed != written:
-        notes.append("shows the quotes and dashes that the model writes; translate restores others")
+        notes.append(
+            "shows the quotes, dashes and numbers that the model writes; translate restores others"
+        )
     tape, log_p_TV = _forced(model, source_BS, best, lens)
     before = segment.before + segment.opening
     return Trace(

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from allyouneed.errors import ConfigError, UsageError, nearest
+from allyouneed.text.language_check import likeliest
 from allyouneed.text.language_names import THREE_LETTERS, code_of, name_of
 
 NOTHING, SOURCE, TARGET = "nothing", "source", "target"
@@ -50,6 +51,11 @@ class Direction:
     source_mark: tuple[int, ...] = ()
     target_mark: tuple[int, ...] = ()
     sources: tuple[str, ...] = ()
+
+    def languages_of(self, text: str) -> tuple[str, str]:
+        """The codes of the source and the target language of a text. A source language that the
+        user did not name is the likeliest of those that the model translates from."""
+        return self.source or likeliest(text, self.sources), self.target
 
 
 UNNAMED = Direction()  # for models whose folder names no languages

@@ -16,8 +16,8 @@ of held-out everyday sentences, news and captions, 89 to 91 % with such a note a
 LITTLE_OF_ONE = 0.5
 """The same for a text of one word: the words that the bundled models know are above it."""
 MOST_WITH_FAULT = LITTLE
-"""The most confidence in a translation with a fault that has a note of its own, such as a lost
-number: few readers would accept it, however sure the model is."""
+"""The most confidence in a translation with a known fault, such as a lost number. The model may be
+sure of such a translation, but few readers would accept it. Its fault has a note of its own."""
 LITTLE_OF_WORD = 0.1
 """Words with a confidence below this limit are told, too. Of such words in the translations of
 1,800 held-out everyday sentences, one in 9 is in the reference."""

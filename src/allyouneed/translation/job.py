@@ -41,11 +41,10 @@ class Job:
         in_prefix = tuple(f"in the prefix, {one}" for one in said)
         cuts = [segmenter.cut(text, with_edges=bool(prefix.strip())) for text in texts]
         pairs = [request.languages_of(text) for text in texts]
-        if segmenter.normaliser.name:
-            cuts = [
-                cut.in_24_hours(pair, segmenter.normaliser)
-                for cut, pair in zip(cuts, pairs, strict=True)
-            ]
+        cuts = [
+            cut.in_24_hours(pair, segmenter.normaliser)
+            for cut, pair in zip(cuts, pairs, strict=True)
+        ]
         if request.judged:
             cuts = [
                 cut.with_language_checked(source) if source != target else cut

@@ -10,7 +10,7 @@ from allyouneed.engine.engine import Engine
 from allyouneed.errors import UsageError, needs_torch
 from allyouneed.text.clean import clean
 from allyouneed.text.conversation import History
-from allyouneed.text.languages import Languages
+from allyouneed.text.languages import Direction, Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.arguments import check_many, texts_of
@@ -192,8 +192,8 @@ class OpenedModel:
             )
         direction = self.speaks.direction(source, target)
         given = len(direction.target_mark)
-        source_ids = self._ids(self.tokenizer, sources, direction.source_mark)
-        target_ids = self._ids(self.tokenizer.target, targets, direction.target_mark)
+        source_ids = self._source_ids(sources, direction)
+        target_ids = self._target_ids(targets, direction)
         found = token_scores(self.model, source_ids, target_ids)
         return [
             Score(
@@ -222,8 +222,8 @@ class OpenedModel:
             UsageError: languages that cannot be used.
         """
         direction = self.speaks.direction(source_language, target_language)
-        [source_ids] = self._ids(self.tokenizer, [source], direction.source_mark)
-        [target_ids] = self._ids(self.tokenizer.target, [target], direction.target_mark)
+        [source_ids] = self._source_ids([source], direction)
+        [target_ids] = self._target_ids([target], direction)
         weights_TS = self.active_engine.attention(source_ids, target_ids, self.alignment_heads)
         if weights_TS is None:
             from allyouneed.translation.teacher_forcing import attention_map
@@ -233,13 +233,16 @@ class OpenedModel:
         source_pieces = _pieces(self.tokenizer, source_ids)
         return list(source_pieces), list(_pieces(self.tokenizer.target, target_ids)), weights_TS
 
-    def _ids(
-        self, tokenizer: AnyTokenizer, texts: Sequence[str], mark: Sequence[int] = ()
-    ) -> list[list[int]]:
-        """The ids of each text, after the mark of its language."""
+    def _source_ids(self, texts: Sequence[str], direction: Direction) -> list[list[int]]:
+        """The ids of each source, as the model reads it, after the mark of its language."""
+        seen = [self.segmenter.seen(one, direction.languages_of(one)) for one in texts]
+        return [[*direction.source_mark, *ids] for ids in self.tokenizer.encode_ids(seen)]
+
+    def _target_ids(self, texts: Sequence[str], direction: Direction) -> list[list[int]]:
+        """The ids of each translation, after the mark of its language."""
         plain = self.segmenter.normaliser.plain
-        found = tokenizer.encode_ids([plain(clean(text)[0].strip()).text for text in texts])
-        return [[*mark, *ids] for ids in found]
+        texts = [plain(clean(text)[0].strip()).text for text in texts]
+        return [[*direction.target_mark, *ids] for ids in self.tokenizer.target.encode_ids(texts)]
 
     def _about(self, engine: Engine) -> tuple[str, ...]:
         """Notes for the user about the engine that searches."""

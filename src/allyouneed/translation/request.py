@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
-from allyouneed.text.language_check import likeliest
 from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.markup.protected import Protection
 from allyouneed.translation.terms.glossary import Glossary
@@ -31,10 +30,8 @@ class TranslationRequest:
     judged: bool = True
 
     def languages_of(self, text: str) -> tuple[str, str]:
-        """The codes of the source and the target language of a text. A source language that the
-        user did not name is the likeliest of those that the model translates from."""
-        source = self.direction.source or likeliest(text, self.direction.sources)
-        return source, self.direction.target
+        """The codes of the source and the target language of a text."""
+        return self.direction.languages_of(text)
 
     @property
     def searched(self) -> Options:

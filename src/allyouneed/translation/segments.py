@@ -81,6 +81,15 @@ class Segment:
             closing=edges.closing,
         )
 
+    def in_24_hours(self, languages: tuple[str, str], normaliser: Normaliser) -> "Segment":
+        """The segment, in which the model reads "19:30" for a time such as "7:30 pm" or "19h30",
+        unless it reads texts as they are typed. `languages` are the codes of source and target."""
+        changes = list(in_24_hours(self.seen, languages)) if normaliser.name else []
+        if not changes:
+            return self
+        plain = (self.plain or Plain(self.text)).changed(changes)
+        return replace(self, plain=plain, small=normaliser.small(plain.text))
+
     @property
     def seen(self) -> str:
         """The text as the model reads it."""
@@ -159,15 +168,8 @@ class Cut:
         return replace(self, segments=tuple(segments))
 
     def in_24_hours(self, languages: tuple[str, str], normaliser: Normaliser) -> "Cut":
-        """The cut, in which the model reads "19:30" for a time such as "7:30 pm" or "19h30".
-        `languages` are the codes of source and target."""
-        segments = []
-        for one in self.segments:
-            changes = list(in_24_hours(one.seen, languages))
-            if changes:
-                plain = (one.plain or Plain(one.text)).changed(changes)
-                one = replace(one, plain=plain, small=normaliser.small(plain.text))
-            segments.append(one)
+        """The cut, with each of its segments as `Segment.in_24_hours` has it."""
+        segments = (one.in_24_hours(languages, normaliser) for one in self.segments)
         return replace(self, segments=tuple(segments))
 
     def with_language_checked(self, source: str) -> "Cut":
@@ -219,6 +221,12 @@ class Segmenter:
         """A `Dresser` for translations of `source`. It writes the marks of `language`, by default
         of the model's language, and does not change `prefix`."""
         return self.normaliser.dresser(source, language or self.language, prefix)
+
+    def seen(self, text: str, languages: tuple[str, str]) -> str:
+        """A whole text as the model reads it. `languages` are the codes of source and target."""
+        typed = clean(text)[0].strip()
+        plain = self.normaliser.plain(typed)
+        return Segment("", typed, "", plain).in_24_hours(languages, self.normaliser).seen
 
     def lost(self, segment: Segment, written: str, languages: tuple[str, str]) -> tuple[str, ...]:
         """What the translation `written` of a segment has lost, from the source language into the

@@ -24,8 +24,8 @@ _LOUD = re.compile(rf"(?<![\w.@#&/'’-])(?:{_CAPITALS})(?: {_CAPITALS})*+(?![\w
 _BEGINS = re.compile(r"(?:^|[.!?:]\s)\W*\Z")  # what stands before the first word of a sentence
 _WORD = re.compile(r"[^\W\d_]+(?:['’]\w+)?")
 CAPITALS = "capitals"
-"""The opening tag around words in capitals, which the model reads in small letters. Their closing
-tag is the words as they were typed. Both are written nowhere."""
+"""The opening tag around words in capitals, which the model reads in small letters. The closing tag
+is the words as they were typed. Neither tag is written into the translation."""
 
 
 def has_emphasis(text: str, language: str) -> bool:

@@ -17,7 +17,7 @@ _AMOUNT = re.compile(
 )
 _TIME = re.compile(TIME)
 _TWO_DIGITS = re.compile(r"\d[.,:/-]?\d")
-_ORDINAL = r"(?:st|nd|rd|th|er|re|e)\b|[ºª]"
+_ORDINAL = r"(?:st|nd|rd|th|e)\b|[ºª]"
 _WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?:(?![{_CASED}\d])|(?={_ORDINAL}))")
 _WRITTEN_TIME = re.compile(r"(?<![\d.,:])(\d{1,2})[:.](\d\d)(?![\d.,:]*\d)")
 _DIGITS = re.compile(r"\d+")
