@@ -212,3 +212,9 @@ def test_it_says_where_the_translator_runs_otherwise(
         "stopped at the length limit before the end of a sentence",
         "the translation has a broken character (�): check it",
     )
+
+
+@pytest.mark.parametrize("text", ["Do NOT open the door.", "See www.example.org now.", "A *b* c."])
+def test_words_that_translate_replaces_are_noted(german: Translator, text: str) -> None:
+    assert any("other words" in note for note in trace(german, text).notes)
+    assert not any("other words" in note for note in trace(german, TEXT).notes)

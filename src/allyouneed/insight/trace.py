@@ -28,6 +28,8 @@ from allyouneed.translation.assembly import CUT_OFF, Found
 from allyouneed.translation.confidence import SentenceConfidence, doubtful_words, doubts
 from allyouneed.translation.faults import told
 from allyouneed.translation.job import ids_of_prefix
+from allyouneed.translation.markup.emphasis import has_emphasis
+from allyouneed.translation.markup.plain_text import ALWAYS
 from allyouneed.translation.segments import Segment
 from allyouneed.translation.translator import Translator
 
@@ -247,6 +249,9 @@ def _differences(translator: Translator, text: str, length: int) -> list[str]:
     parts = len(list(translator.segmenter.cut(text).with_text()))
     if parts > 1:
         notes.append(_several_parts(translator, text, length, parts))
+    source = translator.directions[0][0] if translator.directions else ""
+    if ALWAYS.is_needed(text) or has_emphasis(text, source):
+        notes.append("translate gives the model other words for addresses, code and stressed words")
     if translator.engine.name != "core":
         notes.append(f"traced on the core engine; {translator.engine.name} may round differently")
     if translator.engine.selection is not None:
