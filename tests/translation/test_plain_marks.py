@@ -39,6 +39,19 @@ def test_the_model_reads_plain_marks_and_the_user_gets_those_of_the_language(
     assert found.notes == ()
 
 
+def test_copied_numbers_are_written_as_the_language_does(copier: Translator) -> None:
+    def into(source: str, target: str) -> Translator:
+        speaks = Languages.of_pair(source, target)
+        rules = TextRules(normaliser="plain-marks", speaks=speaks)
+        return Translator(copier.engine, copier.tokenizer, lambda: copier.model, rules)
+
+    text = "The dog sleeps 3.5 km away."
+    assert into("English", "German")(text).text == "The dog sleeps 3,5 km away."
+    assert copier(text).text == text
+    evening = "The dog sleeps at 19:30 p.m. now."
+    assert into("German", "English")(evening).text == "The dog sleeps at 7:30 p.m. now."
+
+
 def test_the_model_reads_times_of_24_hours(copier: Translator) -> None:
     rules = TextRules(normaliser="plain-marks", speaks=Languages.of_pair("English", "German"))
     reader = Translator(copier.engine, copier.tokenizer, lambda: copier.model, rules)

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.decoding.options import BeamOptions
+from allyouneed.text.languages import Direction
 from allyouneed.text.normaliser import AS_TYPED
 from allyouneed.translation.markup.carrying import Carrier, Translate
 from allyouneed.translation.markup.plain_text import ALWAYS, Sifted
@@ -123,6 +124,7 @@ texts = st.lists(pieces, min_size=1, max_size=12).map("".join)
 @example("hello 猫\n猫 ", 0)
 @example("{name} %s %name%猫 ", 1)
 @example("{name} {name} %s {name}, %name%猫 ", 1)
+@example("{name} 猫 a@b.org {name} 猫a@b.org ", 0)
 @example("über hello 猫%shello猫 ", 0)
 @example("%1%KEY%\n%s ", 5)
 @example("{name}%KEY%7%d {name} %1 ...10.0.0.1 ", 7)
@@ -140,6 +142,7 @@ def test_no_stand_in_is_left_and_every_literal_is_back(text: str, seed: int) -> 
         for one in chinese
         if line.count(one) > own.count(one)
     }
+    words |= {f"猫{one}" for one in literals}  # the sign may come to stand beside a literal
     for found in through(text, Careless(seed)):
         for literal, count in literals.items():  # a text may hold it as a part of words, too
             most = len(found) if literal in words else text.count(literal)
@@ -200,3 +203,14 @@ def test_a_note_names_the_literal_and_not_the_word_in_its_place() -> None:
 
     [found] = Carrier(noting).carry([("See www.a.org now",)])
     assert found.notes == ("the translation lacks the name 'www.a.org': check it",)
+
+
+def test_an_amount_that_is_carried_is_written_as_the_language_does() -> None:
+    def garbling(texts: list[str], alignments: bool) -> Sequence[Translation]:
+        return [said(one, [one.replace("3.5", "4")]) for one in texts]
+
+    direction = Direction(source="en", target="de")
+    request = TranslationRequest(BeamOptions(), direction=direction, protection=ALWAYS)
+    sifted = Sifted.of(["The bag has 3.5 kg."], request, AS_TYPED)
+    [found] = sifted.translations(garbling(list(sifted.plain), False), garbling)
+    assert found.text == "The bag has 3,5 kg."
