@@ -39,6 +39,17 @@ def test_every_batch_of_an_epoch_comes_back(store_of, tokenizer):
     assert sorted(read) == sorted(pairs)
 
 
+def test_a_batch_is_the_same_sentence_by_sentence(store_of):
+    rng = random.Random(1)
+    store = store_of([("x" * rng.randint(0, 20), "y" * rng.randint(0, 20)) for _ in range(40)])
+    numbers = rng.choices(range(len(store)), k=30)
+    fast = collate(store, numbers, pad=0, start=1)
+    slow = collate(store, numbers, pad=0, start=1, augment=lambda ids, *where: ids)
+    assert fast.target_tokens == slow.target_tokens
+    for name in ("source_BS", "target_in_BT", "labels_BT"):
+        assert torch.equal(getattr(fast, name), getattr(slow, name))
+
+
 def test_augment_rewrites_each_sentence(store_of):
     store = store_of([("a", "b"), ("cc", "d")])
     asked = []

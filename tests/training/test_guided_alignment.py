@@ -138,7 +138,7 @@ def test_a_store_is_aligned_once_and_kept(runs: Any, monkeypatch: pytest.MonkeyP
     material = prepare(recipe, runs.root / "run", lambda note: None)
     assert material.links is not None
     pairs = [
-        (source[:-1], target[:-1], material.links.matrix(n, len(target), len(source)))
+        (source[:-1], target[:-1], material.links.matrices([n], len(target), len(source))[0])
         for n in range(len(material.train))
         for source, target in [material.train.pair(n)]
     ]
@@ -153,7 +153,10 @@ def test_a_store_is_aligned_once_and_kept(runs: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Aligner, "learn", None)  # it is not called again
     again = prepare(recipe, runs.root / "run", lambda note: None)
     assert again.links is not None
-    assert (again.links.matrix(3, 20, 20) == material.links.matrix(3, 20, 20)).all()
+    some = again.links.matrices([3, 7, 0], 20, 20)
+    assert (some == material.links.matrices([3, 7, 0], 20, 20)).all()
+    apart = [again.links.matrices([number], 20, 20)[0] for number in (3, 7, 0)]
+    assert (some == np.stack(apart)).all()
     (folder,) = (runs.root / "run" / "cache").glob("links-*")
     (folder / "links").write_bytes(b"")
     with pytest.raises(DataError, match=r"word alignments are damaged .*; remove the folder"):

@@ -8,15 +8,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from allyouneed.data.corpus import Side
-from allyouneed.data.padding import padded
+from allyouneed.data.corpus import SIDES, Side
+from allyouneed.data.padding import padded_ids
 from allyouneed.data.store import TokenStore
 
 # (ids ending in the end token, side, epoch, number of the pair) → ids ending in the end token
 Augment = Callable[[Sequence[int], Side, int, int], Sequence[int]]
 
-# (number of the pair, source ids, target ids) → which source token each target token comes from, TS
-Linked = Callable[[int, Sequence[int], Sequence[int]], NDArray[np.bool_]]
+# (numbers of the pairs, source ids BS, labels BT) → which source token each label comes from, BTS
+Linked = Callable[[Sequence[int], NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -50,27 +50,30 @@ def collate(
     `augment` may replace a sentence's tokens by others (BPE dropout). If that makes a sentence
     longer, the batch may exceed the token budget. `linked` gives the word alignments.
     """
-    sources: list[Sequence[int]] = []
-    targets: list[Sequence[int]] = []
     numbers = list(map(int, indices))
-    for index in numbers:
-        source, target = (ids.tolist() for ids in store.pair(index))
-        if augment is not None:
-            source = augment(source, "source", epoch, index)
-            target = augment(target, "target", epoch, index)
-        sources.append(source)
-        targets.append(target)
-    labels_BT = padded(targets, pad)
-    target_in_BT = torch.full_like(labels_BT, pad)
+    if augment is None:
+        source_BS, labels_BT = (store.padded(side, numbers, pad) for side in SIDES)
+    else:
+        pairs = [
+            [
+                augment(ids.tolist(), side, epoch, n)
+                for side, ids in zip(SIDES, store.pair(n), strict=True)
+            ]
+            for n in numbers
+        ]
+        source_BS, labels_BT = (padded_ids(rows, pad) for rows in zip(*pairs, strict=True))
+    there_BT = labels_BT != pad
+    target_in_BT = np.full_like(labels_BT, pad)
     target_in_BT[:, 0] = start
-    for row, ids in enumerate(targets):
-        target_in_BT[row, 1 : len(ids)] = labels_BT[row, : len(ids) - 1]
-    source_BS = padded(sources, pad)
+    target_in_BT[:, 1:][there_BT[:, 1:]] = labels_BT[:, :-1][there_BT[:, 1:]]
     guide_BTS = None
     if linked is not None:
-        guide_BTS = torch.zeros(*labels_BT.shape, source_BS.size(1))
-        for row, (index, source, target) in enumerate(zip(numbers, sources, targets, strict=True)):
-            linked_TS = torch.from_numpy(linked(index, source, target)).float()
-            shares_TS = linked_TS / linked_TS.sum(dim=1, keepdim=True).clamp(min=1)
-            guide_BTS[row, : len(target), : len(source)] = shares_TS
-    return Batch(source_BS, target_in_BT, labels_BT, sum(map(len, targets)), guide_BTS)
+        linked_BTS = torch.from_numpy(linked(numbers, source_BS, labels_BT)).float()
+        guide_BTS = linked_BTS / linked_BTS.sum(dim=-1, keepdim=True).clamp(min=1)
+    return Batch(
+        torch.from_numpy(source_BS),
+        torch.from_numpy(target_in_BT),
+        torch.from_numpy(labels_BT),
+        int(there_BT.sum()),
+        guide_BTS,
+    )

@@ -12,6 +12,7 @@ Format = Literal["text", "tsv", "csv", "jsonl", "parquet"]
 MadeTask = Literal["copy", "reverse"]
 Side = Literal["source", "target"]
 
+SIDES: tuple[Side, Side] = ("source", "target")
 FIELDS = ("source", "target")
 COMPRESSED = (".gz", ".xz", ".zst")
 FORMAT_OF: dict[str, Format] = {

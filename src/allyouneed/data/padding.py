@@ -13,7 +13,12 @@ def padded(
     rows: Sequence[Sequence[int] | NDArray[Any]], pad: int, device: torch.device | None = None
 ) -> Tensor:
     """Rows of ids as one int64 tensor BS, shorter rows padded with `pad` on the right."""
+    return torch.from_numpy(padded_ids(rows, pad)).to(device)
+
+
+def padded_ids(rows: Sequence[Sequence[int] | NDArray[Any]], pad: int) -> NDArray[np.int64]:
+    """The same as an array."""
     ids_BS = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
     for padded_row, row in zip(ids_BS, rows, strict=True):
         padded_row[: len(row)] = row
-    return torch.from_numpy(ids_BS).to(device)
+    return ids_BS

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allyouneed.data.contents import ContentHashes, content_key, file_state
-from allyouneed.data.corpus import Corpus
+from allyouneed.data.corpus import Corpus, Side
 from allyouneed.data.filters import Filters
 from allyouneed.data.lock import locked
 from allyouneed.data.noise.noise import Noise
@@ -68,6 +68,16 @@ class TokenStore:
         if not 0 <= index < len(self):
             raise IndexError(f"pair {index} of a store of {len(self)}")
         return self._sentence("source", index), self._sentence("target", index)
+
+    def padded(self, side: Side, numbers: Sequence[int], pad: int) -> NDArray[np.int64]:
+        """A side of the pairs with these numbers as one array BS, padded on the right with
+        `pad`. The ids are gathered all at once: pair by pair it takes ten times as long."""
+        first_B, end_B = (self._offsets[side][np.add(numbers, more)] for more in (0, 1))
+        places_BS = first_B[:, None] + np.arange((end_B - first_B).max())
+        there_BS = places_BS < end_B[:, None]
+        ids_BS = np.full(places_BS.shape, pad, dtype=np.int64)
+        ids_BS[there_BS] = self._ids[side][places_BS[there_BS]]
+        return ids_BS
 
     def _sentence(self, side: str, index: int) -> Ids:
         first, end = self._offsets[side][index : index + 2]

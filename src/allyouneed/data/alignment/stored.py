@@ -66,13 +66,18 @@ class StoredLinks:
                 "are made anew"
             ) from error
 
-    def matrix(self, index: int, target: int, source: int) -> NDArray[np.bool_]:
-        """The links as a matrix TS: the source tokens that each target token comes from."""
-        first, end = self._bounds[index]
-        links_L2 = self._links_L2[first:end]
-        linked_TS = np.zeros((target, source), dtype=np.bool_)
-        linked_TS[links_L2[:, 1], links_L2[:, 0]] = True
-        return linked_TS
+    def matrices(self, numbers: Sequence[int], target: int, source: int) -> NDArray[np.bool_]:
+        """The links of pairs as matrices BTS: the source tokens that each target token comes
+        from."""
+        first_B, end_B = self._bounds[np.asarray(numbers)].T
+        counts_B = end_B - first_B
+        rows_L = np.repeat(np.arange(len(counts_B)), counts_B)
+        ends_B = np.cumsum(counts_B)
+        places_L = np.arange(len(rows_L)) + np.repeat(end_B - ends_B, counts_B)
+        links_L2 = self._links_L2[places_L]
+        linked_BTS = np.zeros((len(counts_B), target, source), dtype=np.bool_)
+        linked_BTS[rows_L, links_L2[:, 1], links_L2[:, 0]] = True
+        return linked_BTS
 
 
 def keep_links(

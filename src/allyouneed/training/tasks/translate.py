@@ -152,15 +152,22 @@ class Translate(Task[PairsRecipe]):
         return self._bpe_dropout(ids, random.Random(chance))
 
     def _linked(
-        self, index: int, source: Sequence[int], target: Sequence[int]
+        self, numbers: Sequence[int], source_BS: NDArray[np.int64], labels_BT: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Which source token each target token comes from, TS."""
+        """Which source token each label comes from, BTS."""
         assert self.material.links is not None
-        stored = [ids.tolist() for ids in self.train.pair(index)]
-        linked_TS = self.material.links.matrix(index, len(stored[1]), len(stored[0]))
-        if stored == [source, target]:
-            return linked_TS
-        return split_links(linked_TS, (stored[0], stored[1]), (source, target), self._bytes)
+        shape = labels_BT.shape[1], source_BS.shape[1]
+        if not self.recipe.vocabulary.dropout:
+            return self.material.links.matrices(numbers, *shape)
+        linked_BTS = np.zeros((len(numbers), *shape), dtype=np.bool_)
+        pad = self.material.config.pad
+        for row, number in enumerate(numbers):
+            split = [ids[ids != pad].tolist() for ids in (source_BS[row], labels_BT[row])]
+            source, target = (ids.tolist() for ids in self.train.pair(number))
+            [linked_TS] = self.material.links.matrices([number], len(target), len(source))
+            split_TS = split_links(linked_TS, (source, target), (split[0], split[1]), self._bytes)
+            linked_BTS[row, : len(split[1]), : len(split[0])] = split_TS
+        return linked_BTS
 
     @cached_property
     def _bytes(self) -> NDArray[np.int64]:
