@@ -14,13 +14,13 @@ from contest.runners import Found, Setting, full_layouts
 
 
 class OurRunner:
-    """One of our engines, named as for `load(engine=...)`, on this number of cores."""
+    """One of our engines, named as for `load(engine=...)`, on this number of cores or on a GPU."""
 
-    def __init__(self, formats: Formats, name: str, cores: int) -> None:
+    def __init__(self, formats: Formats, name: str, cores: int, device: str = "cpu") -> None:
         self.name = name
         self.slow = name == "core"
         folder = formats.opened()
-        self.engine: Engine = choose(name, folder, "cpu", cores).engine
+        self.engine: Engine = choose(name, folder, device, cores).engine
         self.description = self.engine.description
         if (folder.path / VOCABULARY_SELECTION).exists():
             self.engine.selection = open_vocabulary_selection(folder)

@@ -162,13 +162,13 @@ class CTranslate2Runner:
 
 
 class HuggingFaceRunner:
-    """`generate` of transformers in float32, with padded batches of similar length."""
+    """`generate` of transformers with padded batches of similar length: in float32, on a GPU in
+    bfloat16."""
 
     name = "huggingface"
-    description = "transformers, float32"
     slow = True
 
-    def __init__(self, formats: Formats) -> None:
+    def __init__(self, formats: Formats, device: str = "cpu") -> None:
         import torch
         from transformers import MarianMTModel
         from transformers.utils import logging
@@ -177,6 +177,10 @@ class HuggingFaceRunner:
         self.torch = torch
         self.model: Any = MarianMTModel.from_pretrained(formats.huggingface())
         self.model.train(False)
+        self.description = "transformers, float32"
+        if device != "cpu":
+            self.model.to(device, torch.bfloat16)
+            self.description = "transformers, bfloat16"
 
     def layouts(self, cores: int) -> list[tuple[int, int]]:
         """One batch after the other on all cores."""
@@ -216,7 +220,9 @@ class HuggingFaceRunner:
 
         config, longest = self.model.config, max(map(len, sources))
         pad = config.pad_token_id
-        padded = self.torch.tensor([[*row, *[pad] * (longest - len(row))] for row in sources])
+        padded = self.torch.tensor(
+            [[*row, *[pad] * (longest - len(row))] for row in sources], device=self.model.device
+        )
         with self.torch.inference_mode():
             return self.model.generate(
                 input_ids=padded,

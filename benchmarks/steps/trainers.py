@@ -50,10 +50,12 @@ class Trainer(Protocol):
         target token."""
 
 
-def make_trainer(name: str, work: Work, precision: str, dropout: float) -> Trainer:
+def make_trainer(
+    name: str, work: Work, precision: str, dropout: float, device: str = "cpu"
+) -> Trainer:
     """The engine of this name with the first weights of the work's shape."""
     if name == OURS:
-        return OurTrainer(work, precision, dropout)
+        return OurTrainer(work, precision, dropout, device=device)
     model = first_model(work, dropout, residual_of(name))
     make = {
         TORCH: TorchTransformer, COMPILED: TorchTransformer, MARIAN: Marian,
@@ -62,7 +64,7 @@ def make_trainer(name: str, work: Work, precision: str, dropout: float) -> Train
     peer = make(model)
     if name == COMPILED:
         peer.compile(dynamic=True)  # batches have many shapes; compiling for each would take hours
-    return PeerTrainer(name, peer, work, precision)
+    return PeerTrainer(name, peer, work, precision, device)
 
 
 def residual_of(name: str) -> str:
@@ -92,13 +94,18 @@ class OurTrainer:
     name = OURS
 
     def __init__(
-        self, work: Work, precision: str, dropout: float, residual: str = "post-norm"
+        self,
+        work: Work,
+        precision: str,
+        dropout: float,
+        residual: str = "post-norm",
+        device: str = "cpu",
     ) -> None:
         self.precision = precision
         self.work = work
-        self.model = first_model(work, dropout, residual)
+        self.model = first_model(work, dropout, residual).to(device)
         recipe = work.shape.recipe(precision, dropout)
-        objective = Objective(self.model, recipe.training, torch.device("cpu"))
+        objective = Objective(self.model, recipe.training, torch.device(device))
         self.gradient = Gradient(
             recipe, Translate(recipe, work.material), objective, ALONE, lambda note: None
         )
@@ -116,16 +123,18 @@ class OurTrainer:
 class PeerTrainer:
     """The training step of usual tutorials: autocast in bf16, the loss of all logits, backward."""
 
-    def __init__(self, name: str, peer: "Peer", work: Work, precision: str) -> None:
-        self.name, self.precision = name, precision
-        self.work, self.peer = work, peer
+    def __init__(
+        self, name: str, peer: "Peer", work: Work, precision: str, device: str = "cpu"
+    ) -> None:
+        self.name, self.precision, self.device = name, precision, device
+        self.work, self.peer = work, peer.to(device)
         self.optimizer = make_optimizer(work.shape.recipe(precision).optimizer, peer)
         peer.train()
 
     def step(self, number: int) -> float:
         """As in `Trainer`."""
-        batch = self.work.batch(number)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.precision == "bf16"):
+        batch = self.work.batch(number, self.device)
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.precision == "bf16"):
             loss = self.peer(batch)
         loss.backward()
         update(self.optimizer, number, self.work.config.d_model)
@@ -182,7 +191,9 @@ class TorchTransformer(nn.Module):
         states_BTD = self.transformer(
             self._embedded(batch.source_BS),
             self._embedded(batch.target_in_BT),
-            tgt_mask=nn.Transformer.generate_square_subsequent_mask(batch.labels_BT.size(1)),
+            tgt_mask=nn.Transformer.generate_square_subsequent_mask(
+                batch.labels_BT.size(1), device=hidden_BS.device
+            ),
             src_key_padding_mask=hidden_BS,
             memory_key_padding_mask=hidden_BS,
             tgt_is_causal=True,

@@ -1,5 +1,6 @@
 """The work to measure: shapes, and batches of sentence pairs with Multi30k's lengths."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, collate
+from allyouneed.data.corpus import SIDES, Side
+from allyouneed.data.padding import padded_ids
 from allyouneed.data.root import data_root
 from allyouneed.data.store import TokenStore
 from allyouneed.training.preparation import Material, prepare
@@ -85,6 +88,11 @@ class RandomPairs:
         )
         return np.array(source), np.array(target)
 
+    def padded(self, side: Side, numbers: Sequence[int], pad: int) -> NDArray[np.int64]:
+        """As in `TokenStore`."""
+        at = SIDES.index(side)
+        return padded_ids([self.pair(number)[at] for number in numbers], pad)
+
     def line_of(self, index: int) -> tuple[str, int]:
         """As in `TokenStore`."""
         return "random", index + 1
@@ -112,12 +120,15 @@ class Work:
         """The pairs of a batch. After the last batch the numbers begin again with the first."""
         return self.numbers[number % len(self.numbers)]
 
-    def batch(self, number: int) -> Batch:
-        """A batch as tensors, made only once."""
+    def batch(self, number: int, device: str = "cpu") -> Batch:
+        """A batch as tensors on this device, made only once."""
         if number not in self._batches:
             pairs = self.pairs(number)
             config = self.config
-            self._batches[number] = collate(self.material.train, pairs, config.pad, config.start)
+            made = collate(self.material.train, pairs, config.pad, config.start)
+            tensors = (made.source_BS, made.target_in_BT, made.labels_BT)
+            there = [ids.to(device) for ids in tensors]
+            self._batches[number] = Batch(*there, target_tokens=made.target_tokens)
         return self._batches[number]
 
     def operations(self, number: int) -> float:
