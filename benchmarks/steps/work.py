@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from allyouneed.data.batches import BatchSampler, Indices
 from allyouneed.data.collate import Batch, collate
 from allyouneed.data.corpus import SIDES, Side
-from allyouneed.data.padding import padded_ids
 from allyouneed.data.root import data_root
 from allyouneed.data.store import TokenStore
 from allyouneed.training.preparation import Material, prepare
@@ -91,7 +90,12 @@ class RandomPairs:
     def padded(self, side: Side, numbers: Sequence[int], pad: int) -> NDArray[np.int64]:
         """As in `TokenStore`."""
         at = SIDES.index(side)
-        return padded_ids([self.pair(number)[at] for number in numbers], pad)
+        last_B1 = self._lengths[at, numbers][:, None] - 1
+        place_S = np.arange(last_B1.max() + 1)
+        ids_BS = self._ids[at, numbers, : len(place_S)].astype(np.int64)
+        ids_BS[place_S > last_B1] = pad
+        ids_BS[place_S == last_B1] = 2
+        return ids_BS
 
     def line_of(self, index: int) -> tuple[str, int]:
         """As in `TokenStore`."""
@@ -144,7 +148,8 @@ class Work:
         root = data_root()
         if self.shape not in QUICK.values() and root and (root / CORPUS).is_file():
             return prepare(recipe, self.folder, lambda note: None)
-        pairs = cast(TokenStore, RandomPairs(self.shape.vocabulary))
+        many = max(4000, self.shape.batch_tokens)  # enough to fill several batches
+        pairs = cast(TokenStore, RandomPairs(self.shape.vocabulary, many))
         return Material(
             tokenizer=made_up_tokenizer(self.shape.vocabulary),
             config=recipe.model.config(self.shape.vocabulary),

@@ -209,8 +209,8 @@ def test_memory_is_used_again(small_model: Models, padded_sentences: Sentences) 
         for _ in range(3):
             logits.append(engine.step(torch.full((6, 2), 7), cache))
             cache.select(None, torch.tensor([[1, 0]] * 6))
-        cache.select(torch.arange(3), None)
-        logits.append(engine.step(torch.full((3, 2), 7), cache))
+        cache.select(torch.arange(1), None)
+        logits.append(engine.step(torch.full((1, 2), 7), cache))
         addresses.append([b.logits_BNV.data_ptr() for b in engine._pool._buffers])
         del cache
     assert [len(found) for found in addresses] == [2, 2, 2]
@@ -257,8 +257,8 @@ def test_an_order_that_stands_is_not_touched(
     small_model: Models, padded_sentences: Sentences
 ) -> None:
     engine = CudaTransformer(small_model(), "cpu")
-    cache = engine.start(engine.encode(padded_sentences([5, 3, 4])), 2, 4)
-    engine.step(torch.full((3, 2), 1), cache)
+    cache = engine.start(engine.encode(padded_sentences([5, 3, 4, 6])), 2, 4)
+    engine.step(torch.full((4, 2), 1), cache)
     buffers, places_B = cache.buffers, cache.places_B
     with Tape() as tape:
         cache.select(None, None)
@@ -266,6 +266,9 @@ def test_an_order_that_stands_is_not_touched(
     cache.select(torch.tensor([2, 0, 1]), torch.tensor([[1, 0]] * 3))
     assert cache.buffers is buffers
     assert places_B[[2, 0, 1]].tolist() == cache.places_B.tolist() == [2, 0, 1]
+    cache.select(torch.tensor([0, 2]), None)  # two of four places: moving would not pay
+    assert cache.buffers is buffers
+    assert cache.places_B.tolist() == [2, 1]
     cache.select(torch.tensor([1]), None)
     assert cache.buffers.shape == Shape(1, 2, 32, 32)
     assert buffers.owner() is None

@@ -26,6 +26,7 @@ from allyouneed.core.config import TransformerConfig
 
 LEAST_LENGTH = 32  # keeps the number of buckets small and the kernels' rows aligned
 MOST_BUFFERS = 32  # enough for two batches that shrink to their last sentence
+SHRINK = 4  # buffers are changed for smaller ones when so many times fewer sentences are left
 NOBODY = -1  # the ancestor at a position that has not been computed yet
 
 
@@ -137,8 +138,9 @@ class StaticCache:
     """The decoder's state between steps, in buffers from a pool.
 
     Each sentence has a place in the buffers, `places_B`. The places of finished sentences are still
-    computed, and ignored, until the other sentences fit into the next smaller buffers and are moved
-    there.
+    computed, and ignored, until a quarter of the places are in use and the other sentences are
+    moved to smaller buffers. Each size needs recordings of its own, and recording a step takes
+    longer than computing some unused places.
     """
 
     def __init__(
@@ -164,7 +166,7 @@ class StaticCache:
         if sentences_B is not None:
             self.places_B = self.places_B[sentences_B]
         hypotheses = self.hypotheses if hypotheses_BN is None else hypotheses_BN.size(1)
-        shape = Shape(bucket(self.places_B.numel()), hypotheses, *self._sizes)
+        shape = Shape(self._sentences(), hypotheses, *self._sizes)
         if hypotheses_BN is None and shape == self.buffers.shape:
             return
         ancestors_BNT = self.buffers.ancestors_BNT[self.places_B]
@@ -175,6 +177,11 @@ class StaticCache:
             self.buffers.ancestors_BNT[self.places_B] = ancestors_BNT
         else:
             self._move(shape, ancestors_BNT)
+
+    def _sentences(self) -> int:
+        """The places that the buffers should have for the sentences that are left."""
+        places, left = self.buffers.shape.sentences, self.places_B.numel()
+        return bucket(left) if left * SHRINK <= places else places
 
     def _move(self, shape: Shape, ancestors_BNT: Tensor) -> None:
         """Moves the state to buffers of another shape, and each hypothesis' past to its own
