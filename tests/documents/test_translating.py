@@ -133,6 +133,8 @@ NAMING = [
         f'<xliff srcLang="de" trgLang="{{}}"><file id="f">{UNITS}</file></xliff>',
         ("", "<target>A WORD</target>"),
     ),
+    ("yaml", "# en:\n---\n{}: # rails\n  a: {}\n  fr: 12\n", ("a word", "A WORD")),
+    ("yaml", '"{}":\n  a: {}\n', ("a word", "A WORD")),
 ]
 
 
@@ -154,6 +156,42 @@ def test_strings_name_the_language_of_their_translation(
     assert document.written() == data
     DocumentTranslator(counting, languages=("de", "en")).translate(document)
     assert document.written().decode() == file.format(expected, texts[1])
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "target"),
+    [
+        (
+            (
+                '<xliff><file source-language="{}"{} id="f"><trans-unit><source>a</source>{}'
+                "</trans-unit></file></xliff>"
+            ),
+            ' target-language="en"',
+            "<target>A</target>",
+        ),
+        (
+            f"<xliff srcLang='{{}}'{{}}><file id='f'>{UNITS}</file></xliff>",
+            ' trgLang="en"',
+            "<target>A WORD</target>",
+        ),
+    ],
+)
+def test_a_language_that_xliff_must_name_is_added(
+    file: str, source: str, target: str, counting: Counting
+) -> None:
+    for code, added in (("de", source), ("fr", "")):
+        data = file.format(code, "", "").encode()
+        document = BY_NAME["xliff"].read(data)
+        assert document.written() == data
+        DocumentTranslator(counting, languages=("de", "en")).translate(document)
+        assert document.written().decode() == file.format(code, added, target)
+
+
+@pytest.mark.parametrize("file", ["de: a\nen: b\n", "de: a\n", "- de:\n    a: b\n", "x: y\n"])
+def test_keys_of_yaml_that_are_no_language_stay(file: str, counting: Counting) -> None:
+    document = BY_NAME["yaml"].read(file.encode())
+    DocumentTranslator(counting, languages=("de", "en")).translate(document)
+    assert document.written().decode().lower() == file
 
 
 def test_a_po_file_that_names_no_language_stays_so(counting: Counting) -> None:

@@ -26,6 +26,20 @@ class DeclaredLanguage:
         return self.code
 
 
+class MissingLanguage(DeclaredLanguage):
+    """The place of an attribute, such as `target-language`, that a file lacks. A translation of its
+    texts, which are in the language `code`, gets the attribute."""
+
+    def __init__(self, code: str, attribute: str) -> None:
+        super().__init__(code)
+        self._attribute = attribute
+        self._before = code
+
+    def written(self) -> str:
+        """The attribute with a space before it; nothing as long as nothing is translated."""
+        return "" if self.code == self._before else f' {self._attribute}="{self.code}"'
+
+
 def with_codes(parts: Iterable[Part]) -> Iterator[Part]:
     """The parts of a page or of a book's contents, with the codes of its language as parts of their
     own."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from allyouneed.documents.declared_language import DeclaredLanguage
+from allyouneed.documents.declared_language import DeclaredLanguage, MissingLanguage
 from allyouneed.documents.mnemonic import with_mnemonic, without_mnemonic
 from allyouneed.documents.xml_text import XmlText
 from allyouneed.documents.xml_tree import Element, Tree, escape, unescaped
@@ -84,8 +84,8 @@ class PairText(XmlText):
         return nodes
 
 
-_LANGUAGES = {"file": "target-language", "xliff": "trgLang"}
-"""The attributes that name the language of the translations, in XLIFF 1.2 and 2."""
+_LANGUAGES = {"file": ("source-language", "target-language"), "xliff": ("srcLang", "trgLang")}
+"""The attributes that name the languages of sources and translations, in XLIFF 1.2 and 2."""
 _UNTRANSLATED = ("new", "needs-translation", "initial")
 _STATE = re.compile(r"""(\sstate\s*=\s*["'])[^"']*(["'])""")
 
@@ -107,13 +107,18 @@ class XliffText(PairText):
 
     def _tag(self, element: Element) -> Iterator[Part]:
         """The parts of the opening tag, with the code of the translations' language."""
-        place = element.attributes.get(_LANGUAGES.get(element.local, ""))
-        if place is None:
+        source, target = _LANGUAGES.get(element.local, ("", ""))
+        if place := element.attributes.get(target):
+            begin, end = place
+            language = DeclaredLanguage(self.tree.text[begin:end])
+        elif place := element.attributes.get(source):
+            begin = end = place[1] + 1  # behind the quote
+            language = MissingLanguage(self.tree.attribute(element, source), target)
+        else:
             yield from super()._tag(element)
             return
-        begin, end = place
         yield self.tree.text[element.begin : begin]
-        yield DeclaredLanguage(self.tree.text[begin:end])
+        yield language
         yield self.tree.text[end : element.inner]
 
     def wants(self, unit: Element, target: Element | None) -> bool:

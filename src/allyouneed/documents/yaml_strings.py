@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.messages import Encode, message
 from allyouneed.errors import DataError, UsageError
@@ -29,6 +30,11 @@ _UNPRINTABLE = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 _LINE_ENDS = re.compile("[\x85\u2028\u2029\ufeff]")  # YAML reads them as ends of lines
 _BLOCK_HEAD = re.compile(r"([|>])[-+\d]*[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r)")
+_AT_MARGIN = re.compile(r"(?m)^(?!---|\.\.\.|\ufeff?[%#\s])\ufeff?(?=.)")
+_CODE = re.compile(
+    r"""\ufeff?(?P<quote>["']?)(?P<code>[a-z]{2,3}(?:[-_]\w{2,8})*)(?P=quote):"""
+    r"[ \t]*(?:#.*)?(?=[\r\n])"
+)
 DEEPEST = 200
 
 
@@ -53,13 +59,23 @@ def read_yaml(data: bytes) -> Document:
     """
     encoded = decoded(data)
     text = encoded.text
-    places: list[tuple[int, int, Part]] = []
+    places: list[tuple[int, int, Part]] = _language(text)
     for begin, end, value, where, in_brackets in _values(text):
         raw = text[begin:end]
         encode = _encoder(raw, in_brackets)
         if encode is not None:
             places.append((begin, end, message(value, raw, encode, where)))
     return encoded.document(spliced(text, places), protect=PROTECTED)
+
+
+def _language(text: str) -> list[tuple[int, int, Part]]:
+    """The code of the language at its place, where all is below one key that is a code, as in the
+    files of Rails; otherwise nothing."""
+    first, *others = [*_AT_MARGIN.finditer(text), None]
+    code = _CODE.match(text, first.start()) if first else None
+    if code is None or others != [None]:
+        return []
+    return [(*code.span("code"), DeclaredLanguage(code["code"]))]
 
 
 def _values(text: str) -> Iterator[tuple[int, int, str, str, bool]]:
