@@ -86,6 +86,12 @@ def test_no_false_alarm_in_everyday_english() -> None:
         (SENTENCES["fr"], ("fr",), "fr"),
         (SENTENCES["fr"], ("fi", "fr"), ""),  # there is no table for one of them
         (SENTENCES["fr"], (), ""),
+        (SENTENCES["fr"], ("ru", "zh", "fr", "es"), "fr"),
+        ("東京駅はどこですか。", ("de", "zh", "ja"), "ja"),
+        ("株価は大幅上昇", ("de", "zh", "ja"), "ja"),
+        ("火车站在哪里？", ("de", "ja", "zh"), "zh"),
+        ("Де знаходиться вокзал?", ("de", "ru", "uk"), "uk"),
+        ("iPhone працює", ("de", "ru", "uk", "ja"), "uk"),
     ],
 )
 def test_the_likeliest_of_some_languages(text: str, languages: list[str], found: str) -> None:
@@ -94,6 +100,7 @@ def test_the_likeliest_of_some_languages(text: str, languages: list[str], found:
 
 def test_the_first_language_is_preferred() -> None:
     assert likeliest("Hola", ("de", "es"), SURE) == "de"
+    assert likeliest("Hola", ("de", "es", "ja", "zh"), SURE) == "de"
     assert likeliest(SENTENCES["es"], ("de", "es"), SURE) == "es"
 
 

@@ -18,7 +18,7 @@ from importlib import resources
 from itertools import repeat
 
 from allyouneed.text.language_names import code_of, name_of
-from allyouneed.text.scripts import foreign_script, letters_by_script
+from allyouneed.text.scripts import foreign_script, letters_by_script, scripts_of
 
 FLOOR = -10.5  # nats; below the rarest trigram of any table
 SURE = 8.0  # nats
@@ -67,15 +67,27 @@ def _nearest_other(found: set[str], code: str) -> tuple[str, float]:
 
 
 def likeliest(text: str, languages: Sequence[str], ahead: float = 0.0) -> str:
-    """The one of some `languages`, given by codes, that a text reads most like. The first one,
-    unless another is more than `ahead` nats likelier. "" if one of them has no table."""
-    tables = [_table(code) for code in languages]
+    """The one of some `languages`, given by codes, that a text reads most like.
+
+    Languages in whose scripts the text has the most letters come first. Among them, it is the one
+    whose trigrams are likeliest; only the first of `languages` has an advance of `ahead` nats. ""
+    if one of them has no table. Chinese and Japanese have none: a text with kana is Japanese, one
+    of Chinese signs alone is Chinese.
+    """
+    found = letters_by_script(text)
+    foreign = [sum(found[s] for s in found if s not in scripts_of(code)) for code in languages]
+    least = min(foreign, default=0)
+    fitting = [code for code, count in zip(languages, foreign, strict=True) if count == least]
+    if len(fitting) < len(languages) and not any(map(_table, fitting)):
+        return min(fitting, key=lambda code: len(scripts_of(code)))
+    tables = [_table(code) for code in fitting]
     if not all(tables) or not tables:
         return ""
-    found = trigrams(text)
-    reads = [_log_probability(found, table) for table in tables]
-    best = max(range(len(reads)), key=reads.__getitem__)
-    return languages[best if reads[best] - reads[0] > ahead else 0]
+    pieces = trigrams(text)
+    reads = [_log_probability(pieces, table) for table in tables]
+    if fitting[0] == languages[0]:
+        reads[0] += ahead
+    return fitting[max(range(len(reads)), key=reads.__getitem__)]
 
 
 def trigrams(text: str) -> set[str]:
