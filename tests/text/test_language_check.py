@@ -90,7 +90,7 @@ def test_no_false_alarm_in_everyday_english() -> None:
         ("東京駅はどこですか。", ("de", "zh", "ja"), "ja"),
         ("株価は大幅上昇", ("de", "zh", "ja"), "ja"),
         ("火车站在哪里？", ("de", "ja", "zh"), "zh"),
-        ("Де знаходиться вокзал?", ("de", "ru", "uk"), "uk"),
+        ("Де вокзал і коли їде потяг?", ("de", "ru", "uk"), "uk"),
         ("iPhone працює", ("de", "ru", "uk", "ja"), "uk"),
     ],
 )
