@@ -164,7 +164,7 @@ def test_each_pair_of_languages_has_one_aligner_and_so_many_pairs_of_each_direct
         aligned = straight = 0
         for number in range(first, end):
             source, target = material.train.pair(number)
-            linked_TS = material.links.matrix(number, len(target), len(source))
+            [linked_TS] = material.links.matrices([number], len(target), len(source))
             assert not linked_TS[:, 0].any()  # the mark of the language is aligned with nothing
             aligned += bool(linked_TS.any())
             straight += bool(linked_TS.any() and linked_TS[:-1, 1:-1].diagonal().all())

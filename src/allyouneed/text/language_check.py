@@ -74,14 +74,15 @@ def likeliest(text: str, languages: Sequence[str], ahead: float = 0.0) -> str:
     if one of them has no table. Chinese and Japanese have none: a text with kana is Japanese, one
     of Chinese signs alone is Chinese.
     """
+    if not languages:
+        return ""
     found = letters_by_script(text)
     foreign = [sum(found[s] for s in found if s not in scripts_of(code)) for code in languages]
-    least = min(foreign, default=0)
-    fitting = [code for code, count in zip(languages, foreign, strict=True) if count == least]
+    fitting = [c for c, count in zip(languages, foreign, strict=True) if count == min(foreign)]
     if len(fitting) < len(languages) and not any(map(_table, fitting)):
         return min(fitting, key=lambda code: len(scripts_of(code)))
     tables = [_table(code) for code in fitting]
-    if not all(tables) or not tables:
+    if not all(tables):
         return ""
     pieces = trigrams(text)
     reads = [_log_probability(pieces, table) for table in tables]
