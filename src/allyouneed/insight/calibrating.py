@@ -12,6 +12,7 @@ import sacrebleu
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.evaluation.calibration import Quality, fitted, held_out, quality, sigmoid
+from allyouneed.evaluation.metrics import UNSPACED
 from allyouneed.model_folder.confidence import Calibration
 from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.confidence import text_signals, word_signals
@@ -28,7 +29,8 @@ more. A logistic regression tells it from the mean, the least and the sum of the
 log-probabilities, from the lengths, from the tokens per character, and from the rarity of the
 pieces. Another one tells the probability that the reference has a word. `allyouneed calibrate`
 fitted both to the pairs below; the figures are by five-fold cross-validation. H is the mean
-log-probability alone.
+log-probability alone. chrF counts up to six letters in a row, and up to two signs in a row of
+languages without spaces, such as Chinese.
 
 | pairs of | pairs | acceptable | ECE | AUROC | of H | Spearman with chrF | of H |
 |---|---|---|---|---|---|---|---|
@@ -84,7 +86,8 @@ def examples_of(
     parts are left out. `progress` receives the number of pairs that are done."""
     request = TranslationRequest(BeamOptions(), direction=direction)
     given = len(direction.target_mark)
-    metric = sacrebleu.CHRF()
+    unspaced = direction.target.partition("-")[0] in UNSPACED  # a sign there is half a word
+    metric = sacrebleu.CHRF(char_order=2 if unspaced else sacrebleu.CHRF.CHAR_ORDER)
     pieces_of = translator.tokenizer.target.piece
     found = Examples()
     for begin in range(0, len(pairs), TOGETHER):
