@@ -31,6 +31,9 @@ from contest.runners import HuggingFaceRunner
 from steps.trainers import COMPILED, MARIAN, OURS, TORCH, Trainer, make_trainer
 from steps.work import QUICK, Shape, Work
 
+from allyouneed.device import named_device
+from allyouneed.errors import UsageError
+
 RESULTS = Path(__file__).parent / "results" / "gpu.jsonl"
 SHAPES = ((1, 1), (1, 4), (8, 4), (32, 1), (32, 4), (128, 4))  # batch, beam
 TOKENS, QUICK_TOKENS = 25, 6
@@ -43,8 +46,10 @@ def main() -> None:
     """Measures decoding and training, prints both tables and writes the results."""
     arguments = parsed()
     on = arguments.device
-    if on == "cuda" and not torch.cuda.is_available():
-        sys.exit("torch finds no GPU here; see allyouneed's README on installing torch")
+    try:
+        named_device(on)  # which switches cuDNN's attention off, for the peers too
+    except UsageError as error:
+        sys.exit(str(error))
     there = machine.described(len(machine.os.sched_getaffinity(0)))
     there["gpu"] = torch.cuda.get_device_name() if on == "cuda" else None
     say(f"{there['gpu'] or 'no GPU'}; torch {torch.__version__}")

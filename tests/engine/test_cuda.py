@@ -18,6 +18,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.beam import beam_search
 from allyouneed.decoding.greedy import greedy_search
 from allyouneed.decoding.options import BeamOptions, SearchOptions
+from allyouneed.device import made_ready
 from allyouneed.engine import static_cache
 from allyouneed.engine.cuda import CudaTransformer
 from allyouneed.engine.static_cache import Buffers, Shape, bucket
@@ -354,6 +355,18 @@ def test_only_so_many_buffers_are_kept(
     for hypotheses in (1, 2, 3, 1, 4):
         engine.start(memory, hypotheses, 4)
     assert [b.shape.hypotheses for b in engine._pool._buffers] == [3, 1, 4]
+
+
+def test_attention_by_cudnn_is_switched_off_for_gpus_only() -> None:
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    try:
+        torch.backends.cuda.enable_cudnn_sdp(True)
+        made_ready(torch.device("cpu"))
+        assert torch.backends.cuda.cudnn_sdp_enabled()
+        made_ready(torch.device("cuda"))
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,7 @@ class _FusedLoss(torch.autograd.Function):
     """Computes loss and gradient together, chunk by chunk."""
 
     CHUNK = 1024  # positions: enough for fast products, few enough for the caches
+    CHUNK_ON_GPU = 4096  # starting the kernels of a chunk takes longer there than small ones run
 
     @staticmethod
     def forward(
@@ -117,7 +118,8 @@ class _FusedLoss(torch.autograd.Function):
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
         loss = torch.zeros((), dtype=wide, device=states_RPD.device)
         passes = states_RPD.size(0)
-        size = _FusedLoss.CHUNK // passes
+        on_gpu = states_RPD.device.type != "cpu"
+        size = (_FusedLoss.CHUNK_ON_GPU if on_gpu else _FusedLoss.CHUNK) // passes
         # one buffer for all chunks: allocating one for each takes longer than the product itself
         room_NV = states_RPD.new_empty(passes * size, len(weight_VD))
         for first in range(0, labels_P.numel(), size):

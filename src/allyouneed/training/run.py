@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from allyouneed.checks import expect, expect_list
-from allyouneed.device import named_device
+from allyouneed.device import made_ready, named_device
 from allyouneed.errors import TrainingError, UsageError
 from allyouneed.training.checkpoint import (
     LOCK,
@@ -132,7 +132,7 @@ def choose_device(name: str | None) -> torch.device:
     """The device of this name; for None a GPU if there is one, otherwise the CPU."""
     if name is not None:
         return named_device(name)
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return made_ready(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 @dataclass(frozen=True, slots=True)
