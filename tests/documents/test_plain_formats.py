@@ -258,9 +258,29 @@ def test_html_in_a_list_of_markdown_is_told() -> None:
         ('???+ a b "c d"\n\n    e f', '???+ a b "d c"\n\n    f e'),
         ("!!! Hey you\nor it", "!!! Hey you\nit or"),
         ("??? tip\n    - a b\n\n!!! note\n    c d\n", "??? tip\n    - b a\n\n!!! note\n    d c\n"),
+        (
+            '=== "One two"\n\n    a b\n\n        code it\n\n===+ "c d"\n    e f\n\nthe end\n',
+            '=== "two One"\n\n    b a\n\n        code it\n\n===+ "d c"\n    f e\n\nend the\n',
+        ),
+        ("One two\n===\n\nsee it\n", "two One\n===\n\nit see\n"),
     ],
 )  # fmt: skip
 def test_boxes_of_markdown_keep_their_lines(source: str, expected: str, turned: Through) -> None:
+    assert turned(read_markdown, source.encode()).decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("[^1]: a b\n\n    c d\n\n\tsee it\n\ne f\n", "[^1]: b a\n\n    d c\n\n\tit see\n\nf e\n"),
+        ("[^x]: a b\n\n    - c d\n    - e f", "[^x]: b a\n\n    - d c\n    - f e"),
+        ("[^1]: a b\n\n        code it\n\n    c d\n", "[^1]: b a\n\n        code it\n\n    d c\n"),
+        ("[^1]: a b\n[^2]: c d\n\n    e f\n", "[^1]: b a\n[^2]: d c\n\n    f e\n"),
+        ("See it\n[^1]: a b\nc d\n", "it See\n[^1]: d c\nb a\n"),
+        ("[^1]:\n    a b\n\n[^1] see it\n", "[^1]:\n    b a\n\nit see [^1]\n"),
+    ],
+)  # fmt: skip
+def test_all_paragraphs_of_a_footnote_are_text(source: str, expected: str, turned: Through) -> None:
     assert turned(read_markdown, source.encode()).decode() == expected
 
 

@@ -1,5 +1,5 @@
 """Markdown: prose is translated, in blocks of HTML too. Front matter, code, math, targets of links,
-the lines of tables, and the marks of boxes (`> [!NOTE]`, `:::tip`, `!!! note`) stay.
+the lines of tables, and the marks of boxes (`> [!NOTE]`, `:::tip`, `!!! note`, `=== "tab"`) stay.
 
 markdown-it-py finds the blocks and their lines. The characters of a block's text are then found
 again in the file, one after the other, so that everything else is copied byte for byte. A block
@@ -45,6 +45,8 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?^\1[ \t]*(?:\r?\n|\Z)", re.MULTILINE
 )
 _MATH_BLOCK = re.compile(r"\s*(?:\$\$[\s\S]*\$\$|\\\[[\s\S]*\\\])\s*")
+_TAB = re.compile(r'^([ \t]*)===[!+]?(?=[ \t]+")', re.MULTILINE)
+_FOOTNOTE = re.compile(r"^( {0,3})\[\^[^\]\s]+\]:(?=\s)", re.MULTILINE)
 _BOXES = ("container_", "admonition_")
 _BLOCK_START = re.compile(rf"\s*(?:[-+*>#|=~]|:[\s{BREAK}]|\d+[.)])")
 _UNBROKEN = re.compile(  # an alert's mark with its title, and a heading
@@ -150,6 +152,8 @@ def _parsed(
     begins = [0, *(match.end() for match in re.finditer(r"\r\n|\n|\r", text))]
     shown = "\n" * sum(0 < begin <= skipped for begin in begins)
     shown += re.sub(r"\r\n|\r", "\n", text[skipped:])
+    shown = _TAB.sub(r"\1!!! tab", shown)  # a tab of MkDocs is read like its box
+    shown = _FOOTNOTE.sub(r"\1-", shown)  # and a footnote like a point of a list
     return parser.parse(shown), begins
 
 
