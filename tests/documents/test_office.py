@@ -194,6 +194,31 @@ def test_pptx(aloud: Through) -> None:
     assert ">NOTES OF IT<" in entry(found, "ppt/notesSlides/notesSlide1.xml")
 
 
+def test_texts_that_formulas_name_stay(aloud: Through) -> None:
+    strings = ["Open", "in work", "Low", "see it", "Red &amp; big", "12", "a note"]
+    formulas = ('COUNTIF(A:A,"Open")', 'IF(B1="Red &amp; big","say ""so""","12")')
+    data = packed(
+        {
+            "xl/workbook.xml": f'{HEAD}<workbook {S}><sheets><sheet name="a"/></sheets></workbook>',
+            "xl/sharedStrings.xml": f"{HEAD}<sst {S}>"
+            + "".join(f"<si><t>{text}</t></si>" for text in strings)
+            + "</sst>",
+            "xl/worksheets/sheet1.xml": f"{HEAD}<worksheet {S}><sheetData>"
+            + "".join(f'<c><f t="x">{one}</f><v>1</v></c>' for one in formulas)
+            + '</sheetData><dataValidation type="list"><formula1>"in work, Low"</formula1>'
+            "</dataValidation></worksheet>",
+        }
+    )
+    document = read_xlsx(data)
+    told = (
+        'texts that stand in formulas, too, stay as they are: "Low", "Open", "Red & big", "in work"'
+    )
+    assert told in document.notes
+    found = entry(aloud(read_xlsx, data), "xl/sharedStrings.xml")
+    assert re.findall("<t(?: [^>]*)?>([^<]*)", found) == [*strings[:3], "SEE IT", *strings[4:6], "A NOTE"]
+    assert not any("formulas, too" in note for note in read_xlsx(xlsx()).notes)
+
+
 def test_xlsx(aloud: Through) -> None:
     found = aloud(read_xlsx, xlsx())
     text = entry(found, "xl/sharedStrings.xml")

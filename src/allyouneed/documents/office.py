@@ -1,18 +1,18 @@
 """Word, PowerPoint and Excel files (docx, pptx, xlsx)."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 
 from allyouneed.documents.archive import Archive
 from allyouneed.documents.document import Document
 from allyouneed.documents.ooxml_text import OoxmlText
-from allyouneed.documents.sheet_cells import SheetCells
+from allyouneed.documents.sheet_cells import SHARED, SheetCells
 from allyouneed.documents.xml_text import XmlText
-from allyouneed.documents.xml_tree import Element, Tree, read_tree
+from allyouneed.documents.xml_tree import Element, Tree, escape, read_tree
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part, joined
-from allyouneed.translation.markup.passage import Passage, passages
+from allyouneed.translation.markup.passage import Passage, has_words, passages
 
 WORD = (
     r"word/(?:document|header|footer|footnotes|endnotes|comments|glossary/document)\d*\.xml",
@@ -28,6 +28,9 @@ EXCEL = (
     r"xl/(?:drawings/drawing|charts/chart|diagrams/data|diagrams/drawing)\d*\.xml",
 )
 TITLE = r"docProps/core\.xml"
+FEW = 5  # texts that a note names
+_FORMULA = re.compile(r"<(?:\w+:)?(?:f|formula|formula1|formula2)\b[^>]*>([^<]+)<")
+_LITERAL = re.compile(r'"((?:[^"]|"")+)"')
 _COLUMN = re.compile(r"<(?:\w+:)?tableColumn\b[^>]*?\sname=\"([^\"]*)\"")
 
 
@@ -70,26 +73,43 @@ def read_xlsx(data: bytes) -> Document:
         DataError: the file has another format, is damaged, or has a password or macros.
     """
     archive = _opened(data, "xl/workbook.xml")
-    names = {
-        name
-        for entry, content in archive.entries.items()
-        if entry.startswith("xl/tables/")
-        for name in map(unescape, _COLUMN.findall(content.decode("utf-8", "replace")))
-    }
-
+    sheets, tables = (
+        "\n".join(
+            content.decode("utf-8", "replace")
+            for entry, content in archive.entries.items()
+            if entry.startswith(folder)
+        )
+        for folder in ("xl/worksheets/", "xl/tables/")
+    )
+    names = frozenset(map(unescape, _COLUMN.findall(tables)))
+    compared = frozenset(_compared(sheets))
     cells = SheetCells(archive.entries)
 
     def text(tree: Tree, name: str) -> XmlText:
         found = OoxmlText(tree, name)
         found.places = cells.places(tree, name)
-        found.left_texts = frozenset(names)
+        found.left_texts = names | compared
         return found
 
     document = archive_document(archive, EXCEL, text)
     document.notes.append("names of sheets stay as they are, because formulas refer to them")
     if names:
         document.notes.append("headings of tables stay as they are, because formulas refer to them")
+    shared = archive.entries.get(SHARED, b"").decode("utf-8", "replace")
+    if met := sorted(one for one in compared if has_words(one) and f">{escape(one)}<" in shared):
+        shown = ", ".join(f'"{one}"' for one in met[:FEW]) + (", ..." if len(met) > FEW else "")
+        document.notes.append(f"texts that stand in formulas, too, stay as they are: {shown}")
     return document
+
+
+def _compared(sheets: str) -> Iterator[str]:
+    """The texts in quotes in formulas, such as `=COUNTIF(B:B,"Open")`, and the choices of a list
+    that a cell's value is taken from."""
+    for formula in map(unescape, _FORMULA.findall(sheets)):
+        for literal in _LITERAL.findall(formula):
+            text = literal.replace('""', '"')
+            yield text
+            yield from (choice.strip() for choice in text.split(","))
 
 
 def archive_document(

@@ -94,8 +94,7 @@ class OoxmlText(XmlText):
         return self._is_bare(element)
 
     def is_left(self, element: Element) -> bool:
-        """Deleted text, mathematics, numbers of charts, and names of a table's columns, to which
-        formulas refer."""
+        """Deleted text, mathematics, numbers of charts, and texts to which formulas refer."""
         if element.local in ("si", "is", "v") and self.left_texts:
             return self.tree.content(element) in self.left_texts
         return element.local in _LEFT
