@@ -215,7 +215,12 @@ def test_texts_that_formulas_name_stay(aloud: Through) -> None:
     )
     assert told in document.notes
     found = entry(aloud(read_xlsx, data), "xl/sharedStrings.xml")
-    assert re.findall("<t(?: [^>]*)?>([^<]*)", found) == [*strings[:3], "SEE IT", *strings[4:6], "A NOTE"]
+    assert re.findall("<t(?: [^>]*)?>([^<]*)", found) == [
+        *strings[:3],
+        "SEE IT",
+        *strings[4:6],
+        "A NOTE",
+    ]
     assert not any("formulas, too" in note for note in read_xlsx(xlsx()).notes)
 
 
