@@ -1,15 +1,21 @@
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import RLock
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from allyouneed.core.encoder import Memory
 from allyouneed.core.transformer import Transformer
 from allyouneed.decoding.options import BeamOptions, SamplingOptions
 from allyouneed.engine.torch_engine import TorchEngine, core_engine
 from allyouneed.errors import AllYouNeedError
 
 QUICK = BeamOptions(beam=2, max_length=4)
+GREEDY = BeamOptions(beam=1, max_length=4)
 SOURCES = [[4 + n, *range(5, 5 + n % 7), 2] for n in range(40)]
 
 Error = Callable[[], Exception]
@@ -100,3 +106,44 @@ def test_wide_searches_make_small_batches(small_model: Callable[..., Transformer
     roomy = engine(small_model(), 10**6)
     roomy.search([[5, 2]] * 40, BeamOptions(beam=64, max_length=2))
     assert [rows for rows, _ in roomy.decodable.batches] == [8] * 5  # type: ignore[attr-defined]
+
+
+class Watched:
+    """A model that sees whether two threads use it at once."""
+
+    def __init__(self, model: Transformer) -> None:
+        self.config, self.start, self.model = model.config, model.start, model
+        self.inside, self.most = 0, 0
+
+    def encode(self, source_BS: Tensor) -> Memory:
+        return self.model.encode(source_BS)
+
+    def step(self, ids_BN: Tensor, cache: Any) -> Tensor:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        time.sleep(0.001)
+        logits_BNV = self.model.step(ids_BN, cache)
+        self.inside -= 1
+        return logits_BNV
+
+
+def test_threads_take_turns_where_an_engine_asks_for_it(
+    small_model: Callable[..., Transformer],
+) -> None:
+    model = small_model()
+    some = SOURCES[:6]
+    alone = [one.ids for [one, *_] in core_engine(model).search(some, QUICK)]
+    token_by_token = list(core_engine(model).stream(some[3], GREEDY))
+
+    def used(turn: Any) -> int:
+        watched = Watched(model)
+        shared = TorchEngine("core", "watched", watched, turn=turn)
+        with ThreadPoolExecutor(5) as threads:
+            searched = [threads.submit(shared.search, some, QUICK) for _ in range(4)]
+            streamed = threads.submit(lambda: list(shared.stream(some[3], GREEDY)))
+        assert all([one.ids for [one, *_] in done.result()] == alone for done in searched)
+        assert streamed.result() == token_by_token
+        return watched.most
+
+    assert used(RLock()) == 1
+    assert used(None) > 1

@@ -4,6 +4,7 @@ device."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from allyouneed.checks import expect, shortened
@@ -176,4 +177,5 @@ def _cuda(core: "Callable[[], Transformer]", device: str) -> Engine:
     from allyouneed.engine.torch_engine import TorchEngine
 
     model = CudaTransformer(core(), device)
-    return TorchEngine("cuda", "bfloat16, torch, CUDA graphs", model, device)
+    # while a thread records a graph, no other may use the GPU
+    return TorchEngine("cuda", "bfloat16, torch, CUDA graphs", model, device, turn=RLock())

@@ -4,6 +4,8 @@ B sentences · S source length
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 
@@ -32,7 +34,11 @@ from allyouneed.model_folder.vocabulary_selection import VocabularySelection
 
 class TorchEngine:
     """An engine for any `Decodable` model on one device. It decodes sentences of similar length
-    together; the batch size is halved when memory runs short."""
+    together; the batch size is halved when memory runs short.
+
+    Threads that use the engine at the same time hold `turn`, one after the other, for a batch or
+    for a token of a stream. By default they do not wait for each other.
+    """
 
     def __init__(
         self,
@@ -40,11 +46,13 @@ class TorchEngine:
         description: str,
         decodable: Decodable,
         device: torch.device | str = "cpu",
+        turn: AbstractContextManager[Any] | None = None,
     ) -> None:
         self.name = name
         self.description = description
         self.decodable = decodable
         self.device = torch.device(device)
+        self.turn = nullcontext() if turn is None else turn
         self.selection: VocabularySelection | None = None
         self.batch_tokens = BATCH_TOKENS
         self.batch_hypotheses = BATCH_HYPOTHESES
@@ -82,14 +90,15 @@ class TorchEngine:
             rows = rows_that_fit(lengths, self.batch_tokens, most_rows)
             batch = waiting[:rows]
             try:
-                results = self._search_batch(
-                    [sources[n] for n in batch],
-                    options,
-                    None if prefixes is None else [prefixes[n] for n in batch],
-                    [numbers[n] for n in batch],
-                    watch,
-                    None if terms is None else terms.of(batch),
-                )
+                with self.turn:
+                    results = self._search_batch(
+                        [sources[n] for n in batch],
+                        options,
+                        None if prefixes is None else [prefixes[n] for n in batch],
+                        [numbers[n] for n in batch],
+                        watch,
+                        None if terms is None else terms.of(batch),
+                    )
             except (MemoryError, RuntimeError) as error:
                 if not memory_is_short(error):
                     raise
@@ -111,7 +120,13 @@ class TorchEngine:
         """As `Engine.stream`."""
         model = for_batch(self.decodable, self.selection, [source], [prefix])
         source_BS = torch.tensor([list(source)], device=self.device)
-        return stream_ids(model, source_BS, options, prefix, number)
+        ids = stream_ids(model, source_BS, options, prefix, number)
+        while True:
+            with self.turn:
+                id = next(ids, None)
+            if id is None:
+                return
+            yield id
 
     def attention(
         self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
@@ -173,8 +188,8 @@ def without_repeats(engine: Engine, said: Sequence[Sequence[int]]) -> TorchEngin
     """The same model in an engine whose hypotheses never repeat one of `said`, lists of ids without
     the end token."""
     decodable = BlockedSentences(engine.decodable, said)
-    device = getattr(engine, "device", "cpu")
-    searched = TorchEngine(engine.name, engine.description, decodable, device)
+    device, turn = getattr(engine, "device", "cpu"), getattr(engine, "turn", None)
+    searched = TorchEngine(engine.name, engine.description, decodable, device, turn)
     searched.selection = engine.selection
     return searched
 
