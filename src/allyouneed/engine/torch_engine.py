@@ -120,18 +120,21 @@ class TorchEngine:
         """As `Engine.stream`."""
         model = for_batch(self.decodable, self.selection, [source], [prefix])
         source_BS = torch.tensor([list(source)], device=self.device)
-        ids = stream_ids(model, source_BS, options, prefix, number)
+        return self._in_turn(stream_ids(model, source_BS, options, prefix, number))
+
+    def attention(
+        self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
+    ) -> None:
+        """None: only the core model computes attention. See `Engine.attention`."""
+
+    def _in_turn(self, ids: Iterator[int]) -> Iterator[int]:
+        """The ids, each of them made while the turn is held."""
         while True:
             with self.turn:
                 id = next(ids, None)
             if id is None:
                 return
             yield id
-
-    def attention(
-        self, source: Sequence[int], target: Sequence[int], heads: AlignmentHeads
-    ) -> None:
-        """None: only the core model computes attention. See `Engine.attention`."""
 
     def _search_batch(
         self,
