@@ -116,7 +116,7 @@ def training(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         names = (OURS, *filter(None, arguments.peers.split(",")))
         trainers = [make_trainer(name, work, "bf16", 0.1, arguments.device) for name in names]
         for trainer in trainers:
-            timed(trainer, work, range(WARM))  # the peers' batches are made here
+            timed(trainer, work, range(WARM))
         rates: dict[str, list[float]] = {name: [] for name in names}
         for first in range(WARM, WARM + arguments.steps, AT_ONCE):
             numbers = range(first, first + AT_ONCE)
@@ -137,11 +137,13 @@ def training(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def timed(trainer: Trainer, work: Work, numbers: range) -> float:
-    """The seconds that steps over these batches take. A step returns its loss, so that the GPU has
-    finished all but the update when it returns."""
+    """The seconds that these steps take, until the GPU has finished them."""
+    wait = torch.cuda.synchronize if torch.cuda.is_available() else int
+    wait()
     began = time.perf_counter()
     for number in numbers:
         trainer.step(number)
+    wait()
     return time.perf_counter() - began
 
 

@@ -113,7 +113,7 @@ class Work:
         self.config = self.material.config
         sampler = BatchSampler(self.material.train, shape.batch_tokens, seed=1)
         self.numbers = sampler.epoch_batches(0)
-        self._batches: dict[int, Batch] = {}
+        self._batches: dict[tuple[int, str], Batch] = {}
 
     @property
     def made_up(self) -> bool:
@@ -126,14 +126,14 @@ class Work:
 
     def batch(self, number: int, device: str = "cpu") -> Batch:
         """A batch as tensors on this device, made only once."""
-        if number not in self._batches:
+        if (number, device) not in self._batches:
             pairs = self.pairs(number)
             config = self.config
             made = collate(self.material.train, pairs, config.pad, config.start)
             tensors = (made.source_BS, made.target_in_BT, made.labels_BT)
             there = [ids.to(device) for ids in tensors]
-            self._batches[number] = Batch(*there, target_tokens=made.target_tokens)
-        return self._batches[number]
+            self._batches[number, device] = Batch(*there, target_tokens=made.target_tokens)
+        return self._batches[number, device]
 
     def operations(self, number: int) -> float:
         """The operations of an update's matrix products: those of the forward pass, and twice as

@@ -25,7 +25,9 @@ def usable_device(name: str | None) -> str:
 
 
 def named_device(name: str) -> "torch.device":
-    """The torch device of this name, such as "cpu" or "cuda:1". It was tried with one number.
+    """The torch device of this name, such as "cpu" or "cuda:1", made ready for use (`made_ready`).
+    That a number can be put on it was tried.
+
     Raises:
         UsageError: this machine lacks the device. The message lists its devices.
     """
@@ -49,7 +51,7 @@ def named_device(name: str) -> "torch.device":
 
 
 def made_ready(device: "torch.device") -> "torch.device":
-    """The device. If it is a GPU, torch's attention by cuDNN is switched off.
+    """The device. If it is a GPU, torch's attention by cuDNN is switched off in this process.
 
     cuDNN prepares anew for each new shape of a batch. That took 0.2 seconds a shape on an H200, so
     that the first epoch of a training took three times as long as the next one. torch's other fused

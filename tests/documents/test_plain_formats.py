@@ -277,6 +277,8 @@ def test_boxes_of_markdown_keep_their_lines(source: str, expected: str, turned: 
         ("[^1]: a b\n\n        code it\n\n    c d\n", "[^1]: b a\n\n        code it\n\n    d c\n"),
         ("[^1]: a b\n[^2]: c d\n\n    e f\n", "[^1]: b a\n[^2]: d c\n\n    f e\n"),
         ("See it\n[^1]: a b\nc d\n", "it See\n[^1]: d c\nb a\n"),
+        ("[^1]: a b\n\n      c d\n", "[^1]: b a\n\n      d c\n"),
+        ("[^1]:     a b c\n", "[^1]:     c b a\n"),
         ("[^1]:\n    a b\n\n[^1] see it\n", "[^1]:\n    b a\n\nit see [^1]\n"),
     ],
 )  # fmt: skip

@@ -17,7 +17,7 @@ def padded(
 
 
 def padded_ids(rows: Sequence[Sequence[int] | NDArray[Any]], pad: int) -> NDArray[np.int64]:
-    """The same as an array."""
+    """Like `padded`, but as a NumPy array."""
     ids_BS = np.full((len(rows), max(map(len, rows))), pad, dtype=np.int64)
     for padded_row, row in zip(ids_BS, rows, strict=True):
         padded_row[: len(row)] = row

@@ -27,8 +27,8 @@ class DeclaredLanguage:
 
 
 class MissingLanguage(DeclaredLanguage):
-    """The place of an attribute, such as `target-language`, that a file lacks. A translation of its
-    texts, which are in the language `code`, gets the attribute."""
+    """The place of an attribute, such as `target-language`, that a file lacks. `code` is the source
+    language. The attribute is written once the texts are translated."""
 
     def __init__(self, code: str, attribute: str) -> None:
         super().__init__(code)

@@ -45,8 +45,8 @@ _FRONT_MATTER = re.compile(
     r"\ufeff?(---|\+\+\+)[ \t]*\r?\n[\s\S]*?^\1[ \t]*(?:\r?\n|\Z)", re.MULTILINE
 )
 _MATH_BLOCK = re.compile(r"\s*(?:\$\$[\s\S]*\$\$|\\\[[\s\S]*\\\])\s*")
-_TAB = re.compile(r'^([ \t]*)===[!+]?(?=[ \t]+")', re.MULTILINE)
-_FOOTNOTE = re.compile(r"^( {0,3})\[\^[^\]\s]+\]:(?=\s)", re.MULTILINE)
+_TAB = re.compile(r'^([ \t]*)===[!+]?(?=[ \t]+"[^"\n]*"[ \t]*$)', re.MULTILINE)
+_FOOTNOTE = re.compile(r"^( {0,3})\[\^[^\]\s]+\]:(?:[ \t]+|(?=\n))", re.MULTILINE)
 _BOXES = ("container_", "admonition_")
 _BLOCK_START = re.compile(rf"\s*(?:[-+*>#|=~]|:[\s{BREAK}]|\d+[.)])")
 _UNBROKEN = re.compile(  # an alert's mark with its title, and a heading
@@ -153,7 +153,8 @@ def _parsed(
     shown = "\n" * sum(0 < begin <= skipped for begin in begins)
     shown += re.sub(r"\r\n|\r", "\n", text[skipped:])
     shown = _TAB.sub(r"\1!!! tab", shown)  # a tab of MkDocs is read like its box
-    shown = _FOOTNOTE.sub(r"\1-", shown)  # and a footnote like a point of a list
+    # A footnote is read like a point of a list whose text begins at the fourth column.
+    shown = _FOOTNOTE.sub(r"\1-   ", shown)
     return parser.parse(shown), begins
 
 

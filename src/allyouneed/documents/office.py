@@ -29,8 +29,10 @@ EXCEL = (
 )
 TITLE = r"docProps/core\.xml"
 FEW = 5  # texts that a note names
-_FORMULA = re.compile(r"<(?:\w+:)?(?:f|formula|formula1|formula2)\b[^>]*>([^<]+)<")
-_LITERAL = re.compile(r'"((?:[^"]|"")+)"')
+_FORMULA = re.compile(r"<(?:\w+:)?(f|formula|formula[12]|definedName)\b[^>]*>([^<]+)<")
+_LITERAL = re.compile(r'"((?:[^"]|"")*)"')
+_OPERATOR = re.compile(r"^(?:<>|[<>]?=|[<>])")  # =COUNTIF(B:B,"<>Open")
+_FILTER = re.compile(r'<(?:\w+:)?filter\b[^>]*?\sval="([^"]*)"')
 _COLUMN = re.compile(r"<(?:\w+:)?tableColumn\b[^>]*?\sname=\"([^\"]*)\"")
 
 
@@ -73,43 +75,45 @@ def read_xlsx(data: bytes) -> Document:
         DataError: the file has another format, is damaged, or has a password or macros.
     """
     archive = _opened(data, "xl/workbook.xml")
-    sheets, tables = (
+    formulas, tables = (
         "\n".join(
             content.decode("utf-8", "replace")
             for entry, content in archive.entries.items()
-            if entry.startswith(folder)
+            if entry.startswith(places)
         )
-        for folder in ("xl/worksheets/", "xl/tables/")
+        for places in (("xl/worksheets/", "xl/workbook.xml", "xl/tables/"), "xl/tables/")
     )
     names = frozenset(map(unescape, _COLUMN.findall(tables)))
-    compared = frozenset(_compared(sheets))
+    compared = frozenset(filter(has_words, _compared(formulas)))
     cells = SheetCells(archive.entries)
 
     def text(tree: Tree, name: str) -> XmlText:
         found = OoxmlText(tree, name)
         found.places = cells.places(tree, name)
-        found.left_texts = names | compared
+        found.left_texts = frozenset(map(str.casefold, names | compared))
         return found
 
     document = archive_document(archive, EXCEL, text)
     document.notes.append("names of sheets stay as they are, because formulas refer to them")
     if names:
         document.notes.append("headings of tables stay as they are, because formulas refer to them")
-    shared = archive.entries.get(SHARED, b"").decode("utf-8", "replace")
-    if met := sorted(one for one in compared if has_words(one) and f">{escape(one)}<" in shared):
+    shared = archive.entries.get(SHARED, b"").decode("utf-8", "replace").casefold()
+    if met := sorted(one for one in compared if f">{escape(one)}<".casefold() in shared):
         shown = ", ".join(f'"{one}"' for one in met[:FEW]) + (", ..." if len(met) > FEW else "")
-        document.notes.append(f"texts that stand in formulas, too, stay as they are: {shown}")
+        document.notes.append(f"texts that formulas contain, too, stay as they are: {shown}")
     return document
 
 
-def _compared(sheets: str) -> Iterator[str]:
-    """The texts in quotes in formulas, such as `=COUNTIF(B:B,"Open")`, and the choices of a list
-    that a cell's value is taken from."""
-    for formula in map(unescape, _FORMULA.findall(sheets)):
-        for literal in _LITERAL.findall(formula):
-            text = literal.replace('""', '"')
+def _compared(formulas: str) -> Iterator[str]:
+    """The texts that a cell's text is compared with: those in quotes in formulas, such as
+    `=COUNTIF(B:B,"Open")`, the choices of a drop-down list, and the values of a filter."""
+    for tag, formula in _FORMULA.findall(formulas):
+        for literal in _LITERAL.findall(unescape(formula)):
+            text = _OPERATOR.sub("", literal.replace('""', '"'))
             yield text
-            yield from (choice.strip() for choice in text.split(","))
+            if tag == "formula1":
+                yield from (choice.strip() for choice in text.split(","))
+    yield from map(unescape, _FILTER.findall(formulas))
 
 
 def archive_document(

@@ -81,7 +81,7 @@ class OoxmlText(XmlText):
         for match in _NAMESPACE.finditer(head):
             name = re.sub(r"/\d+/", "/", match[2])
             self._prefixes.setdefault(name, set()).add(f"{match[1]}:" if match[1] else "")
-        self.left_texts: frozenset[str] = frozenset()
+        self.left_texts: frozenset[str] = frozenset()  # in small letters
         self.places: Mapping[int, str] = {}  # of paragraphs, by the characters where they begin
         self.tracked = False
 
@@ -96,7 +96,7 @@ class OoxmlText(XmlText):
     def is_left(self, element: Element) -> bool:
         """Deleted text, mathematics, numbers of charts, and texts to which formulas refer."""
         if element.local in ("si", "is", "v") and self.left_texts:
-            return self.tree.content(element) in self.left_texts
+            return self.tree.content(element).casefold() in self.left_texts
         return element.local in _LEFT
 
     def notes(self) -> Iterator[str]:

@@ -4,7 +4,6 @@ device."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from threading import RLock
 from typing import TYPE_CHECKING
 
 from allyouneed.checks import expect, shortened
@@ -173,9 +172,8 @@ def _torch_int8(core: "Callable[[], Transformer]") -> Engine:
 
 
 def _cuda(core: "Callable[[], Transformer]", device: str) -> Engine:
-    from allyouneed.engine.cuda import CudaTransformer
+    from allyouneed.engine.cuda import TURN, CudaTransformer
     from allyouneed.engine.torch_engine import TorchEngine
 
     model = CudaTransformer(core(), device)
-    # while a thread records a graph, no other may use the GPU
-    return TorchEngine("cuda", "bfloat16, torch, CUDA graphs", model, device, turn=RLock())
+    return TorchEngine("cuda", "bfloat16, torch, CUDA graphs", model, device, TURN)

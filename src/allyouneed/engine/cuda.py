@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
+from threading import RLock
 from typing import cast
 
 import torch
@@ -32,6 +33,10 @@ from allyouneed.engine.static_cache import (
 )
 from allyouneed.errors import ShapeError
 from allyouneed.model_folder.weights.model import check_finite
+
+TURN = RLock()
+"""Held by the thread that uses an engine for CUDA. A process can record one graph at a time, and
+the buffers of a model are used by one search at a time."""
 
 
 class CudaTransformer:
@@ -141,7 +146,9 @@ class CudaTransformer:
                 self._step(buffers, reach)
             torch.cuda.current_stream().wait_stream(aside)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, pool=recorded.pool() if recorded else None):
+            pool = recorded.pool() if recorded else None
+            # thread_local: other threads, such as those that score with the core, may go on
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
                 self._step(buffers, reach)
         return graph
 

@@ -26,7 +26,7 @@ from allyouneed.core.config import TransformerConfig
 
 LEAST_LENGTH = 32  # keeps the number of buckets small and the kernels' rows aligned
 MOST_BUFFERS = 32  # enough for two batches that shrink to their last sentence
-SHRINK = 4  # buffers are changed for smaller ones when so many times fewer sentences are left
+SHRINK = 4  # sentences move to smaller buffers when at most 1/SHRINK of the places are in use
 NOBODY = -1  # the ancestor at a position that has not been computed yet
 
 
@@ -137,10 +137,10 @@ class Pool:
 class StaticCache:
     """The decoder's state between steps, in buffers from a pool.
 
-    Each sentence has a place in the buffers, `places_B`. The places of finished sentences are still
-    computed, and ignored, until a quarter of the places are in use and the other sentences are
-    moved to smaller buffers. Each size needs recordings of its own, and recording a step takes
-    longer than computing some unused places.
+    Each sentence has a place in the buffers, `places_B`. Places of finished sentences are still
+    computed, and ignored. When at most a quarter of the places are in use, the remaining sentences
+    move to smaller buffers. They do not move earlier, because each size needs recordings of its
+    own, and recording a step takes longer than computing some unused places.
     """
 
     def __init__(

@@ -36,8 +36,8 @@ class TorchEngine:
     """An engine for any `Decodable` model on one device. It decodes sentences of similar length
     together; the batch size is halved when memory runs short.
 
-    Threads that use the engine at the same time hold `turn`, one after the other, for a batch or
-    for a token of a stream. By default they do not wait for each other.
+    If several threads use the engine, only one at a time holds `turn`: for one batch, or for one
+    token of a stream. Without a `turn` they run at once.
     """
 
     def __init__(
@@ -118,8 +118,9 @@ class TorchEngine:
         number: int = 0,
     ) -> Iterator[int]:
         """As `Engine.stream`."""
-        model = for_batch(self.decodable, self.selection, [source], [prefix])
-        source_BS = torch.tensor([list(source)], device=self.device)
+        with self.turn:
+            model = for_batch(self.decodable, self.selection, [source], [prefix])
+            source_BS = torch.tensor([list(source)], device=self.device)
         return self._in_turn(stream_ids(model, source_BS, options, prefix, number))
 
     def attention(

@@ -29,8 +29,8 @@ more. A logistic regression tells it from the mean, the least and the sum of the
 log-probabilities, from the lengths, from the tokens per character, and from the rarity of the
 pieces. Another one tells the probability that the reference has a word. `allyouneed calibrate`
 fitted both to the pairs below; the figures are by five-fold cross-validation. H is the mean
-log-probability alone. chrF counts up to six letters in a row, and up to two signs in a row of
-languages without spaces, such as Chinese.
+log-probability alone. chrF uses n-grams of up to six characters, or of up to two in languages
+without spaces, such as Chinese.
 
 | pairs of | pairs | acceptable | ECE | AUROC | of H | Spearman with chrF | of H |
 |---|---|---|---|---|---|---|---|

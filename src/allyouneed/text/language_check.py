@@ -18,7 +18,13 @@ from importlib import resources
 from itertools import repeat
 
 from allyouneed.text.language_names import code_of, name_of
-from allyouneed.text.scripts import foreign_script, letters_by_script, scripts_of
+from allyouneed.text.scripts import (
+    CHINESE,
+    KANA,
+    foreign_script,
+    letters_by_script,
+    scripts_of,
+)
 
 FLOOR = -10.5  # nats; below the rarest trigram of any table
 SURE = 8.0  # nats
@@ -27,6 +33,7 @@ STRANGE = -9.4  # nats a trigram; below this, a text is in no language of the ta
 ENOUGH = 12  # different trigrams, or Latin letters, that a text needs to be called strange
 FEWEST = 6  # different trigrams that a text needs to be judged; "lundi" has five
 FEW = 7  # words; a text of more words has enough beside its names
+SIGN = 4  # letters that a Chinese or Japanese sign counts for; it is half a word
 SPACE = "_"  # what stands for the space around words in the file
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -69,19 +76,22 @@ def _nearest_other(found: set[str], code: str) -> tuple[str, float]:
 def likeliest(text: str, languages: Sequence[str], ahead: float = 0.0) -> str:
     """The one of some `languages`, given by codes, that a text reads most like.
 
-    Languages in whose scripts the text has the most letters come first. Among them, it is the one
-    whose trigrams are likeliest; only the first of `languages` has an advance of `ahead` nats. ""
-    if one of them has no table. Chinese and Japanese have none: a text with kana is Japanese, one
-    of Chinese signs alone is Chinese.
+    Only languages in whose scripts the text has the most letters are compared. If several are left,
+    the likeliest trigrams decide; the first of `languages` gets `ahead` nats more. Chinese and
+    Japanese have no table of trigrams: if only such languages are left, it is the one with the
+    fewest scripts, so that a text without kana is Chinese. If some that are left have a table and
+    others do not, or the text has no letter of their scripts, the result is "".
     """
     if not languages:
         return ""
     found = letters_by_script(text)
+    for script in (CHINESE, *KANA):
+        found[script] *= SIGN
     foreign = [sum(found[s] for s in found if s not in scripts_of(code)) for code in languages]
     fitting = [c for c, count in zip(languages, foreign, strict=True) if count == min(foreign)]
-    if len(fitting) < len(languages) and not any(map(_table, fitting)):
-        return min(fitting, key=lambda code: len(scripts_of(code)))
     tables = [_table(code) for code in fitting]
+    if not any(tables) and min(foreign) < found.total():
+        return min(fitting, key=lambda code: len(scripts_of(code)))
     if not all(tables):
         return ""
     pieces = trigrams(text)

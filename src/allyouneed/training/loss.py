@@ -95,7 +95,7 @@ class _FusedLoss(torch.autograd.Function):
     """Computes loss and gradient together, chunk by chunk."""
 
     CHUNK = 1024  # positions: enough for fast products, few enough for the caches
-    CHUNK_ON_GPU = 4096  # starting the kernels of a chunk takes longer there than small ones run
+    CHUNK_ON_GPU = 4096  # starting the kernels of a smaller chunk takes longer than running them
 
     @staticmethod
     def forward(
@@ -118,7 +118,7 @@ class _FusedLoss(torch.autograd.Function):
         grad_bias_V = None if bias_V is None else torch.zeros_like(bias_V)
         loss = torch.zeros((), dtype=wide, device=states_RPD.device)
         passes = states_RPD.size(0)
-        on_gpu = states_RPD.device.type != "cpu"
+        on_gpu = states_RPD.is_cuda
         size = (_FusedLoss.CHUNK_ON_GPU if on_gpu else _FusedLoss.CHUNK) // passes
         # one buffer for all chunks: allocating one for each takes longer than the product itself
         room_NV = states_RPD.new_empty(passes * size, len(weight_VD))
