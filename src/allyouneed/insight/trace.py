@@ -24,9 +24,10 @@ from allyouneed.insight.lens import logit_lens
 from allyouneed.insight.tokens import LikelyToken, Token, best_tokens, tokens_of, tokens_of_text
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.assembly import CUT_OFF, Found
+from allyouneed.translation.assembly import CUT_OFF
 from allyouneed.translation.confidence import SentenceConfidence, doubtful_words, doubts
 from allyouneed.translation.faults import told
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import ids_of_prefix
 from allyouneed.translation.markup.emphasis import has_emphasis
 from allyouneed.translation.markup.plain_text import ALWAYS

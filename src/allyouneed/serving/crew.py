@@ -11,7 +11,7 @@ from threading import Event
 from allyouneed.engine.leaving import ended_by
 from allyouneed.serving.order import Order
 from allyouneed.serving.queue import LaneBatch, Queue
-from allyouneed.translation.assembly import Found
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 
 STOP_SECONDS = 30.0  # given to what runs when a service ends

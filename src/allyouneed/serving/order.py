@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from allyouneed.text.dressing import Dresser
-from allyouneed.translation.assembly import Found
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation

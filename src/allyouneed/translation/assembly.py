@@ -1,78 +1,25 @@
 """Puts the translations of a text's segments together as the translation of the text."""
 
 import heapq
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from allyouneed.decoding.hypothesis import Hypothesis
-from allyouneed.decoding.links import Aligned, Alignment, CharacterLinks, Span
+from allyouneed.decoding.links import Alignment
 from allyouneed.decoding.options import BeamOptions
-from allyouneed.model_folder.confidence import Calibration
-from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.confidence import (
-    MOST_WITH_FAULT,
-    SentenceConfidence,
-    confidence_of,
-    doubtful_words,
-    doubts,
-    sureness,
-    words_of,
-)
+from allyouneed.translation.confidence import confidence_of, doubts, words_of
 from allyouneed.translation.faults import told
+from allyouneed.translation.found import Found
 from allyouneed.translation.lost import told_lost
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segmenter
-from allyouneed.translation.terms.use import TermUse, unused_note
-from allyouneed.translation.words import WordCounter, same_words, spread
+from allyouneed.translation.terms.use import unused_note
+from allyouneed.translation.translated_segment import TranslatedSegment
+from allyouneed.translation.words import WordCounter, same_words
 
 CUT_OFF = "stopped at the length limit before the end of a sentence"
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the search found for one segment.
-
-    `alignment` belongs to the first hypothesis and counts words from 0 in the segment. `notes` say
-    how the search ran. If `in_capitals`, the hypotheses translate the segment in small letters, and
-    their text is shown in capitals. `calibration` gives the confidence in a hypothesis;
-    the tokens of the source, `source_ids`, are among its signals. `faults` are what
-    the first hypothesis has lost (`lost.lost`).
-    """
-
-    hypotheses: Sequence[Hypothesis]
-    alignment: Aligned | None = None
-    notes: tuple[str, ...] = ()
-    in_capitals: bool = False
-    source_ids: Sequence[int] = ()
-    calibration: Calibration | None = None
-    faults: tuple[str, ...] = ()
-
-    def text(self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int) -> str:
-        """The text of a hypothesis, without the `given` tokens at its beginning, such as the mark
-        of a language."""
-        text = tokenizer.target.decode(hypothesis.ids[given:]).strip()
-        return text.upper() if self.in_capitals else text
-
-    def sureness(
-        self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int, source: str, target: str
-    ) -> tuple[float, tuple[float, ...]] | None:
-        """The confidence in a hypothesis, as the translation `target` of `source`, and in each of
-        its words; None without a calibration."""
-        ids = hypothesis.ids[given:]
-        if self.calibration is None or not ids:
-            return None
-        return sureness(
-            self.calibration,
-            hypothesis.token_log_probabilities[given:],
-            [tokenizer.target.piece(id) for id in ids],
-            self.source_ids,
-            ids,
-            source,
-            target,
-            finished=hypothesis.finished,
-        )
 
 
 def put_together(
@@ -111,52 +58,15 @@ def _one_way(
     request: TranslationRequest,
 ) -> Translation:
     """The translation made of the hypotheses in `way`, one for each segment that is not blank."""
-    tokenizer, given = segmenter.tokenizer, request.searched.given
-    waiting = iter(zip(found, way, strict=True))
-    dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
-    languages = request.languages_of(source)
-    texts: list[str] = []
-    terms: list[TermUse] = []
-    unused: list[str] = []
-    faults: list[tuple[str, str]] = []
-    begin, length = 0, 0  # of the segment in the source, and of the translation so far
-    sentences: list[SentenceConfidence] = []
-    words: list[Sequence[float]] = []
-    links: list[tuple[Span, Span]] = []
-    for segment in cut.segments:
-        text = ""
-        if segment.text:
-            one, hypothesis = next(waiting)
-            written = segmenter.written(segment, one.text(hypothesis, tokenizer, given), languages)
-            text = segment.finished(written, dresser)
-            lost = one.faults if hypothesis is one.hypotheses[0] else ()
-            faults += ((segment.text, fault) for fault in lost)
-            if hypothesis is one.hypotheses[0]:
-                inside = max(text.find(written), 0)
-                places = begin + len(segment.before), length + len(segment.before) + inside
-                links += _moved(one.alignment.characters if one.alignment else (), *places)
-            sure = None
-            if request.judged:
-                sure = one.sureness(hypothesis, tokenizer, given, segment.seen, written)
-            if sure is not None:
-                count = len(hypothesis.ids) - given
-                doubtful = doubtful_words(sure[1], written)
-                whole = (
-                    min(sure[0], MOST_WITH_FAULT) if lost or told(segment.text, text) else sure[0]
-                )
-                sentences.append(SentenceConfidence(segment.text, text, whole, count, doubtful))
-                words.append(spread(sure[1], written, text))
-        texts += (segment.before, text, segment.after)
-        for use in segment.term_uses(text, segmenter.normaliser) if segment.terms else ():
-            if not use.used:
-                unused.append(unused_note(use, inflected=segmenter.term_mark is not None))
-            terms.append(use.moved(begin + len(segment.before), length + len(segment.before)))
-        begin += len(segment.before) + len(segment.text) + len(segment.after)
-        length += len(segment.before) + len(text) + len(segment.after)
-    cut_off = [] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]
-    text = "".join(texts)
-    piece = tokenizer.target.piece
-    faulty = [*told(source, text), *told_lost(faults)] if request.judged else []
+    parts = _parts(source, cut, found, way, segmenter, request)
+    text = "".join(part.whole for part in parts)
+    sentences = [part.sentence for part in parts if part.sentence]
+    faults = ((part.segment.text, fault) for part in parts for fault in part.faults)
+    terms = tuple(use for part in parts for use in part.terms)
+    unused = (
+        unused_note(use, inflected=segmenter.term_mark is not None) for use in terms if not use.used
+    )
+    given, piece = request.searched.given, segmenter.tokenizer.target.piece
     return Translation(
         source=source,
         text=text,
@@ -166,23 +76,44 @@ def _one_way(
         ),
         notes=(
             *notes,
-            *cut_off,
-            *faulty,
+            *([] if all(hypothesis.finished for hypothesis in way) else [CUT_OFF]),
+            *([*told(source, text), *told_lost(faults)] if request.judged else []),
             *doubts(sentences),
             *dict.fromkeys(unused),
         ),
         confidence=confidence_of(sentences),
         sentence_confidences=tuple(sentences),
-        word_confidences=words_of(words, text),
-        terms=tuple(terms),
-        character_links=tuple(links),
+        word_confidences=words_of((part.words for part in parts), text),
+        terms=terms,
+        character_links=tuple(link for part in parts for link in part.links),
     )
 
 
-def _moved(links: CharacterLinks, source: int, target: int) -> Iterator[tuple[Span, Span]]:
-    """The links, where `source` and `target` more characters stand before them."""
-    for (b, e), (begin, end) in links:
-        yield (b + source, e + source), (begin + target, end + target)
+def _parts(
+    source: str,
+    cut: Cut,
+    found: Sequence[Found],
+    way: Sequence[Hypothesis],
+    segmenter: Segmenter,
+    request: TranslationRequest,
+) -> list[TranslatedSegment]:
+    """The segments of `source` with their translations by the hypotheses in `way`."""
+    dresser = segmenter.dresser(source, request.prefix.lstrip(), request.direction.target)
+    languages = request.languages_of(source)
+    waiting = iter(zip(found, way, strict=True))
+    parts: list[TranslatedSegment] = []
+    begin, length = 0, 0  # of the segment in the source, and of the translation so far
+    for segment in cut.segments:
+        part = TranslatedSegment(segment)
+        if segment.text:
+            one, hypothesis = next(waiting)
+            part = TranslatedSegment.of(
+                segment, one, hypothesis, segmenter, request, dresser, languages
+            )
+        parts.append(part.moved(begin, length))
+        begin += len(segment.before) + len(segment.text) + len(segment.after)
+        length += len(part.whole)
+    return parts
 
 
 def best_combinations(

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from allyouneed.text.capitals import is_known, with_known_capitals
 from allyouneed.text.clean import clean
 from allyouneed.text.protocol import AnyTokenizer
-from allyouneed.translation.assembly import Found, put_together
+from allyouneed.translation.assembly import put_together
+from allyouneed.translation.found import Found
 from allyouneed.translation.request import TranslationRequest
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Cut, Segment, Segmenter

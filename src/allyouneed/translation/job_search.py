@@ -10,7 +10,7 @@ from allyouneed.decoding.links import Aligned
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.decoding.terms import WantedTerms
 from allyouneed.engine.engine import Engine
-from allyouneed.translation.assembly import Found
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.request import Options
 from allyouneed.translation.rules import TextRules

@@ -14,7 +14,7 @@ from allyouneed.text.languages import Direction, Languages
 from allyouneed.text.normaliser import normaliser_named
 from allyouneed.text.protocol import AnyTokenizer
 from allyouneed.translation.arguments import check_many, texts_of
-from allyouneed.translation.assembly import Found
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.job_search import JobSearch
 from allyouneed.translation.result import Score

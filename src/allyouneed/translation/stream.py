@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import islice
 
 from allyouneed.engine.engine import Engine
-from allyouneed.translation.assembly import CUT_OFF, Found
+from allyouneed.translation.assembly import CUT_OFF
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.result import Translation
 from allyouneed.translation.segments import Segmenter

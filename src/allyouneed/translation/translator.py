@@ -11,7 +11,7 @@ from allyouneed.checks import expect_list
 from allyouneed.decoding.options import BeamOptions, at_least, check_streamable
 from allyouneed.pipeline import ahead
 from allyouneed.translation.arguments import check_many, check_tags, texts_of
-from allyouneed.translation.assembly import Found
+from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import (
     Call,
