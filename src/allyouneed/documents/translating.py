@@ -67,9 +67,9 @@ class DocumentTranslator:
         Raises:
             AllYouNeedError: as the translator.
         """
-        language = self._languages[0] if self._languages else ""
-        protection = Protection([*self._protect, *document.protect], language=language)
-        carrier = Carrier(self._recent, protection, self._recall)
+        languages = self._languages or ("", "")
+        protection = Protection([*self._protect, *document.protect], language=languages[0])
+        carrier = Carrier(self._recent, protection, self._recall, languages)
         done, total = 0, len(document.passages)
         for window in _windows(document.passages):
             self._recent.arrived = _share(window, done, total, progress)

@@ -51,7 +51,13 @@ class MarkedTexts:
             mine = [texts[number] for number in numbers]
             translate = self.desk.from_thread(language, target, asked, visit)
             made = await loop.run_in_executor(
-                self.desk.readers, _translated, translate, mine, markup, ignore_tags
+                self.desk.readers,
+                _translated,
+                translate,
+                mine,
+                markup,
+                ignore_tags,
+                (language, target),
             )
             for number, translation in zip(numbers, made, strict=True):
                 found[number] = TranslatedText(translation, language, detected[number])
@@ -59,14 +65,20 @@ class MarkedTexts:
 
 
 def _translated(
-    translate: "Translate", texts: Sequence[str], markup: str, ignore_tags: Collection[str]
+    translate: "Translate",
+    texts: Sequence[str],
+    markup: str,
+    ignore_tags: Collection[str],
+    languages: tuple[str, str],
 ) -> list[Translation]:
     """Translates marked texts; runs in a thread of the pool. The reader of tags is imported here,
     because the service would start later with it."""
     from allyouneed.translation.markup.marked_text import translate_marked
 
     try:
-        return translate_marked(translate, texts, markup, ignore_tags=ignore_tags)
+        return translate_marked(
+            translate, texts, markup, ignore_tags=ignore_tags, languages=languages
+        )
     except UsageError as error:
         raise Refused(400, str(error)) from error
 

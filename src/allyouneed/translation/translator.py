@@ -161,7 +161,16 @@ class Translator(OpenedModel):
             markup,
             ignore_tags=ignore_tags,
             protect=() if isinstance(protect, bool) else protect,
+            languages=self._languages(how["source"], how["target"]),
         )
+
+    def _languages(self, source: str | None, target: str | None) -> tuple[str, str]:
+        """The codes of source and target, "" where the user did not name one that the model can
+        choose."""
+        if self._relay(source, target):
+            return str(source), str(target)
+        direction = self.speaks.direction(source, target)
+        return direction.source, direction.target
 
     def _relay(self, source: str | None, target: str | None) -> Relay | None:
         """This translator in two steps, where its model has no direction from `source` into

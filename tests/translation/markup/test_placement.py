@@ -53,6 +53,61 @@ def find(text: str, part: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
+    ("languages", "source", "target", "alignment", "expected"),
+    [
+        (
+            ("en", "de"),
+            ["Click ", tag("b", "Save"), "."],
+            "Klicken Sie auf Speichern.",
+            "0-0 1-1 1-2 1-3",
+            "Klicken Sie auf <b>Speichern</b>.",
+        ),
+        (
+            ("en", "de"),
+            ["Select ", tag("b", "Profiles"), "."],
+            "Wählen Sie Profile aus.",
+            "0-0 1-2 1-3",
+            "Wählen Sie <b>Profile</b> aus.",
+        ),
+        (
+            ("en", "fr"),
+            ["He read ", tag("i", "books"), "."],
+            "Il a lu des livres.",
+            "0-0 1-1 1-2 2-3 2-4",
+            "Il a lu des <i>livres</i>.",
+        ),
+        (  # the tag has an article of its own
+            ("en", "de"),
+            ["He saw ", tag("b", "the dog"), "."],
+            "Er sah den Hund.",
+            "0-0 1-1 2-2 3-3",
+            "Er sah <b>den Hund</b>.",
+        ),
+        (  # nothing but such words
+            ("en", "de"),
+            ["Look ", tag("b", "inside"), "."],
+            "Sieh in es.",
+            "0-0 1-1 1-2",
+            "Sieh <b>in es</b>.",
+        ),
+        (  # without the languages nothing is known about the words
+            ("", ""),
+            ["Click ", tag("b", "Save"), "."],
+            "Klicken Sie auf Speichern.",
+            "0-0 1-1 1-2 1-3",
+            "Klicken <b>Sie auf Speichern</b>.",
+        ),
+    ],
+)
+def test_a_tag_takes_no_article_or_preposition_in(
+    languages: tuple[str, str], source: list[Node], target: str, alignment: str, expected: str
+) -> None:
+    links = links_of_words(plain(source), target, tuple(sorted(GoldAlignment.of(alignment).sure)))
+    found = placed(source, Transfer(target, tuple(links), languages=languages))
+    assert written(found) == expected
+
+
+@pytest.mark.parametrize(
     ("source", "target", "alignment", "expected"),
     [
         (

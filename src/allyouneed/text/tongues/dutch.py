@@ -102,4 +102,9 @@ DUTCH = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="en|of", commas=1),
     stressed=_STRESSED,
+    small=(
+        "de het een 't van in op aan met voor bij uit naar om door over onder als en of dat "
+        "die dit deze je jij u hij zij ze ik wij we jullie hen hem haar zich uw mijn jouw te "
+        "af toe dan"
+    ),
 )

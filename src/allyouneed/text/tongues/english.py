@@ -106,4 +106,9 @@ ENGLISH = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="and|or", commas=1),
     stressed=_STRESSED,
+    small=(
+        "a an the this that these those my your his her its our their i you he she it we they "
+        "me him us them to in on at of with for from by as and or into onto about over under "
+        "up out off then"
+    ),
 )

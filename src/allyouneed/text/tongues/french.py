@@ -99,4 +99,9 @@ FRENCH = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="et|ou", commas=1),
     stressed=_STRESSED,
+    small=(
+        "le la les l un une des du de d au aux à en dans sur sous pour par avec chez sans et "
+        "ou que qu je j tu il elle on nous vous ils elles me m te t se s lui leur y ce cette "
+        "ces cet mon ma mes ton ta tes son sa ses notre nos votre vos puis"
+    ),
 )

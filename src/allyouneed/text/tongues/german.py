@@ -115,4 +115,10 @@ GERMAN = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="und|oder", commas=2),  # a comma stands before each clause, too
     stressed=_STRESSED,
+    small=(
+        "der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen "
+        "diesem ihr ihre ihren ihrem ihrer sie er es ich du wir ihn ihm ihnen uns euch mich "
+        "dich sich auf in im ins an am ans zu zum zur bei beim von vom mit für über unter aus "
+        "nach um durch als wie dass und oder ab hin her vor dann"
+    ),
 )

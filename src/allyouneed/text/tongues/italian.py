@@ -105,4 +105,10 @@ ITALIAN = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="ed?|od?", commas=1),
     stressed=_STRESSED,
+    small=(
+        "il lo la i gli le l un uno una di del dello della dei degli delle dell a al allo "
+        "alla ai agli alle all da dal dalla dallo in nel nella nello nei nelle su sul sulla "
+        "sullo con per tra fra e o che io tu lui lei noi voi loro mi ti si ci vi ne suo sua "
+        "questo questa poi"
+    ),
 )

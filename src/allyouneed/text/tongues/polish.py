@@ -113,4 +113,8 @@ POLISH = Tongue(
         and_="i|oraz|lub|albo|czy|ani", commas=2
     ),  # a comma stands before each clause, too
     stressed=_STRESSED,
+    small=(
+        "w we na z ze do od o po za przez przy dla pod nad i lub oraz a że to ten ta te się "
+        "ja ty on ona my wy oni jego jej ich mu go potem"
+    ),
 )

@@ -94,4 +94,9 @@ PORTUGUESE = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="e|ou", commas=1),
     stressed=_STRESSED,
+    small=(
+        "o a os as um uma uns umas de do da dos das ao à aos às em no na nos nas num numa por "
+        "pelo pela pelos pelas com para sem sobre e ou que eu tu ele ela você nós eles elas "
+        "me te se lhe seu sua este esta esse essa então"
+    ),
 )

@@ -102,4 +102,9 @@ SPANISH = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="[ye]|[ou]", commas=1),
     stressed=_STRESSED,
+    small=(
+        "el la los las lo un una unos unas de del a al en con por para sin sobre y e o u que "
+        "yo tú él ella usted nosotros ellos ellas me te se le les nos su sus mi mis tu tus "
+        "este esta estos estas luego"
+    ),
 )

@@ -97,4 +97,8 @@ SWEDISH = Tongue(
     names=_NAMES,
     enumeration=Enumeration(and_="och|eller", commas=1),
     stressed=_STRESSED,
+    small=(
+        "den det de en ett i på av med för till från om under över vid efter och eller att "
+        "som du jag han hon vi ni dig mig sig er din ditt dina sin sitt sina ut in upp sedan"
+    ),
 )

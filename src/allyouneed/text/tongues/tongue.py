@@ -124,7 +124,8 @@ class Tongue(NamedTuple):
     """The words of one language.
 
     `stressed` are words that people write in capitals to stress them, as in "Do NOT open". None of
-    them is also an abbreviation.
+    them is also an abbreviation. `small` are articles, prepositions, pronouns and the like, with
+    spaces between (`translation.markup.tag_words`).
     """
 
     negation: Negation
@@ -137,3 +138,4 @@ class Tongue(NamedTuple):
     names: Names
     enumeration: Enumeration
     stressed: str
+    small: str

@@ -151,10 +151,13 @@ class Carrier:
         translate: Translate,
         protection: Protection | None = None,
         recall: Recall | None = None,
+        languages: tuple[str, str] = ("", ""),
     ) -> None:
+        """`languages` are the codes of source and target, "" where they are not known."""
         self.translate = translate
         self.protection = protection or Protection()
         self.recall = recall
+        self.languages = languages
 
     def carry(self, passages: Sequence[Nodes], *, aligned: bool = False) -> list[Carried]:
         """The passages' translations, in order. If `aligned`, they have links, even where nothing
@@ -167,7 +170,9 @@ class Carrier:
         for number in range(stand_ins.TRIES):
             self._try(number, [one for one in sentences if not one.renderings])
         self._try_without([one for one in sentences if not one.renderings])
-        return [_carried(nodes, some) for nodes, some in zip(kept, cut, strict=True)]
+        return [
+            _carried(nodes, some, self.languages) for nodes, some in zip(kept, cut, strict=True)
+        ]
 
     def _without_model(self, sentence: _Sentence) -> None:
         """Gives a rendering to a sentence that needs no model: a sentence without words, or one in
@@ -287,14 +292,16 @@ def _needs_links(nodes: Nodes) -> bool:
     return not all(isinstance(node, str) for node in inner)
 
 
-def _carried(nodes: Nodes, sentences: Sequence[_Sentence]) -> Carried:
+def _carried(nodes: Nodes, sentences: Sequence[_Sentence], languages: tuple[str, str]) -> Carried:
     """The translations of a passage, put together from its sentences."""
     most = max((len(one.renderings) for one in sentences), default=1)
-    first, *others = (_one_carried(nodes, sentences, rank) for rank in range(most))
+    first, *others = (_one_carried(nodes, sentences, rank, languages) for rank in range(most))
     return replace(first, alternatives=tuple(others))
 
 
-def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Carried:
+def _one_carried(
+    nodes: Nodes, sentences: Sequence[_Sentence], rank: int, languages: tuple[str, str]
+) -> Carried:
     """The translation of this rank, counted from 0. A sentence with fewer translations gives its
     last one."""
     text = plain(nodes)
@@ -317,7 +324,8 @@ def _one_carried(nodes: Nodes, sentences: Sequence[_Sentence], rank: int) -> Car
         Pair(one.text, said.text, said.recalled, said.translation) for one, said in chosen
     )
     notes |= dict.fromkeys(doubts(sentences_of(pairs)))
-    return Carried(nodes, Transfer(whole.text, tuple(links), places), pairs, tuple(notes))
+    transfer = Transfer(whole.text, tuple(links), places, languages)
+    return Carried(nodes, transfer, pairs, tuple(notes))
 
 
 def _places_between(

@@ -38,14 +38,17 @@ def translate_marked(
     *,
     ignore_tags: Collection[str] = (),
     protect: Sequence[str] = (),
+    languages: tuple[str, str] = ("", ""),
 ) -> list[Translation]:
     """The translations of texts with tags ("html" or "xml"), in order.
 
     The model sees whole sentences without tags. Every tag is put back once, inside the same tags as
     before, around the words that come from its words. Three things stay as they are: code, the
     content of elements named in `ignore_tags`, and text that matches a regular expression of
-    `protect`. A translation has the tokens of its sentences and no alignment. Its notes name the
-    places that the user should check.
+    `protect`. `languages` are the codes of source and target, "" where they are not known: with
+    them, a tag does not take in an article or a preposition that stood outside. A translation has
+    the tokens of its sentences and no alignment. Its notes name the places that the user should
+    check.
 
     Raises:
         UsageError: the kind of markup is not known, or an expression is not a regular expression.
@@ -54,7 +57,9 @@ def translate_marked(
     read = [read_markup(text, rules) for text in texts]
     found = [list(passages(parts)) for parts in read]
     every = [passage for some in found for passage in some]
-    carried = Carrier(translate, protection).carry([passage.nodes for passage in every])
+    carried = Carrier(translate, protection, languages=languages).carry(
+        [passage.nodes for passage in every]
+    )
     for passage, one in zip(every, carried, strict=True):
         passage.take(one)
     results = []

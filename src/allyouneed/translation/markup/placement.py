@@ -40,7 +40,8 @@ class _Placement:
         cuts = [n for span in self._literals.values() for n in span]
         self._aligned = AlignedAtoms(source, transfer, [*cuts, 1] if self._initial else cuts)
         self._whole = Area((0, len(self._aligned.t_atoms)), (0, len(transfer.text)))
-        self._tags, self._points = TagWords(self._aligned), Points(self._aligned)
+        self._tags = TagWords(self._aligned, transfer.languages)
+        self._points = Points(self._aligned)
         self._white_space = WhiteSpace(self._aligned)
         self._dropped: list[Range] = []
 

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterable
+from functools import cache
 
+from allyouneed.text.tongues.known import TONGUES
 from allyouneed.translation.markup.aligned_atoms import AlignedAtoms
 from allyouneed.translation.markup.items import Area, Item
 from allyouneed.translation.markup.nodes import Around
@@ -21,8 +23,9 @@ class TagWords:
     the sign of an ordinal number; the alignment; the nearest word.
     """
 
-    def __init__(self, aligned: AlignedAtoms) -> None:
+    def __init__(self, aligned: AlignedAtoms, languages: tuple[str, str]) -> None:
         self._aligned = aligned
+        self._small = [_small_words(code) for code in languages]  # of source and target
 
     def found(self, item: Item, s_area: Range, area: Area, taken: Iterable[Range]) -> Range | None:
         """The atoms of the translation that a tag holds, none of them `taken`; None if there is no
@@ -109,7 +112,25 @@ class TagWords:
                 score = 2 * (sums[end] - sums[begin]) / (counts[end] - counts[begin] + expected)
                 if score > best_score:
                     best, best_score = (low + begin, low + end), score
-        return self._with_signs(item, best, area, free) if best else None
+        return self._with_signs(item, self._trimmed(item, best), area, free) if best else None
+
+    def _trimmed(self, item: Item, found: Range) -> Range:
+        """The range without articles, prepositions and the like at an end at which the tag has none
+        in the source: "Click <b>Save</b>" becomes "Klicken Sie auf <b>Speichern</b>"."""
+        own = [a.text.casefold() for a in self._aligned.s_atoms[slice(*item.atoms)] if a.is_word]
+        if not own or not all(self._small):
+            return found
+        of_source, of_target = self._small
+        ends = [
+            n
+            for n in range(*found)
+            if self._aligned.t_atoms[n].is_word
+            and self._aligned.t_atoms[n].text.casefold() not in of_target
+        ]
+        if not ends:
+            return found
+        begin = found[0] if own[0] in of_source else ends[0]
+        return begin, found[1] if own[-1] in of_source else ends[-1] + 1
 
     def _belonging(self, item: Item, s_area: Range, area: Area) -> list[float]:
         """How much each atom of the area belongs to a tag, from 0 to 1."""
@@ -150,3 +171,10 @@ class TagWords:
         middle = low + share * (high - low) - 0.5
         best = min(words, key=lambda t: (abs(t - middle) + 2 * (self._aligned.origin[t] >= 0), t))
         return best, best + 1
+
+
+@cache
+def _small_words(language: str) -> frozenset[str]:
+    """The articles, prepositions and the like of a language; empty if it is not known."""
+    tongue = TONGUES.get(language)
+    return frozenset(tongue.small.split()) if tongue else frozenset()

@@ -12,8 +12,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A translation, its links to the source, and the places of the literals in it."""
+    """A translation, its links to the source, and the places of the literals in it. `languages`
+    are the codes of source and target, "" where they are not known."""
 
     text: str
     links: tuple[Link, ...] = ()
     literals: Mapping[Literal, Range] | None = None
+    languages: tuple[str, str] = ("", "")
