@@ -94,6 +94,9 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
             "IS <ruby>SIGN A<rp>(</rp><rt>kanji</rt><rp>)</rp></ruby>",
         ),
         ("First one. <b>Second one.</b>", "ONE. FIRST <b>ONE. SECOND</b>"),
+        ("First one. <!-- a -->\n<b>It</b> is.", "ONE. FIRST <!-- a -->\nIS. <b>IT</b>"),
+        ("First one.\n<!-- a --> It <i>is.</i>", "ONE. FIRST\n<!-- a --> <i>IS.</i> IT"),
+        ("First one.<!-- a --> <b>It is.</b>", "ONE. FIRST<!-- a --> <b>IS. IT</b>"),
     ],
 )
 def test_html(source: str, expected: str) -> None:

@@ -331,11 +331,11 @@ def _one_carried(
 def _places_between(
     nodes: Nodes, sentences: Sequence[_Sentence], whole: Rewriting
 ) -> Iterator[tuple[Literal, Range]]:
-    """The places in the whole translation of the literals, and of the white space that is markup,
-    between two sentences."""
+    """The places in the whole translation of what stands between two sentences: literals, and
+    markup such as white space or a comment."""
     begins = [one.begin for one in sentences]
     for node, begin, end in leaves(nodes):
-        if not isinstance(node, str) and begin < end:
+        if not isinstance(node, str) and (begin < end or isinstance(node, Void)):
             before = bisect_right(begins, begin) - 1
             last = sentences[before].begin + len(sentences[before].text) if before >= 0 else 0
             if last <= begin:

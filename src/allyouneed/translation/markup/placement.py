@@ -140,6 +140,8 @@ class _Placement:
         inside = area.characters[0] <= begin and end <= area.characters[1]
         if inside and not any(b < end and begin < e for b, e in (one.place for one in placed)):
             return True
+        if begin == end:
+            return False
         if self._aligned.text[begin - 1 : begin].isspace():
             while self._aligned.text[end : end + 1].isspace():
                 end += 1
