@@ -12,8 +12,8 @@ The file has an English sentence on each line; 3,000 lines are read. The parts a
     half      p50 and p99 at half of the capacity, over the time of one sentence alone
     beside    one sentence while another client's 5,000 lines run, over one sentence alone
     overload  three times the capacity: accepted work over capacity, and its p99
-    memory    resident memory after 10,000 and after 100,000 sentences, both bundled models in turn,
-              and some seconds of rest
+    memory    resident memory after 10,000 and after 100,000 sentences, en-de and de-en in turn,
+              and some seconds of rest; the same with all bundled models open
     peers     64 clients, over FastAPI with CTranslate2 (int8, beam 4, two workers)
 
 `half` and `overload` let requests arrive at random times (Poisson), whether or not earlier ones
@@ -31,7 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -81,6 +81,11 @@ class Bench:
     seconds: float
     threads: int
     memory_sentences: int
+
+    @property
+    def memory_requests(self) -> int:
+        """The number of requests after which memory is measured."""
+        return max(2, self.memory_sentences // A_REQUEST)
 
     @cached_property
     def requests(self) -> list[bytes]:
@@ -186,8 +191,19 @@ def overload(bench: Bench) -> Iterator[Row]:
 
 
 def memory(bench: Bench) -> Iterator[Row]:
-    """Resident memory of a service of its own, which translates both ways."""
-    process = our_service(PORT + 2, bench.threads)
+    """Resident memory of two services, each of which translates both ways: with the two models that
+    this takes, and with all bundled models."""
+    early = max(1, int(EARLY * bench.memory_requests))
+    after, before = bench.memory_requests * A_REQUEST, early * A_REQUEST
+    first, last = _memory(bench, ("en-de", "de-en"), early)
+    yield Row(f"resident memory after {after:,} sentences, MiB", last, 200, 120, most=True)
+    yield Row(f"memory after {after:,} over after {before:,}", last / first, 1.03, 1.0, most=True)
+    yield Row("  all bundled models, MiB", _memory(bench, (), early)[1])
+
+
+def _memory(bench: Bench, models: Sequence[str], early: int) -> tuple[float, float]:
+    """Mebibytes of a service of its own after `early` requests and after all."""
+    process = our_service(PORT + 2, bench.threads, models)
     english = _chunks(bench.sentences)
     german = asyncio.run(in_turn(process.port, [request_of(one, timeout=600) for one in english]))
     asked = [
@@ -198,18 +214,13 @@ def memory(bench: Bench) -> Iterator[Row]:
             request_of(other, "de", "en", timeout=600),
         )
     ]
-    whole = max(2, bench.memory_sentences // A_REQUEST)
-    early = max(1, int(EARLY * whole))
     found = []
-    for count in (early, whole - early):
+    for count in (early, bench.memory_requests - early):
         asyncio.run(in_turn(process.port, [asked[n % len(asked)] for n in range(count)]))
         time.sleep(REST)
         found.append(process.mebibytes)
     process.stop()
-    after = f"{whole * A_REQUEST:,} sentences"
-    yield Row(f"resident memory after {after}, MiB", found[1], 200, 120, most=True)
-    what = f"memory after {after} over after {early * A_REQUEST:,}"
-    yield Row(what, found[1] / found[0], 1.03, 1.0, most=True)
+    return found[0], found[1]
 
 
 def _chunks(sentences: list[str]) -> list[list[str]]:

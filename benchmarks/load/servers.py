@@ -101,9 +101,11 @@ class Process:
         self.process.wait(STOP_SECONDS)
 
 
-def our_service(port: int, threads: int) -> Process:
-    """`allyouneed serve` with both bundled models, open even where this user has made keys."""
+def our_service(port: int, threads: int, models: Sequence[str] = ()) -> Process:
+    """`allyouneed serve` with the models of these names, by default all bundled ones; open even
+    where this user has made keys."""
     options = ["--open", "--port", str(port), "--threads", str(threads)]
+    options += (word for name in models for word in ("--model", name))
     return Process(["-m", "allyouneed", "serve", *options], port)
 
 
