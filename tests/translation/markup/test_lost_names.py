@@ -18,6 +18,9 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("com.example.App calls get_user() of NullPointerException", "en", 3),
         ("Mr. O'Connor and Dr. Brown", "en", ["O'Connor", "Brown"]),
         ("My name is Anna Bell.", "en", ["Anna Bell"]),
+        ("Ask Jane Doe's sister or Jean-Luc P. Picard.", "en", ["Jane Doe", "Jean-Luc P. Picard"]),
+        ("Yesterday Mohammed Al-Sayed called.", "en", ["Mohammed Al-Sayed"]),
+        ("Elle a vu Claire Dupont.", "fr", ["Claire Dupont"]),
         ("Ask Jürgen Klopp or Zoë.", "en", ["Jürgen Klopp", "Zoë"]),
         ("Herr Schäfer und Frau Dr. Özdemir", "de", ["Schäfer", "Özdemir"]),
         ("I ❤️ Berlin 👍🏽", "en", ["❤️", "👍🏽"]),
@@ -55,11 +58,11 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
     ],
 )
 def test_names(text: str, language: str, found: list[str] | int) -> None:
-    seen = list(names(text, language))
+    seen = list(dict.fromkeys(names(text, language)))
     assert (len(seen) if isinstance(found, int) else seen) == found
     assert has_name(text, language)
-    assert lost_names(text, text, language) == []
-    assert lost_names(text, "", language) == seen
+    assert lost_names(text, text, (language, "de")) == []
+    assert lost_names(text, "", (language, "de")) == seen
 
 
 @pytest.mark.parametrize(
@@ -73,6 +76,9 @@ def test_names(text: str, language: str, found: list[str] | int) -> None:
         ("He has 3 dogs. They bark at 5 p.m. in the street.", "en"),
         ("Mr. President, e.g. this naïve idea costs $5.99.", "en"),
         ("I came home.Nobody was there.", "en"),
+        ("The United States, New York and Pope John Paul II", "en"),
+        ("Tom and Mary met Peter. Then Anna left.", "en"),
+        ("Ich will Peter Geld geben.", "de"),
         ("Goethestraße 5", "tr"),
         ("Monsieur le Président, Madame la Ministre", "fr"),
         ("Il a 3 enfants et habite au 2 dans la rue.", "fr"),
@@ -90,6 +96,14 @@ def test_no_names(text: str, language: str) -> None:
 
 
 def test_capitals_count_but_for_a_word_in_small_letters() -> None:
-    assert lost_names("Er trinkt Rosé.", "He drinks rosé.", "de") == []
-    assert lost_names("Call get_user().", "Get_user() aufrufen.", "en") == ["get_user()"]
-    assert lost_names("Mr. O’Connor", "Herr O'Connor", "en") == []
+    assert lost_names("Er trinkt Rosé.", "He drinks rosé.", ("de", "en")) == []
+    assert lost_names("Call get_user().", "Get_user() aufrufen.", ("en", "de")) == ["get_user()"]
+    assert lost_names("Mr. O’Connor", "Herr O'Connor", ("en", "de")) == []
+
+
+def test_a_name_may_have_another_ending_where_names_are_declined() -> None:
+    found = lost_names("Ask Tomasz Kowalski.", "Zapytaj Tomasza Kowalskiego.", ("en", "pl"))
+    assert found == []
+    assert lost_names("Ask Tomasz Kowalski.", "Zapytaj go.", ("en", "pl")) == ["Tomasz Kowalski"]
+    assert lost_names("Ask Liu Wei.", "Frag Liu Weit.", ("en", "de")) == []  # "Liu Wei" is in it
+    assert lost_names("Ask Anna Doe.", "Frag Anna.", ("en", "de")) == ["Anna Doe"]

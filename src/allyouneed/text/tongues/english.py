@@ -77,7 +77,7 @@ _STOPS = Stops(
     """,
 )
 _NAMES = Names(
-    titles=("Mr", "Mrs", "Ms", r"Mr\.", r"Mrs\.", r"Ms\.", r"Dr\."),
+    titles=("Mr", "Mrs", "Ms", r"Mr\.", r"Mrs\.", r"Ms\.", r"Dr\.", "Professor"),
     introductions=(r"[Nn]ame\sis",),
     offices="Ambassador|Chairman|Chancellor|Dr|Mayor|Minister|President|Prof|Professor|Right|Speaker",
     streets=(  # "221B Baker Street", "12 Park Road"

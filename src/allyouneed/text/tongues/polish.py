@@ -92,6 +92,7 @@ _NAMES = Names(
             rf"(?:,?\s\d\d-\d{{3}}\s{BIG}{WORD})?"
         ),
     ),
+    declined=True,
 )
 _STRESSED = """
     nie nigdy nic nikt żaden żadna zawsze wszystko wszyscy każdy tylko bardzo zbyt musi muszą

@@ -102,7 +102,7 @@ class SpeechStyle(NamedTuple):
 class Names(NamedTuple):
     """Patterns of names (`translation.markup.lost_names`): words before the name of a person, such
     as "Mr." and "My name is", titles that are no names, and streets with their numbers. `foreign`
-    are letters that the language has in names alone."""
+    are letters that the language has in names alone. `declined`: names have cases."""
 
     titles: tuple[str, ...]
     introductions: tuple[str, ...]
@@ -110,6 +110,7 @@ class Names(NamedTuple):
     streets: tuple[str, ...] = ()
     foreign: str = ""
     nouns_have_capitals: bool = False
+    declined: bool = False
 
 
 class Enumeration(NamedTuple):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from allyouneed.text.persons import persons
 from allyouneed.text.tongues.known import TONGUES
 from allyouneed.text.tongues.tongue import BIG, WORD
 
@@ -74,11 +75,15 @@ def _signs(language: str) -> re.Pattern[str]:
 
 
 def names(text: str, language: str) -> Iterator[str]:
-    """The names in a text of a language, given by its code; none if its words are not
-    known."""
-    if language in TONGUES and _signs(language).search(text):
+    """The names in a text of a language, given by its code; none if its words are not known. A name
+    that is found in two ways may come twice."""
+    if language not in TONGUES:
+        return
+    if _signs(language).search(text):
         for match in _any(language).finditer(text):
             yield match[0]
+    if not TONGUES[language].names.nouns_have_capitals:
+        yield from persons(text)
 
 
 def has_name(text: str, language: str) -> bool:
@@ -86,18 +91,27 @@ def has_name(text: str, language: str) -> bool:
     return next(names(text, language), None) is not None
 
 
-def lost_names(source: str, target: str, language: str) -> list[str]:
-    """The names of a source, in a language given by its code, that its translation lacks. A word
-    may stand there in small letters, as "Rosé" does in English."""
-    found = list(names(source, language))
+def lost_names(source: str, target: str, languages: tuple[str, str]) -> list[str]:
+    """The names of a source that its translation lacks. `languages` are the codes of source and
+    target. A word may stand there in small letters, as "Rosé" does in English, and with another
+    ending in a language that declines names."""
+    found = list(names(source, languages[0]))
     if not found:
         return []
     written = _plain(target)
+    declined = languages[1] in TONGUES and TONGUES[languages[1]].names.declined
     return [
         one
         for one in dict.fromkeys(found)
-        if _plain(one) not in written and not (one.isalpha() and one.lower() in written)
+        if _plain(one) not in written
+        and not (one.isalpha() and one.lower() in written)
+        and not (declined and all(_stem(word) in written for word in one.split()))
     ]
+
+
+def _stem(word: str) -> str:
+    """What stays of a name in all cases: "Kowalsk" of "Kowalski"."""
+    return word[: max(3, len(word) - 2)]
 
 
 def _plain(text: str) -> str:

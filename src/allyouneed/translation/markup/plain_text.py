@@ -8,6 +8,7 @@ to the model as it is. If the translation of a line or a piece lacks a number or
 translated again with its numbers, amounts and times, or with its names protected.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -194,7 +195,12 @@ class Sifted:
             ]
             if not again:
                 continue
-            known = [one for n in again if names for one in name_patterns(languages[n][0])]
+            known = [
+                one
+                for n in again
+                if names
+                for one in (*name_patterns(languages[n][0]), *map(re.escape, lost[n].names))
+            ]
             patterns = (*protection.patterns, *dict.fromkeys(known))
             stricter = Protection(patterns, numbers="all" if numbers else "free")
             made = self._carried(translate, stricter, [found[n].source for n in again])
@@ -360,7 +366,7 @@ class _Lost:
         source = Rewriting(given.source, in_24_hours(given.source, languages)).text
         return cls(
             tuple(lost_numbers(source, text) if has_number(source) else ()),
-            tuple(lost_names(source, text, languages[0])),
+            tuple(lost_names(source, text, languages)),
         )
 
     def __lt__(self, other: "_Lost") -> bool:
