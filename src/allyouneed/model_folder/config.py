@@ -29,6 +29,7 @@ CONFIG_KEYS: dict[str, tuple[type, ...]] = {
     "languages": (dict,),
     "term_mark": (int,),
     "length_penalty": (int, float),
+    "set_phrases": (bool,),
     "model": (dict,),
 }
 ALIGNMENT_KEYS: dict[str, tuple[type, ...]] = {"layer": (int,), "heads": (list,)}

@@ -185,6 +185,7 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
         multilingual=languages_of(file, document, config),
         term_mark=term_mark_of(file, document, config),
         length_penalty=length_penalty_of(file, document),
+        set_phrases=document.get("set_phrases", False),
     )
 
 

@@ -26,7 +26,8 @@ class Traits:
     `term_mark` is the id around terms in the sources of a model that was trained to read them
     there; None for other models.
     `length_penalty` is the alpha of Wu et al. 2016 with which the model translates best; None means
-    the paper's.
+    the paper's. `set_phrases` says that lines such as "Cheers!" come from the table of set phrases
+    (`text.set_phrases`).
     """
 
     languages: tuple[str, str] = ("", "")
@@ -38,6 +39,7 @@ class Traits:
     multilingual: Languages | None = None
     term_mark: int | None = None
     length_penalty: float | None = None
+    set_phrases: bool = False
 
     @property
     def speaks(self) -> Languages:
@@ -54,6 +56,7 @@ class Traits:
             "languages": self.multilingual and self.multilingual.to_dict(),
             "term_mark": self.term_mark,
             "length_penalty": self.length_penalty,
+            "set_phrases": self.set_phrases or None,
         }
         return {
             "source_language": self.languages[0],

@@ -261,7 +261,9 @@ class Desk:
         self, texts: Sequence[str], source: str, target: str, asked: TranslationRequest
     ) -> Sifted:
         """The texts, sorted into plain lines and lines with something to carry over."""
-        normaliser = self.model(source, target).translator.segmenter.normaliser
+        translator = self.model(source, target).translator
+        normaliser = translator.segmenter.normaliser
+        asked = replace(asked, set_phrases=translator.rules.set_phrases)
         if sum(map(len, texts)) > MANY_CHARACTERS:
             return await asyncio.to_thread(Sifted.of, texts, asked, normaliser)
         return Sifted.of(texts, asked, normaliser)

@@ -18,7 +18,8 @@ class TranslationRequest:
     `alignments` asks for word alignments. `direction` names the languages. `protection` finds the
     text that must stay as it is; None means that the model sees every text as it is. `terms` is the
     glossary to use. Without `judged`, translations have no confidences and no notes on what the
-    user should check, which take time.
+    user should check, which take time. With `set_phrases`, lines such as "Cheers!" come from the
+    table of set phrases.
     """
 
     options: Options
@@ -28,6 +29,7 @@ class TranslationRequest:
     protection: Protection | None = None
     terms: Glossary | None = None
     judged: bool = True
+    set_phrases: bool = False
 
     def languages_of(self, text: str) -> tuple[str, str]:
         """The codes of the source and the target language of a text."""

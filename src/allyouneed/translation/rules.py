@@ -23,7 +23,7 @@ class TextRules:
     without it there is none. `term_mark` is the mark around terms in the source of a model that was
     trained to read them there (`terms.annotation`); None means that terms guide the search.
     `length_penalty` is the alpha of the beam search where a call names none; None means the
-    paper's.
+    paper's. `set_phrases` says that lines such as "Cheers!" come from the table of set phrases.
     """
 
     speaks: Languages = field(default_factory=Languages)
@@ -35,6 +35,7 @@ class TextRules:
     calibration: Calibration | None = None
     term_mark: int | None = None
     length_penalty: float | None = None
+    set_phrases: bool = False
 
     @classmethod
     def of(cls, folder: ModelFolder) -> "TextRules":
@@ -53,6 +54,7 @@ class TextRules:
             calibration=open_calibration(folder.path),
             term_mark=folder.term_mark,
             length_penalty=folder.length_penalty,
+            set_phrases=folder.set_phrases,
         )
 
     def searching(self, options: BeamOptions) -> BeamOptions:

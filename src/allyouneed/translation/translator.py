@@ -141,6 +141,7 @@ class Translator(OpenedModel):
             self.speaks.direction(call.source, call.target),
             protection_of(call.protect),
             None if call.terms is None else self.glossary(call.terms, call.source, call.target),
+            set_phrases=self.rules.set_phrases,
         )
 
     def _marked(
@@ -301,6 +302,7 @@ class Translator(OpenedModel):
             prefix,
             direction=self.speaks.direction(source, target),
             protection=protection_of(protect),
+            set_phrases=self.rules.set_phrases,
         )
         check_streamable(request.options)
         [text] = texts_of([text], prefix)

@@ -3,9 +3,10 @@
 A line with such a literal goes through `carrying.py`: the model sees another word in its place. So
 does a line with emphasis ("*very* important"): the model sees it without the stars. A
 line with direct speech goes through `speech.py`: the model sees it in pieces. A line that opens or
-closes a letter comes from the table of `text/letters.py`. All other text goes
-to the model as it is. If the translation of a line or a piece lacks a number or a name, it is
-translated again with its numbers, amounts and times, or with its names protected.
+closes a letter comes from the table of `text/letters.py`, and a set phrase from that of
+`text/set_phrases.py`. All other text goes to the model as it is. If the translation of a line or a
+piece lacks a number or a name, it is translated again with its numbers, amounts and times, or with
+its names protected.
 """
 
 import re
@@ -18,6 +19,7 @@ from allyouneed.text.clean import clean
 from allyouneed.text.clock import in_24_hours
 from allyouneed.text.letters import Formula, letter_formulas
 from allyouneed.text.normaliser import Normaliser
+from allyouneed.text.set_phrases import set_phrase
 from allyouneed.translation.joining import joined
 from allyouneed.translation.markup.carried_line import alignment_of, line_of
 from allyouneed.translation.markup.carrying import Carrier, Translate
@@ -312,7 +314,7 @@ def _line(
     request: TranslationRequest,
     normaliser: Normaliser,
 ) -> _Line:
-    """A line of a text, in parts if it has direct speech, and in none if it is of a letter."""
+    """A line of a text, in parts if it has direct speech, and in none if it is a formula."""
     if formula is not None:
         return _Line(text, end, (), formula=formula)
     languages = request.languages_of(text)
@@ -324,18 +326,23 @@ def _line(
 def _formulas(
     lines: Sequence[tuple[str, str]], request: TranslationRequest, normaliser: Normaliser
 ) -> list[Formula | None]:
-    """The translation of each line that opens, closes or signs a letter. There is none if the user
-    asked for terms or for several translations, or if the model reads texts as they are typed."""
+    """The translation of each line that opens, closes or signs a letter, and of set phrases if the
+    model's folder asks for it. There is none if the user asked for terms or for several
+    translations, or if the model reads texts as they are typed."""
     options = request.searched
     several = not isinstance(options, BeamOptions) or options.n_best > 1
     if not normaliser.name or request.terms is not None or several:
         return [None] * len(lines)
     languages = request.languages_of(" ".join(line for line, _ in lines))
-    return letter_formulas([line for line, _ in lines], languages)
+    bare = [line for line, _ in lines]
+    found = letter_formulas(bare, languages)
+    if not request.set_phrases:
+        return found
+    return [one or set_phrase(line, languages) for one, line in zip(found, bare, strict=True)]
 
 
 def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Translation:
-    """The translation of a line that opens or closes a letter. Its words are tied in order."""
+    """The translation of a line that is a formula. Its words are tied in order."""
     told = f"{formula.name!r} is taken for a name, because it opens a letter: check it"
     tied = min(len(line.split()), len(formula.text.split()))
     return Translation(
