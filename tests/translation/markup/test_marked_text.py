@@ -94,6 +94,18 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
             "IS <ruby>SIGN A<rp>(</rp><rt>kanji</rt><rp>)</rp></ruby>",
         ),
         ("First one. <b>Second one.</b>", "ONE. FIRST <b>ONE. SECOND</b>"),
+        ('<img alt="go to {name} now">', '<img alt="NOW {name} TO GO">'),
+        ("<a title='see www.a.org &amp; go'>", "<a title='GO &amp; www.a.org SEE'>"),
+        ("The &name; is <b>big</b>", "<b>BIG</b> IS &name; THE"),
+        ("<p><code>The dog<br>sleeps</code> go on", "<p><code>The dog<br>sleeps</code> ON GO"),
+        ("<code>a <div>b c</div></code> go on", "<code>a <div>b c</div></code> ON GO"),
+        ('<p translate="no">a b<p>c d', '<p translate="no">a b<p>D C'),
+        ('<ul><li translate="no">a b<li>c d</ul>', '<ul><li translate="no">a b<li>D C</ul>'),
+        ('<td><p translate="no">a b</td><td>c d', '<td><p translate="no">a b</td><td>D C'),
+        ("<p>a b <!-- c d", "<p>B A <!-- c d"),
+        ("<p>a b</p", "<p>B A</p"),
+        ('a b <a href="c d', 'B A <a href="c d'),
+        ("<pre>a b   c d\te f\ng h</pre>", "<pre>B A   D C\tF E\nH G</pre>"),
         ("First one. <!-- a -->\n<b>It</b> is.", "ONE. FIRST <!-- a -->\nIS. <b>IT</b>"),
         ("First one.\n<!-- a --> It <i>is.</i>", "ONE. FIRST\n<!-- a --> <i>IS.</i> IT"),
         ("First one.<!-- a --> <b>It is.</b>", "ONE. FIRST<!-- a --> <b>IS. IT</b>"),
@@ -101,6 +113,21 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
 )
 def test_html(source: str, expected: str) -> None:
     assert marked(source) == expected
+
+
+def test_text_of_an_attribute_never_becomes_an_attribute() -> None:
+    source = '<p title="a &quot;https://a.org&quot; onclick=&quot;go(1)&quot; {x} b=c">d e'
+    found: list[tuple[str, str | None]] = []
+
+    class Attributes(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.extend(attrs)
+
+    Attributes().feed(marked(source))
+    [(name, value)] = found
+    assert name == "title"
+    assert value is not None
+    assert {'"https://a.org"', "{x}"} <= set(value.split())
 
 
 def test_xml_has_no_elements_of_its_own() -> None:

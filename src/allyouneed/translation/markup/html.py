@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from allyouneed.translation.markup.reading import Rules
+from allyouneed.translation.markup.rules import Rules
 
 
 def _named(names: str) -> frozenset[str]:
@@ -24,6 +24,16 @@ RAW = _named("script style xmp iframe noembed plaintext")
 PREFORMATTED = _named("pre textarea listing")
 SKIPPED = _named("code kbd samp var tt math svg")
 UNSEEN = _named("rp rt")  # how signs are pronounced
+ENDED_BY = {
+    "p": BLOCK - VOID - {"button"},
+    "li": {"li"},
+    "dt": _named("dt dd"),
+    "dd": _named("dt dd"),
+    "tr": {"tr"},
+    "td": _named("td th tr"),
+    "th": _named("td th tr"),
+    "option": _named("option optgroup"),
+}  # elements whose end tag may be missing, and what ends them
 TEXT_ATTRIBUTES = _named("alt title placeholder aria-label aria-description label")
 TEXT_META = _named(
     "description og:title og:description og:image:alt twitter:title twitter:description"
@@ -40,6 +50,7 @@ def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
         preformatted=PREFORMATTED,
         void=VOID,
         raw=RAW,
+        ended_by=ENDED_BY,
         lower_case=True,
         untouched=_untouched,
         attributes=_attributes,

@@ -13,7 +13,8 @@ from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nodes import joined
 from allyouneed.translation.markup.passage import passages
 from allyouneed.translation.markup.protected import Protection
-from allyouneed.translation.markup.reading import Rules, read_markup
+from allyouneed.translation.markup.reading import read_markup
+from allyouneed.translation.markup.rules import Rules
 from allyouneed.translation.markup.xml import xml_rules
 from allyouneed.translation.result import Translation
 

@@ -8,9 +8,10 @@ import html
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from allyouneed.translation.markup.cuts import ATTRIBUTE, Cut, cuts, unquoted
 from allyouneed.translation.markup.nesting import (
     DEEPEST,
     Closing,
@@ -20,54 +21,16 @@ from allyouneed.translation.markup.nesting import (
     nested,
 )
 from allyouneed.translation.markup.nodes import LINE_BREAK, Kept, Part, Script, Void
-from allyouneed.translation.markup.passage import Passage, has_words
+from allyouneed.translation.markup.passage import Passage, escaped, has_words
+from allyouneed.translation.markup.rules import Rules
 from allyouneed.translation.markup.scripts import script_of
 
 LONGEST = 2000  # pieces of an element that is carried over within a sentence
 MOST_TAGS = 300  # in one passage; a paragraph with more of them is translated in several
-_NAME = re.compile(r"</?+([^\s/>]++)")
-_TAG = re.compile(
-    r"""</?+[^\W\d][^\s/>]*+                                     # as in <a, or </a
-        (?: [\s/]++
-          | [^\s/>=][^\s/>=]*+ (?: \s*+ = \s*+ (?: "[^"]*+" | '[^']*+' | [^\s"'>][^\s>]*+ ) )?+
-          | =
-        )*+ >""",
-    re.VERBOSE,
-)
-_OTHER = re.compile(
-    r"<!--(?:>|->|[\s\S]*?(?:--!?>|\Z))|<!\[CDATA\[[\s\S]*?(?:\]\]>|\Z)|<\?[\s\S]*?(?:\?>|\Z)"
-    r"|<!\w[^\[\]<>]*+\[[^\]]*+\]\s*+>|<![^>]*+>|</[^>]*+>"
-)
-_ATTRIBUTE = re.compile(
-    r"""(?<=[\s"'/])([^\s/>="']++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'>][^\s>]*+)"""
-)
+_COLUMNS = re.compile(r"(\s{2,}|\t)")
 _NOTE = re.compile(r"\b(?:doc-)?noteref\b|\bfootnote-ref\b")
+_OWN_REFERENCE = re.compile(r"(&[^\W\d][\w.-]*;)")
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,31});")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """The rules for the tags of a format.
-
-    Tags named in `block` end sentences, and so do tags around them; all other tags stand within
-    sentences. Empty elements named in `breaks` begin a new line. The content of `skipped`
-    elements stays as it is, and so does the content of elements for which
-    `untouched(name, attributes)` is true. `unseen` elements stay, too, and are no part of the
-    sentence. Each line of a `preformatted` element is a passage of its own. `void` elements have no
-    end tag. `raw` elements hold no
-    markup. `attributes(name, attributes)` names the attributes whose values are translated.
-    """
-
-    block: Collection[str] = ()
-    breaks: Collection[str] = ()
-    skipped: Collection[str] = ()
-    unseen: Collection[str] = ()
-    preformatted: Collection[str] = ()
-    void: Collection[str] = ()
-    raw: Collection[str] = ()
-    lower_case: bool = False
-    untouched: Callable[[str, Mapping[str, str]], bool] = lambda name, attributes: False
-    attributes: Callable[[str, Mapping[str, str]], Collection[str]] = lambda name, attributes: ()
 
 
 def read_markup(text: str, rules: Rules, begin_line: int = 1) -> list[Part]:
@@ -77,70 +40,7 @@ def read_markup(text: str, rules: Rules, begin_line: int = 1) -> list[Part]:
     return reader.parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """A piece of the file: text, a tag, or something else in angle brackets."""
-
-    raw: str
-    kind: str
-    name: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    line: int = 0
-
-
-def _cuts(text: str, rules: Rules, line: int) -> Iterator[_Cut]:
-    """The pieces of the file, in order. Joined, they are the file."""
-    place = 0
-    last_close = text.rfind(">")
-    while place < len(text):
-        begin = text.find("<", place)
-        if begin < 0 or begin > last_close:
-            yield _Cut(text[place:], "text", line=line)
-            return
-        match = _TAG.match(text, begin) or _OTHER.match(text, begin)
-        if match is None:  # a sign of its own, as in "a < b"
-            after = text.find("<", begin + 1)
-            begin = after if after >= 0 else len(text)
-            yield _Cut(text[place:begin], "text", line=line)
-            line += text.count("\n", place, begin)
-            place = begin
-            continue
-        if begin > place:
-            yield _Cut(text[place:begin], "text", line=line)
-            line += text.count("\n", place, begin)
-        cut = _tag(match[0], rules, line)
-        end = match.end()
-        if cut.kind == "open" and cut.name in rules.raw:
-            closing = re.compile(rf"</{re.escape(cut.name)}(?=[\s/>])[^>]*>", re.IGNORECASE)
-            found = closing.search(text, end)
-            end = found.end() if found else len(text)
-            cut = _Cut(text[begin:end], "other", cut.name, cut.attributes, line)
-        yield cut
-        line += text.count("\n", begin, end)
-        place = end
-
-
-def _tag(raw: str, rules: Rules, line: int) -> _Cut:
-    if not _TAG.fullmatch(raw):
-        return _Cut(raw, "other", line=line)
-    name_match = _NAME.match(raw)
-    assert name_match is not None
-    name = name_match[1].lower() if rules.lower_case else name_match[1]
-    if raw.startswith("</"):
-        return _Cut(raw, "close", name, line=line)
-    attributes = {
-        match[1].lower() if rules.lower_case else match[1]: html.unescape(_unquoted(match[2]))
-        for match in _ATTRIBUTE.finditer(raw)
-    }
-    closed = name in rules.void or (raw.endswith("/>") and not rules.lower_case)
-    return _Cut(raw, "void" if closed else "open", name, attributes, line)
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if value[:1] in ('"', "'") else value
-
-
-def _closings(cuts: Sequence[_Cut]) -> dict[int, int]:
+def _closings(cuts: Sequence[Cut]) -> dict[int, int]:
     """For each opening tag that is closed, the number of the tag that closes it."""
     found: dict[int, int] = {}
     opened: dict[str, list[int]] = defaultdict(list)
@@ -152,7 +52,7 @@ def _closings(cuts: Sequence[_Cut]) -> dict[int, int]:
     return found
 
 
-def _around_blocks(cuts: Sequence[_Cut], rules: Rules) -> set[int]:
+def _around_blocks(cuts: Sequence[Cut], rules: Rules) -> set[int]:
     """The numbers of the tags of elements that contain a block, and are themselves none."""
     found: set[int] = set()
     open_tags: list[int] = []
@@ -181,7 +81,7 @@ class _Reader:
     def __init__(self, text: str, rules: Rules, line: int) -> None:
         self.rules = rules
         self.parts: list[Part] = []
-        self._cuts = list(_cuts(text, rules, line))
+        self._cuts = list(cuts(text, rules, line))
         self._outer = _around_blocks(self._cuts, rules)
         self._closings = _closings(self._cuts)
         self._blocks = [n for n, cut in enumerate(self._cuts) if cut.name in rules.block]
@@ -207,7 +107,7 @@ class _Reader:
             self._add(cut, ends_sentence=number - 1 in self._outer)
         self._flush()
 
-    def _add(self, cut: _Cut, ends_sentence: bool) -> None:
+    def _add(self, cut: Cut, ends_sentence: bool) -> None:
         if cut.kind == "text":
             if self._preformatted:
                 self._add_lines(cut)
@@ -236,25 +136,33 @@ class _Reader:
                 token = Void(raw, LINE_BREAK if cut.name in self.rules.breaks else "")
         self._push(token, raw, cut.line)
 
-    def _add_lines(self, cut: _Cut) -> None:
-        """Adds text. Each of its line breaks ends a passage and stays as it is."""
+    def _add_lines(self, cut: Cut) -> None:
+        """Adds text. Line breaks, and rows of spaces as between columns, end a passage and stay."""
         for number, line in enumerate(cut.raw.splitlines(keepends=True)):
             content = line.rstrip("\r\n")
-            if content:
-                self._add_text(replace(cut, raw=content, line=cut.line + number))
+            for n, part in enumerate(_COLUMNS.split(content)):
+                if n % 2:  # space that a reader sees
+                    self._flush()
+                    self.parts.append(part)
+                elif part:
+                    self._add_text(replace(cut, raw=part, line=cut.line + number))
             if content != line:
                 self._flush()
                 self.parts.append(line[len(content) :])
 
-    def _add_text(self, cut: _Cut) -> None:
+    def _add_text(self, cut: Cut) -> None:
         for match in _REFERENCE.finditer(cut.raw):
             sign = html.unescape(match[0])
             if len(sign) == 1 and not (sign.isascii() and (sign.isalnum() or sign.isspace())):
                 self._spelt.setdefault(sign, match[0])
         self._bare.update(_REFERENCE.sub("", cut.raw))
-        self._push(html.unescape(cut.raw), (cut.raw,), cut.line)
+        for n, part in enumerate(_OWN_REFERENCE.split(cut.raw)):
+            if n % 2 and html.unescape(part) == part:  # a word that only the file's DTD knows
+                self._push(Void((part,), part), (part,), cut.line)
+            elif part:
+                self._push(html.unescape(part), (part,), cut.line)
 
-    def _add_untouched(self, cuts: Sequence[_Cut]) -> None:
+    def _add_untouched(self, cuts: Sequence[Cut]) -> None:
         """Adds an element that stays as it is. Within a sentence it is one word of the sentence."""
         raw = "".join(cut.raw for cut in cuts)
         if any(cut.name in self.rules.block for cut in cuts):
@@ -271,38 +179,69 @@ class _Reader:
             self._line = line
         self._run.append((token, raw))
 
-    def _is_untouched(self, cut: _Cut) -> bool:
+    def _is_untouched(self, cut: Cut) -> bool:
         left = cut.name in self.rules.skipped or cut.name in self.rules.unseen
         return left or self.rules.untouched(cut.name, cut.attributes)
 
-    def _end_of(self, opening: _Cut, number: int) -> int | None:
+    def _end_of(self, opening: Cut, number: int) -> int | None:
         """The number of the piece after an element; None for an element within a sentence that is
         not closed in its block."""
         closing = self._closings.get(number - 1)
         if opening.name in self.rules.block:
-            return len(self._cuts) if closing is None else closing + 1
+            ends = [self._implied_end(opening, number), len(self._cuts)]
+            return min(end for end in (closing and closing + 1, *ends) if end is not None)
         if closing is None or closing >= number + LONGEST:
             return None
-        if opening.name in self.rules.skipped:
-            first, last = (bisect_left(self._blocks, n) for n in (number, closing))
-            return closing + 1 if first == last else None
+        if opening.name in self.rules.skipped and not self._holds_whole_blocks(number, closing):
+            return None
         return closing + 1
 
-    def _with_attributes(self, cut: _Cut) -> tuple[Part, ...]:
+    def _blocks_between(self, begin: int, end: int) -> list[int]:
+        """The numbers of the tags of blocks among these pieces."""
+        first, last = (bisect_left(self._blocks, n) for n in (begin, end))
+        return self._blocks[first:last]
+
+    def _holds_whole_blocks(self, begin: int, end: int) -> bool:
+        """Whether every block that begins among these pieces ends there, and the other way
+        round."""
+        depth = 0
+        for number in self._blocks_between(begin, end):
+            depth += {"open": 1, "close": -1}.get(self._cuts[number].kind, 0)
+            if depth < 0:
+                return False
+        return depth == 0
+
+    def _implied_end(self, opening: Cut, number: int) -> int | None:
+        """The number of the piece before which a block without end tag ends: the next block of
+        those that end it, or the end of the block around it. None for other blocks."""
+        enders = self.rules.ended_by.get(opening.name)
+        if enders is None:
+            return None
+        depth = 0
+        for n in self._blocks_between(number, len(self._cuts)):
+            cut = self._cuts[n]
+            if cut.kind == "open" and depth == 0 and cut.name in enders:
+                return n
+            if cut.kind == "close" and depth == 0:
+                return n + (cut.name == opening.name)
+            depth += {"open": 1, "close": -1}.get(cut.kind, 0)
+        return None
+
+    def _with_attributes(self, cut: Cut) -> tuple[Part, ...]:
         """The tag, with passages in place of attributes that hold text."""
         names = self.rules.attributes(cut.name, cut.attributes) if cut.attributes else ()
         if not names:
             return (cut.raw,)
         parts: list[Part] = []
         place = 0
-        for match in _ATTRIBUTE.finditer(cut.raw):
+        for match in ATTRIBUTE.finditer(cut.raw):
             name = match[1].lower() if self.rules.lower_case else match[1]
-            text = html.unescape(_unquoted(match[2]))
+            text = html.unescape(unquoted(match[2]))
             if name in names and has_words(text):
                 begin, end = match.span(2)
                 where = f"line {cut.line}, {match[1]} of <{cut.name}>"
                 parts.append(cut.raw[place:begin])
-                parts.append(Passage((text,), (match[2],), _in_quotes(match[2]), where))
+                parts.append(Passage((text,), (match[2],), str, where, _in_quotes(match[2])))
                 place = end
         return (*parts, cut.raw[place:])
 
@@ -338,7 +277,7 @@ class _Reader:
         self.parts += [part for _, raw in run[end:] for part in raw]
 
 
-def _script(tag: _Cut) -> Script:
+def _script(tag: Cut) -> Script:
     """How a tag writes its text, by its name or by what its attributes say."""
     said = " ".join(tag.attributes.get(name, "") for name in ("epub:type", "role", "class"))
     return "note" if _NOTE.search(said) else script_of(tag.name)
@@ -358,9 +297,14 @@ def _escape(spelt: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: text.translate(table)
 
 
-def _in_quotes(value: str) -> Callable[[str], str]:
-    """A function that writes text as the value of an attribute, in the quotes of `value`, or in new
-    quotes if `value` has none."""
+def _in_quotes(value: str) -> Callable[[Passage], str]:
+    """A function that writes the translation of an attribute's value, in the quotes of `value`, or
+    in new quotes if `value` has none."""
     quote = value[0] if value[:1] in ('"', "'") else '"'
     table = str.maketrans({"&": "&amp;", "<": "&lt;", quote: "&quot;" if quote == '"' else "&#39;"})
-    return lambda text: f"{quote}{text.translate(table)}{quote}"
+
+    def write(passage: Passage) -> str:
+        text = escaped(passage.target or (), lambda text: text.translate(table))
+        return f"{quote}{text}{quote}"
+
+    return write

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from allyouneed.translation.markup.reading import Rules
+from allyouneed.translation.markup.rules import Rules
 
 XHTML = (
     "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure "

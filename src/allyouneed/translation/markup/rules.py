@@ -1,0 +1,31 @@
+"""The rules for the tags of a format."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The rules for the tags of a format.
+
+    Tags named in `block` end sentences, and so do tags around them; all other tags stand within
+    sentences. Empty elements named in `breaks` begin a new line. The content of `skipped`
+    elements stays as it is, and so does the content of elements for which
+    `untouched(name, attributes)` is true. `unseen` elements stay, too, and are no part of the
+    sentence. Each line of a `preformatted` element is a passage of its own. `void` elements have no
+    end tag. `raw` elements hold no markup. `ended_by` names, for each element that may lack its end
+    tag, the elements whose begin ends it. `attributes(name, attributes)` names the attributes whose
+    values are translated.
+    """
+
+    block: Collection[str] = ()
+    breaks: Collection[str] = ()
+    skipped: Collection[str] = ()
+    unseen: Collection[str] = ()
+    preformatted: Collection[str] = ()
+    void: Collection[str] = ()
+    raw: Collection[str] = ()
+    ended_by: Mapping[str, Collection[str]] = field(default_factory=dict)
+    lower_case: bool = False
+    untouched: Callable[[str, Mapping[str, str]], bool] = lambda name, attributes: False
+    attributes: Callable[[str, Mapping[str, str]], Collection[str]] = lambda name, attributes: ()
