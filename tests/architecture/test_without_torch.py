@@ -29,7 +29,7 @@ choice._native = lambda folder, name, threads: (Stub(folder), [])
 DEEDS = {
     "importing the translator": "import allyouneed.translation.translator",
     "importing the verb": "import allyouneed.cli.translate",
-    "a translation": "import allyouneed; print(allyouneed.load('en-de')('Hello.').text)",
+    "a translation": "import allyouneed; print(allyouneed.load('en-de')('I am here.').text)",
     "lines": (
         "import allyouneed\n"
         "for found in allyouneed.load('en-de').translate_lines(['a', '', 'b\\nc']):\n"
@@ -37,7 +37,7 @@ DEEDS = {
     ),
     "the verb": (
         "from allyouneed.cli.app import main\n"
-        "sys.argv[1:] = ['translate', 'Hello.', '--beam', '3', '--scores', '--json']\n"
+        "sys.argv[1:] = ['translate', 'I am here.', '--beam', '3', '--scores', '--json']\n"
         "try: main()\n"
         "except SystemExit: pass"
     ),
@@ -68,7 +68,7 @@ def test_the_library_alone_imports_no_schema_either() -> None:
 def test_the_verb_without_options_sets_up_no_parser() -> None:
     done = run(
         "from allyouneed.cli.app import main\n"
-        "try: main(['translate', 'Hello.'])\n"
+        "try: main(['translate', 'I am here.'])\n"
         "except SystemExit: pass\n"
         "assert not {'pydantic', 'rich.console', 'typer', 'concurrent.futures'} & {*sys.modules}"
     )

@@ -327,8 +327,8 @@ def _formulas(
     lines: Sequence[tuple[str, str]], request: TranslationRequest, normaliser: Normaliser
 ) -> list[Formula | None]:
     """The translation of each line that opens, closes or signs a letter, and of set phrases if the
-    model's folder asks for it. There is none if the user asked for terms or for several
-    translations, or if the model reads texts as they are typed."""
+    model's folder asks for it and nobody asks for alignments. There is none if the user asked for
+    terms or for several translations, or if the model reads texts as they are typed."""
     options = request.searched
     several = not isinstance(options, BeamOptions) or options.n_best > 1
     if not normaliser.name or request.terms is not None or several:
@@ -336,7 +336,7 @@ def _formulas(
     languages = request.languages_of(" ".join(line for line, _ in lines))
     bare = [line for line, _ in lines]
     found = letter_formulas(bare, languages)
-    if not request.set_phrases:
+    if not request.set_phrases or request.alignments:
         return found
     return [one or set_phrase(line, languages) for one, line in zip(found, bare, strict=True)]
 
@@ -351,6 +351,7 @@ def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Tra
         tokens=(),
         token_log_probabilities=(),
         alignment=tuple((n, n) for n in range(tied)) if request.alignments else None,
+        confidence=1.0 if request.set_phrases and formula.is_sure else None,
         notes=() if formula.is_sure else (told,),
     )
 
