@@ -89,6 +89,7 @@ def test_alternatives_come_when_asked_for(served: Running) -> None:
             "Invalid request: alternatives parameter is not a number",
         ),
         ({"q": "a", "alternatives": 11}, "Invalid request: alternatives parameter must be <= 10"),
+        ({"q": "a", "alternatives": -1}, "Invalid request: alternatives parameter must be >= 0"),
     ],
 )
 def test_messages_are_those_that_clients_know(
@@ -98,6 +99,14 @@ def test_messages_are_those_that_clients_know(
     answer = served.post(
         "/translate", json={name: value for name, value in given.items() if value is not None}
     )
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1.7", "true", "false", "[1]", '"1.5"'])
+def test_a_number_of_alternatives_is_a_whole_number(served: Running, number: str) -> None:
+    body = f'{{"q": "Hi", "source": "en", "target": "de", "alternatives": {number}}}'
+    answer = served.post("/translate", content=body.encode())
+    message = "Invalid request: alternatives parameter is not a number"
     assert (answer.status_code, answer.json()) == (400, {"error": message})
 
 

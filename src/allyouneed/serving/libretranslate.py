@@ -178,16 +178,25 @@ class LibreTranslate:
         return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
 
     def _alternatives(self, wanted: Any) -> int:
+        """How many alternatives a client wants. Forms have the number as text; JSON may write a
+        whole number with a point.
+
+        Raises:
+            Refused: something else than a whole number, or too small or too large a number.
+        """
+        broken = isinstance(wanted, float) and not wanted.is_integer()
         try:
+            if broken or isinstance(wanted, bool):
+                raise ValueError(wanted)
             count = int(wanted or 0)
         except (TypeError, ValueError) as error:
             raise Refused(400, "Invalid request: alternatives parameter is not a number") from error
-        if not 0 <= count <= self.settings.max_alternatives:
-            raise Refused(
-                400,
-                "Invalid request: alternatives parameter must be <= "
-                f"{self.settings.max_alternatives}",
-            )
+        for wrong, bound in (
+            (count < 0, ">= 0"),
+            (count > self.settings.max_alternatives, f"<= {self.settings.max_alternatives}"),
+        ):
+            if wrong:
+                raise Refused(400, f"Invalid request: alternatives parameter must be {bound}")
         return count
 
     async def detect(self, request: Request) -> Response:
