@@ -42,9 +42,13 @@ def test_json_forms_and_query_say_the_same(served: Running, way: str) -> None:
     assert answer.json() == {"translatedText": "Hello."}
 
 
-def test_a_form_has_its_line_ends_as_lf(served: Running) -> None:
-    form = {"q": "Hello.\r\nHello.", "source": "en", "target": "de"}
-    assert served.post("/translate", data=form).json() == {"translatedText": "Hello.\nHello."}
+@pytest.mark.parametrize("way", ["data", "files"])
+def test_a_form_has_its_line_ends_as_lf(served: Running, way: str) -> None:
+    form: Any = {"q": "Hello.\r\nHello.", "source": "en", "target": "de"}
+    if way == "files":
+        form = {name: (None, value) for name, value in form.items()}
+    answer = served.post("/translate", **{way: form})
+    assert answer.json() == {"translatedText": "Hello.\nHello."}
 
 
 def test_each_text_is_detected_by_itself(served: Running) -> None:

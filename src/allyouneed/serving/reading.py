@@ -69,7 +69,7 @@ async def read_values(request: Request) -> dict[str, Any]:
 
 async def _read(value: UploadFile | str) -> Uploaded | str:
     if isinstance(value, str):
-        return value
+        return _with_lf(value)
     return Uploaded(value.filename or "", await value.read())
 
 
@@ -99,7 +99,12 @@ def _form(body: bytes) -> dict[str, Any]:
         )
     except ValueError as error:
         raise Refused(400, "Invalid request: the form is not UTF-8, or too long") from error
-    return _table([(name, value.replace("\r\n", "\n")) for name, value in pairs])
+    return _table([(name, _with_lf(value)) for name, value in pairs])
+
+
+def _with_lf(value: str) -> str:
+    """A value of a form with line ends as the texts have them: browsers send CR LF."""
+    return value.replace("\r\n", "\n")
 
 
 def _table(pairs: "list[tuple[str, Any]]") -> dict[str, Any]:
