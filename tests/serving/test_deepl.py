@@ -124,6 +124,8 @@ def test_keys_usage_and_quota(start: Start, tmp_path: Any) -> None:
 def test_omegat(served: Running) -> None:
     values = {"source": "en-US", "target": "de-DE", "text": "Hello."}
     assert served.get("/omegat", params=values).json() == {"translation": "Hello."}
+    assert served.get("/omegat?source=en&target=de&text=%ff").status_code == 400
+    assert served.get("/omegat?source=en&target=de&text=a&text=b").status_code == 400
 
 
 def test_tags_come_back(translator: Any) -> None:

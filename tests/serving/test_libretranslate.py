@@ -51,6 +51,23 @@ def test_a_form_has_its_line_ends_as_lf(served: Running, way: str) -> None:
     assert answer.json() == {"translatedText": "Hello.\nHello."}
 
 
+@pytest.mark.parametrize("path", ["/translate", "/v2/translate", "/v1/translate"])
+def test_a_query_has_to_be_utf_8_as_a_form_has(served: Running, path: str) -> None:
+    pairs = "q=%ff&text=%ff&source=en&target=de&target_lang=DE"
+    refused = served.post(f"{path}?{pairs}")
+    assert (refused.status_code, "the query is not UTF-8" in refused.text) == (400, True)
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    refused = served.post(path, content=pairs.encode(), headers=form)
+    assert (refused.status_code, "the form is not UTF-8" in refused.text) == (400, True)
+
+
+def test_letters_of_a_form_need_no_escapes(served: Running) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    answer = served.post("/translate", content="q=Größe&source=en&target=de".encode(), headers=form)
+    escaped = served.post("/translate", data={"q": "Größe", "source": "en", "target": "de"})
+    assert (answer.status_code, answer.json()) == (200, escaped.json())
+
+
 def test_each_text_is_detected_by_itself(served: Running) -> None:
     texts = ["The dog sleeps under the table.", "Der Hund schläft unter dem Tisch."]
     found = translate(served, q=texts, source="auto", target="de")

@@ -10,7 +10,7 @@ from allyouneed.serving.deepl_request import KINDS, DeepLRequest, supported
 from allyouneed.serving.desk import TranslatedText
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
-from allyouneed.serving.reading import checked, read_values
+from allyouneed.serving.reading import checked, read_values, text_of
 from allyouneed.serving.refusal import Refused
 from allyouneed.text.language_names import name_of
 
@@ -116,7 +116,7 @@ class DeepL:
     async def translate(self, request: Request) -> Response:
         """POST /v2/translate"""
         values = await read_values(request)
-        visit = self.guard.admit(request, _text(values.get("auth_key")))
+        visit = self.guard.admit(request, text_of(values, "auth_key"))
         if isinstance(values.get("text"), str):
             values["text"] = [values["text"]]
         if isinstance(values.get("split_sentences"), bool):
@@ -166,10 +166,6 @@ class DeepL:
         used = self.guard.keyring.used(key)[0] if key else 0
         limit = key.characters if key and key.characters is not None else NO_LIMIT
         return json_answer(UsageAnswer(character_count=used, character_limit=limit))
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _check(body: TranslateBody, ignored: list[str]) -> None:
