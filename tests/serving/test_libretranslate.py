@@ -199,6 +199,9 @@ def test_suggestions_are_kept_in_a_file_that_a_memory_can_be_read_from(
         assert missing.status_code == 400
         unknown = one.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "zz"})
         assert unknown.json() == {"error": "zz is not supported"}
+        same = one.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "EN"})
+        assert same.status_code == 400
+        assert same.json() == {"error": "Invalid request: source and target are both en"}
         english = read_tmx(path, "en", "de").pairs
         assert english["Hello."] == "Guten <Tag> & Hallo."
         assert english["cat"] == "Katze"

@@ -259,6 +259,8 @@ class LibreTranslate:
         body = checked(SuggestBody, values)
         self.desk.check_size([body.q, body.s], visit)
         source, target = self.desk.target(body.source), self.desk.target(body.target)
+        if source == target:
+            raise Refused(400, f"Invalid request: source and target are both {source}")
         await asyncio.to_thread(self.suggestions.add, body.q, body.s, source, target)
         return json_answer({"success": True})
 
