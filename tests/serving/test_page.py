@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from allyouneed.serving.shelf import Shelf, ShelvedModel
+from allyouneed.translation.translator import Translator
+
 Running = Any  # see conftest
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -213,6 +216,53 @@ def test_the_glossary_is_used_and_kept(page: Any) -> None:
     page.click("#terms button")
     expect(page.locator("#translation")).not_to_contain_text("Hund")
     assert page.evaluate("Object.keys(localStorage)") == []
+
+
+@pytest.fixture
+def through_english(start: Any, browser: Any, copier: Translator) -> Iterator[Any]:
+    """A German page of a service that translates German into French through English."""
+    pairs = [("de", "en"), ("en", "de"), ("en", "fr")]
+    shelf = Shelf([ShelvedModel("-".join(pair), *pair, copier) for pair in pairs])
+    with start() as one:
+        one.service.desk.shelf = shelf
+        context = browser.new_context(locale="de-DE")
+        page = context.new_page()
+        page.goto(one.address)
+        page.wait_for_selector("#source option[value=de]", state="attached")
+        yield page
+        context.close()
+
+
+NO_WORDS = "Von Deutsch nach Französisch wird über Englisch übersetzt, ohne Glossar"
+
+
+def test_a_direction_through_english_says_what_it_lacks(through_english: Any) -> None:
+    page, expect = through_english, playwright.expect
+    page.select_option("#source", "de")
+    page.select_option("#target", "fr")
+    page.fill("#text", "Der Hund.")
+    page.click(".word >> nth=1")
+    expect(page.locator("#choices li:focus")).to_contain_text(NO_WORDS)
+    page.click("#glossary summary")
+    assert NO_WORDS in page.inner_text("#glossary-missing")
+    assert page.locator("#term-form").is_hidden()
+    assert page.inner_text("#state") == ""
+
+
+def test_a_glossary_is_for_its_own_language_where_that_is_detected(through_english: Any) -> None:
+    page, expect = through_english, playwright.expect
+    page.select_option("#target", "fr")
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    page.click("#glossary summary")
+    page.fill("#term", "dog")
+    page.fill("#wanted", "chien")
+    page.keyboard.press("Enter")
+    expect(page.locator("#translation")).to_contain_text("chien")
+    german = "Der Hund schläft unter dem Tisch."
+    page.fill("#text", german)
+    expect(page.locator("#translation")).to_have_text(german)
+    assert page.inner_text("#state") == ""
 
 
 def classes(page: Any, answer: dict[str, Any]) -> list[str]:
