@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +263,43 @@ def test_a_glossary_is_for_its_own_language_where_that_is_detected(through_engli
     page.fill("#text", german)
     expect(page.locator("#translation")).to_have_text(german)
     assert page.inner_text("#state") == ""
+
+
+REASONS = [
+    (400, "Invalid request: request (9) exceeds text limit (5000)", "höchstens 5.000 Zeichen"),
+    (400, "Please contact the server operator to get an API key", "braucht einen API-Schlüssel"),
+    (403, "Invalid API key", "kennt diesen API-Schlüssel nicht"),
+    (413, "the body is larger than 9 bytes", "zu groß"),
+    (429, "Slowdown: 30 per 1 minute", "zu viele Anfragen"),
+    (456, "the characters of this API key are used up", "verbraucht"),
+    (503, "too much is waiting to be translated", "später noch einmal"),
+    (400, "zz is not supported", "zz is not supported"),
+    (None, "", "nicht erreichbar"),
+]
+
+
+def refusing(status: int | None, message: str) -> Callable[[Any], None]:
+    """A service that answers so; None: it does not answer at all."""
+
+    def answer(route: Any) -> None:
+        if status is None:
+            route.abort()
+        else:
+            route.fulfill(status=status, json={"error": message})
+
+    return answer
+
+
+def test_reasons_of_the_service_are_in_the_language_of_the_page(through_english: Any) -> None:
+    page, expect = through_english, playwright.expect
+    for status, message, wanted in REASONS:
+        page.unroute_all()
+        page.route("**/v1/translate", refusing(status, message))
+        page.fill("#text", f"{HELLO} {message}")
+        expect(page.locator("#state")).to_contain_text(wanted)
+    page.route("**/v2/document", refusing(503, "busy"))
+    page.set_input_files("#file", {"name": "a.html", "mimeType": "text/html", "buffer": HTML})
+    expect(page.locator("#jobs .wrong")).to_contain_text("später noch einmal")
 
 
 def classes(page: Any, answer: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 // a part of the document's markup, and nothing is kept but in this browser.
 import { translateFile } from "./files.js";
 import { openGlossary, terms } from "./glossary.js";
+import { reasonOf } from "./reasons.js";
 import { ask } from "./service.js";
 import { german, languageName, words } from "./words.js";
 
@@ -45,7 +46,7 @@ function explain(error) {
   document.body.classList.remove("working");
   const needsKey = error.status === 403 || /API key/.test(error.message);
   if (needsKey && error.status) at("key-form").hidden = false;
-  say(error.status ? error.message : words.failed, true);
+  say(reasonOf(error), true);
 }
 
 // ---- languages
