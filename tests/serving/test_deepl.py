@@ -57,7 +57,14 @@ def test_form_bodies_are_read_too(served: Running) -> None:
         ({"formality": "more"}, "does not support formality"),
         ({"split_sentences": "invalid"}, "split_sentences"),
         ({"tag_handling": "rtf"}, "tag_handling"),
+        ({"preserve_formatting": "some"}, "preserve_formatting"),
         ({"splitting_tags": ["p"]}, "splitting_tags is not supported"),
+        ({"non_splitting_tags": ["p"]}, "non_splitting_tags is not supported"),
+        ({"outline_detection": False}, "outline_detection cannot be switched off"),
+        ({"tag_handling_version": "v9"}, "tag_handling_version"),
+        ({"ignore_tags": ["x"]}, "ignore_tags needs tag_handling"),
+        ({"translation_memory_threshold": 0}, "translation_memory_threshold is not supported"),
+        ({"enable_beta_languages": True}, "enable_beta_languages"),
         ({"custom_instructions": ["be kind"]}, "custom_instructions is not supported"),
         ({"style_id": "x"}, "style_id is not supported"),
         ({"translation_memory_id": "x"}, "translation_memory_id is not supported"),
@@ -73,6 +80,21 @@ def test_what_cannot_be_done_is_refused(
     answer = served.post("/v2/translate", json=body)
     assert answer.status_code == 400
     assert message in answer.json()["message"]
+
+
+@pytest.mark.parametrize("values", [{"split_sentences": "0"}, {"preserve_formatting": True}])
+def test_what_the_docs_call_unused_changes_nothing(translator: Any, values: dict[str, Any]) -> None:
+    text = "Hello.  The dog sleeps.\nHello."
+    unused = {"tag_handling_version": "v2", "outline_detection": True, "context": "dogs"}
+    asked = {"source_lang": "EN", "target_lang": "DE", "model_type": "latency_optimized"}
+    found = translator.translate_text(text, **asked, **unused, **values)
+    assert found.text == translator.translate_text(text, source_lang="EN", target_lang="DE").text
+
+
+def test_options_that_are_left_empty_are_not_refused(served: Running) -> None:
+    body = {"text": "Hello.", "target_lang": "DE", "splitting_tags": [], "style_id": None}
+    body["outline_detection"] = None
+    assert served.post("/v2/translate", json=body).status_code == 200
 
 
 def test_newlines_are_no_ends_where_that_is_asked(served: Running) -> None:
@@ -102,6 +124,8 @@ def test_keys_usage_and_quota(start: Start, tmp_path: Any) -> None:
 def test_omegat(served: Running) -> None:
     values = {"source": "en-US", "target": "de-DE", "text": "Hello."}
     assert served.get("/omegat", params=values).json() == {"translation": "Hello."}
+    assert served.get("/omegat?source=en&target=de&text=%ff").status_code == 400
+    assert served.get("/omegat?source=en&target=de&text=a&text=b").status_code == 400
 
 
 def test_tags_come_back(translator: Any) -> None:
@@ -132,11 +156,15 @@ def test_the_language_of_tagged_texts_is_that_of_their_words(translator: Any) ->
     [
         ({"formality": "more"}, "does not support formality"),
         ({"output_format": "pdf"}, "output_format is not supported"),
+        ({"tag_handling": "xml"}, "tag_handling"),
+        ({"enable_document_minification": "true"}, "enable_document_minification"),
+        ({"filename": ["a.txt", "b.txt"]}, "filename"),
+        ({"anything": "else"}, "anything"),
         ({"target_lang": "ZZ"}, "Value for 'target_lang' not supported"),
     ],
 )
 def test_a_document_that_cannot_be_done_as_asked_is_refused(
-    served: Running, values: dict[str, str], message: str
+    served: Running, values: dict[str, Any], message: str
 ) -> None:
     file = {"file": ("a.txt", b"Hello.")}
     answer = served.post("/v2/document", data={"target_lang": "DE", **values}, files=file)

@@ -28,6 +28,34 @@ def test_sentences_are_told_by_their_letters(detector: Detector, text: str, lang
     assert sum(guess.confidence for guess in detector.rank(text)) == pytest.approx(1)
 
 
+MANY = ["en", "de", "fr", "es", "it", "pt-BR", "nl", "sv", "pl", "tr", "vi"]
+
+
+@pytest.mark.parametrize(
+    ("text", "languages"),
+    [
+        ("Hello.", {"en"}),
+        ("hello", {"en"}),
+        ("Hallo", {"de", "nl"}),
+        ("Guten Morgen!", {"de"}),
+        ("Bom dia!", {"pt-BR"}),
+        (" Ciao! ", {"de", "it"}),
+        ("Merci", {"fr"}),
+    ],
+)
+def test_a_set_phrase_is_told_by_the_languages_that_say_it(text: str, languages: set[str]) -> None:
+    found = Detector(MANY).rank(text)
+    assert len(found) == len(MANY)
+    share = pytest.approx(1 / len(languages))
+    told = {one.language: one.confidence for one in found[: len(languages)]}
+    assert told == dict.fromkeys(languages, share)
+    assert sum(one.confidence for one in found) == pytest.approx(1)
+
+
+def test_a_phrase_of_no_language_here_is_told_by_its_letters(detector: Detector) -> None:
+    assert 0 < detector.rank("Dzień dobry!")[0].confidence < 1
+
+
 def test_only_the_models_languages_are_guessed(detector: Detector) -> None:
     found = detector.rank("Questa è una frase in italiano, che nessuno traduce qui.")
     assert {guess.language for guess in found} == {"en", "de"}

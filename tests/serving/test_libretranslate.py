@@ -42,9 +42,30 @@ def test_json_forms_and_query_say_the_same(served: Running, way: str) -> None:
     assert answer.json() == {"translatedText": "Hello."}
 
 
-def test_a_form_has_its_line_ends_as_lf(served: Running) -> None:
-    form = {"q": "Hello.\r\nHello.", "source": "en", "target": "de"}
-    assert served.post("/translate", data=form).json() == {"translatedText": "Hello.\nHello."}
+@pytest.mark.parametrize("way", ["data", "files"])
+def test_a_form_has_its_line_ends_as_lf(served: Running, way: str) -> None:
+    form: Any = {"q": "Hello.\r\nHello.", "source": "en", "target": "de"}
+    if way == "files":
+        form = {name: (None, value) for name, value in form.items()}
+    answer = served.post("/translate", **{way: form})
+    assert answer.json() == {"translatedText": "Hello.\nHello."}
+
+
+@pytest.mark.parametrize("path", ["/translate", "/v2/translate", "/v1/translate"])
+def test_a_query_has_to_be_utf_8_as_a_form_has(served: Running, path: str) -> None:
+    pairs = "q=%ff&text=%ff&source=en&target=de&target_lang=DE"
+    refused = served.post(f"{path}?{pairs}")
+    assert (refused.status_code, "the query is not UTF-8" in refused.text) == (400, True)
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    refused = served.post(path, content=pairs.encode(), headers=form)
+    assert (refused.status_code, "the form is not UTF-8" in refused.text) == (400, True)
+
+
+def test_letters_of_a_form_need_no_escapes(served: Running) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    answer = served.post("/translate", content="q=Größe&source=en&target=de".encode(), headers=form)
+    escaped = served.post("/translate", data={"q": "Größe", "source": "en", "target": "de"})
+    assert (answer.status_code, answer.json()) == (200, escaped.json())
 
 
 def test_each_text_is_detected_by_itself(served: Running) -> None:
@@ -89,6 +110,7 @@ def test_alternatives_come_when_asked_for(served: Running) -> None:
             "Invalid request: alternatives parameter is not a number",
         ),
         ({"q": "a", "alternatives": 11}, "Invalid request: alternatives parameter must be <= 10"),
+        ({"q": "a", "alternatives": -1}, "Invalid request: alternatives parameter must be >= 0"),
     ],
 )
 def test_messages_are_those_that_clients_know(
@@ -98,6 +120,14 @@ def test_messages_are_those_that_clients_know(
     answer = served.post(
         "/translate", json={name: value for name, value in given.items() if value is not None}
     )
+    assert (answer.status_code, answer.json()) == (400, {"error": message})
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1.7", "true", "false", "[1]", '"1.5"'])
+def test_a_number_of_alternatives_is_a_whole_number(served: Running, number: str) -> None:
+    body = f'{{"q": "Hi", "source": "en", "target": "de", "alternatives": {number}}}'
+    answer = served.post("/translate", content=body.encode())
+    message = "Invalid request: alternatives parameter is not a number"
     assert (answer.status_code, answer.json()) == (400, {"error": message})
 
 
@@ -169,6 +199,9 @@ def test_suggestions_are_kept_in_a_file_that_a_memory_can_be_read_from(
         assert missing.status_code == 400
         unknown = one.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "zz"})
         assert unknown.json() == {"error": "zz is not supported"}
+        same = one.post("/suggest", json={"q": "a", "s": "b", "source": "en", "target": "EN"})
+        assert same.status_code == 400
+        assert same.json() == {"error": "Invalid request: source and target are both en"}
         english = read_tmx(path, "en", "de").pairs
         assert english["Hello."] == "Guten <Tag> & Hallo."
         assert english["cat"] == "Katze"

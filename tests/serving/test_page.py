@@ -2,11 +2,14 @@
 
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from allyouneed.serving.shelf import Shelf, ShelvedModel
+from allyouneed.translation.translator import Translator
 
 Running = Any  # see conftest
 
@@ -213,6 +216,90 @@ def test_the_glossary_is_used_and_kept(page: Any) -> None:
     page.click("#terms button")
     expect(page.locator("#translation")).not_to_contain_text("Hund")
     assert page.evaluate("Object.keys(localStorage)") == []
+
+
+@pytest.fixture
+def through_english(start: Any, browser: Any, copier: Translator) -> Iterator[Any]:
+    """A German page of a service that translates German into French through English."""
+    pairs = [("de", "en"), ("en", "de"), ("en", "fr")]
+    shelf = Shelf([ShelvedModel("-".join(pair), *pair, copier) for pair in pairs])
+    with start() as one:
+        one.service.desk.shelf = shelf
+        context = browser.new_context(locale="de-DE")
+        page = context.new_page()
+        page.goto(one.address)
+        page.wait_for_selector("#source option[value=de]", state="attached")
+        yield page
+        context.close()
+
+
+NO_WORDS = "Von Deutsch nach Französisch wird über Englisch übersetzt, ohne Glossar"
+
+
+def test_a_direction_through_english_says_what_it_lacks(through_english: Any) -> None:
+    page, expect = through_english, playwright.expect
+    page.select_option("#source", "de")
+    page.select_option("#target", "fr")
+    page.fill("#text", "Der Hund.")
+    page.click(".word >> nth=1")
+    expect(page.locator("#choices li:focus")).to_contain_text(NO_WORDS)
+    page.click("#glossary summary")
+    assert NO_WORDS in page.inner_text("#glossary-missing")
+    assert page.locator("#term-form").is_hidden()
+    assert page.inner_text("#state") == ""
+
+
+def test_a_glossary_is_for_its_own_language_where_that_is_detected(through_english: Any) -> None:
+    page, expect = through_english, playwright.expect
+    page.select_option("#target", "fr")
+    page.fill("#text", HELLO)
+    page.wait_for_selector(".word")
+    page.click("#glossary summary")
+    page.fill("#term", "dog")
+    page.fill("#wanted", "chien")
+    page.keyboard.press("Enter")
+    expect(page.locator("#translation")).to_contain_text("chien")
+    german = "Der Hund schläft unter dem Tisch."
+    page.fill("#text", german)
+    expect(page.locator("#translation")).to_have_text(german)
+    assert page.inner_text("#state") == ""
+
+
+REASONS = [
+    (400, "Invalid request: request (9) exceeds text limit (5000)", "höchstens 5.000 Zeichen"),
+    (400, "Please contact the server operator to get an API key", "braucht einen API-Schlüssel"),
+    (403, "Invalid API key", "kennt diesen API-Schlüssel nicht"),
+    (413, "the body is larger than 9 bytes", "zu groß"),
+    (429, "Slowdown: 30 per 1 minute", "zu viele Anfragen"),
+    (456, "the characters of this API key are used up", "verbraucht"),
+    (503, "too much is waiting to be translated", "später noch einmal"),
+    (400, "zz is not supported", "zz is not supported"),
+    (None, "", "nicht erreichbar"),
+]
+
+
+def refusing(status: int | None, message: str) -> Callable[[Any], None]:
+    """A service that answers so; None: it does not answer at all."""
+
+    def answer(route: Any) -> None:
+        if status is None:
+            route.abort()
+        else:
+            route.fulfill(status=status, json={"error": message})
+
+    return answer
+
+
+def test_reasons_of_the_service_are_in_the_language_of_the_page(through_english: Any) -> None:
+    page, expect = through_english, playwright.expect
+    for status, message, wanted in REASONS:
+        page.unroute_all()
+        page.route("**/v1/translate", refusing(status, message))
+        page.fill("#text", f"{HELLO} {message}")
+        expect(page.locator("#state")).to_contain_text(wanted)
+    page.route("**/v2/document", refusing(503, "busy"))
+    page.set_input_files("#file", {"name": "a.html", "mimeType": "text/html", "buffer": HTML})
+    expect(page.locator("#jobs .wrong")).to_contain_text("später noch einmal")
 
 
 def classes(page: Any, answer: dict[str, Any]) -> list[str]:

@@ -47,6 +47,7 @@ def test_there_are_three_tools_that_change_nothing(server: Callable[[], Any]) ->
     values = listed[0].input_schema["properties"]
     assert all(value["description"] for value in values.values())
     assert listed[0].input_schema["required"] == ["text", "target"]
+    assert not any(tool.input_schema["additionalProperties"] for tool in listed)
 
 
 def test_a_text_keeps_its_lines(server: Callable[[], Any]) -> None:
@@ -72,6 +73,7 @@ def test_markup_and_alternatives(server: Callable[[], Any]) -> None:
         ({"target": "de", "source": "zz"}, "zz is not supported"),
         ({"target": "de", "text": "a" * 10_001}, "exceeds text limit (10000)"),
         ({"target": "de", "alternatives": 11}, "alternatives"),
+        ({"target": "de", "formality": "more"}, "formality"),
     ],
 )
 def test_what_cannot_be_done_is_said(

@@ -1,40 +1,51 @@
 """DeepL's API, version 2: texts, languages and usage."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
+from allyouneed.serving.deepl_request import KINDS, DeepLRequest, supported
 from allyouneed.serving.desk import TranslatedText
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
-from allyouneed.serving.reading import checked, read_values
+from allyouneed.serving.reading import checked, read_values, text_of
 from allyouneed.serving.refusal import Refused
 from allyouneed.text.language_names import name_of
 
 MOST_TEXTS = 50  # of a request, as DeepL has it
 VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # clients accept no "EN" as target
+UNUSED = "Accepted; this service does not use it."
 NO_LIMIT = 1_000_000_000_000  # what /v2/usage names as the limit where there is none
 
 
 class TranslateBody(Message):
-    """The request of /v2/translate. `context` and `model_type` are accepted and not used."""
+    """The request of /v2/translate."""
+
+    model_config = ConfigDict(extra="forbid")
 
     text: list[str] = Field(min_length=1, examples=[["Good morning."]])
     target_lang: str = Field(examples=["DE"])
     source_lang: str | None = Field(None, examples=["EN"])
-    split_sentences: Literal["0", "1", "nonewlines"] = "1"
-    preserve_formatting: Any = None
+    split_sentences: Literal["0", "1", "nonewlines"] = Field(
+        "1",
+        description="With nonewlines, line ends end no sentence. With 0, texts are translated "
+        "sentence by sentence all the same, because the models know single sentences.",
+    )
+    preserve_formatting: bool | None = Field(None, description=UNUSED)
     formality: str = "default"
     glossary_id: str | None = None
-    context: str | None = Field(None, description="Accepted; this service does not use it.")
+    context: str | None = Field(None, description=UNUSED)
     tag_handling: Literal["xml", "html"] | None = None
-    ignore_tags: list[str] | str = Field([], description="Elements whose content stays as it is.")
-    splitting_tags: list[str] | str = Field([], description="Refused: tags end no sentence.")
-    show_billed_characters: Any = None
-    model_type: str | None = None
+    tag_handling_version: Literal["v1", "v2"] | None = Field(None, description=UNUSED)
+    outline_detection: bool | None = Field(None, description="Refused if it is false.")
+    ignore_tags: list[str] | str = Field(
+        [], description="Elements whose content stays as it is; they need tag_handling."
+    )
+    show_billed_characters: bool | None = Field(None, description=UNUSED)
+    model_type: str | None = Field(None, description=UNUSED)
+    auth_key: str | None = None
 
 
 class OneTranslation(Message):
@@ -105,15 +116,14 @@ class DeepL:
     async def translate(self, request: Request) -> Response:
         """POST /v2/translate"""
         values = await read_values(request)
-        visit = self.guard.admit(request, _text(values.get("auth_key")))
+        visit = self.guard.admit(request, text_of(values, "auth_key"))
         if isinstance(values.get("text"), str):
             values["text"] = [values["text"]]
         if isinstance(values.get("split_sentences"), bool):
             values["split_sentences"] = "1" if values["split_sentences"] else "0"
-        body = checked(TranslateBody, values)
-        check_supported(values)
-        if len(body.text) > MOST_TEXTS:
-            raise Refused(400, f"Too many texts: {len(body.text)}; at most {MOST_TEXTS}")
+        body = checked(TranslateBody, supported(values))
+        ignored = _names(body.ignore_tags)
+        _check(body, ignored)
         self.desk.check_size(body.text, visit)
         source, target = self.asked.source(body.source_lang), self.asked.target(body.target_lang)
         self.guard.charge(visit)
@@ -123,7 +133,6 @@ class DeepL:
         terms = await self.asked.terms(body.glossary_id, visit.key, source, target)
         asked = self.desk.asked(terms=terms, judged=False)
         if body.tag_handling:
-            ignored = _names(body.ignore_tags)
             found = await self.marked.translate(
                 texts, body.tag_handling, source, target, asked, visit, ignored
             )
@@ -159,8 +168,18 @@ class DeepL:
         return json_answer(UsageAnswer(character_count=used, character_limit=limit))
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _check(body: TranslateBody, ignored: list[str]) -> None:
+    """Checks what single values cannot tell; `ignored` are the names of the tags to ignore.
+
+    Raises:
+        Refused: too many texts, or a wish for tags that the service does not carry out.
+    """
+    if len(body.text) > MOST_TEXTS:
+        raise Refused(400, f"Too many texts: {len(body.text)}; at most {MOST_TEXTS}")
+    if body.outline_detection is False:
+        raise Refused(400, "outline_detection cannot be switched off; leave it out")
+    if ignored and not body.tag_handling:
+        raise Refused(400, "ignore_tags needs tag_handling; set it to xml or html")
 
 
 def _names(tags: list[str] | str) -> list[str]:

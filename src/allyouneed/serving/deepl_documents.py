@@ -1,10 +1,10 @@
 """DeepL's API, version 2: documents."""
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
+from allyouneed.serving.deepl_request import KINDS, DeepLRequest, supported
 from allyouneed.serving.documents import DocumentJob, DocumentJobs
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import MULTIPART, File, Uploaded, checked, read_values
@@ -13,19 +13,17 @@ from allyouneed.serving.refusal import Refused
 POLL_SECONDS = 5  # after which a client may ask again how far a document is
 
 
-class DocumentBody(Message):
-    """The fields of /v2/document beside the file."""
+class DocumentForm(Message):
+    """The form of /v2/document."""
 
+    model_config = ConfigDict(extra="forbid")
+
+    file: File
     target_lang: str = Field(examples=["DE"])
     source_lang: str | None = Field(None, examples=["EN"])
     filename: str | None = None
+    formality: str = "default"
     glossary_id: str | None = None
-
-
-class DocumentForm(DocumentBody):
-    """The whole form of /v2/document."""
-
-    file: File
 
 
 class DocumentStarted(Message):
@@ -100,8 +98,7 @@ class DeepLDocuments:
         file = values.get("file")
         if not isinstance(file, Uploaded):
             raise Refused(400, "Parameter 'file' is missing")
-        check_supported(values)
-        body = checked(DocumentBody, {k: v for k, v in values.items() if isinstance(v, str)})
+        body = checked(DocumentForm, supported(values))
         source, target = self.asked.source(body.source_lang), self.asked.target(body.target_lang)
         terms = await self.asked.terms(body.glossary_id, visit.key, source, target)
         name = body.filename or file.name

@@ -17,9 +17,10 @@ from allyouneed.translation.terms.glossary import Glossary
 
 KINDS = ("application/json", FORM)
 NOT_SUPPORTED = (
-    *("splitting_tags", "output_format", "glossary_ids", "custom_instructions", "style_id"),
-    "translation_memory_id",
+    *("splitting_tags", "non_splitting_tags", "output_format", "glossary_ids", "style_id"),
+    *("custom_instructions", "translation_memory_id", "translation_memory_threshold"),
 )
+EMPTY: tuple[Any, ...] = (None, "", [])  # what a client may send for an option that it does not use
 FORMALITIES = ("default", "prefer_more", "prefer_less")  # that every model can serve
 
 
@@ -72,14 +73,15 @@ class DeepLRequest:
         )
 
 
-def check_supported(values: Mapping[str, Any]) -> None:
-    """Checks that the request names no option that the service does not carry out.
+def supported(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a request, without options that the service does not carry out and that the
+    request leaves empty.
 
     Raises:
         Refused: a value that no model here can serve.
     """
     for name in NOT_SUPPORTED:
-        if values.get(name):
+        if values.get(name) not in EMPTY:
             raise Refused(400, f"{name} is not supported; leave it out")
     if values.get("formality", "default") not in FORMALITIES:
         raise Refused(
@@ -87,6 +89,7 @@ def check_supported(values: Mapping[str, Any]) -> None:
             f"Target language {str(values.get('target_lang'))[:20]} does not support formality; "
             "leave it out, or use prefer_more or prefer_less",
         )
+    return {name: value for name, value in values.items() if name not in NOT_SUPPORTED}
 
 
 def owner_of(key: Key | None) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from allyouneed.text.set_phrases import languages_of_phrase
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -38,7 +40,8 @@ class Guess:
 
 
 class Detector:
-    """Ranks `languages` for texts by their letters (py3langid, restricted to these).
+    """Ranks `languages` for texts by their letters (py3langid, restricted to these). A text that is
+    a set phrase, such as "Hallo!", is told by that: letters are wrong about so few of them.
 
     `available` says whether its library is installed. The first use reads the library's model,
     which takes most of a second; `load_ahead` has a thread read it before.
@@ -66,6 +69,10 @@ class Detector:
             if rank is None or not text.strip():
                 return [Guess(code, 1 / len(self.languages)) for code in self.languages]
             found = rank(text[:ENOUGH])
+        speakers = languages_of_phrase(text) if len(text) <= ENOUGH else frozenset()
+        if shares := sum(code in speakers for code, _ in found):
+            found = [(code, (code in speakers) / shares) for code, _ in found]
+            found.sort(key=lambda one: -one[1])
         return [Guess(self._by_plain[code], float(p)) for code, p in found]
 
     @cached_property

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -20,6 +21,7 @@ from allyouneed.translation.terms.glossary import Glossary
 MOST = 1000  # of one client
 MOST_ENTRIES = 100_000  # of one glossary
 LONGEST = 1024  # characters of a term
+NOT_IN_A_TERM = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # would part lines or cells of a TSV
 NONE_SUCH = "there is no such glossary"
 
 Entries = list[tuple[str, str]]
@@ -177,6 +179,12 @@ def read_entries(text: str, kind: str) -> Entries:
         if max(len(source), len(target)) > LONGEST:
             raise Refused(
                 400, f"Invalid glossary: a term in line {number} is longer than {LONGEST}"
+            )
+        if NOT_IN_A_TERM.search(source + target):
+            raise Refused(
+                400,
+                f"Invalid glossary: a term in line {number} has a tab, a line end or another "
+                "control character; write a space instead",
             )
         if found.setdefault(source, target) != target:
             raise Refused(

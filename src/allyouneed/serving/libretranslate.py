@@ -14,7 +14,15 @@ from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
-from allyouneed.serving.reading import FORM, MULTIPART, File, Uploaded, checked, read_values
+from allyouneed.serving.reading import (
+    FORM,
+    MULTIPART,
+    File,
+    Uploaded,
+    checked,
+    read_values,
+    text_of,
+)
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
 from allyouneed.text.language_names import name_of
@@ -157,7 +165,7 @@ class LibreTranslate:
     async def translate(self, request: Request) -> Response:
         """POST /translate"""
         values = await read_values(request)
-        visit = self.guard.admit(request, _text(values.get("api_key")))
+        visit = self.guard.admit(request, text_of(values, "api_key"))
         for name in ("q", "source", "target"):
             if not values.get(name):
                 raise Refused(400, f"Invalid request: missing {name} parameter")
@@ -178,22 +186,31 @@ class LibreTranslate:
         return json_answer(_answer(found, isinstance(body.q, str), source == AUTO, alternatives))
 
     def _alternatives(self, wanted: Any) -> int:
+        """How many alternatives a client wants. Forms have the number as text; JSON may write a
+        whole number with a point.
+
+        Raises:
+            Refused: something else than a whole number, or too small or too large a number.
+        """
+        broken = isinstance(wanted, float) and not wanted.is_integer()
         try:
+            if broken or isinstance(wanted, bool):
+                raise ValueError(wanted)
             count = int(wanted or 0)
         except (TypeError, ValueError) as error:
             raise Refused(400, "Invalid request: alternatives parameter is not a number") from error
-        if not 0 <= count <= self.settings.max_alternatives:
-            raise Refused(
-                400,
-                "Invalid request: alternatives parameter must be <= "
-                f"{self.settings.max_alternatives}",
-            )
+        for wrong, bound in (
+            (count < 0, ">= 0"),
+            (count > self.settings.max_alternatives, f"<= {self.settings.max_alternatives}"),
+        ):
+            if wrong:
+                raise Refused(400, f"Invalid request: alternatives parameter must be {bound}")
         return count
 
     async def detect(self, request: Request) -> Response:
         """POST /detect"""
         values = await read_values(request)
-        visit = self.guard.admit(request, _text(values.get("api_key")))
+        visit = self.guard.admit(request, text_of(values, "api_key"))
         if not values.get("q"):
             raise Refused(400, "Invalid request: missing q parameter")
         body = checked(DetectBody, values)
@@ -238,17 +255,19 @@ class LibreTranslate:
         if self.suggestions is None:
             raise Refused(403, "Suggestions are disabled on this server.")
         values = await read_values(request)
-        visit = self.guard.admit(request, _text(values.get("api_key")))
+        visit = self.guard.admit(request, text_of(values, "api_key"))
         body = checked(SuggestBody, values)
         self.desk.check_size([body.q, body.s], visit)
         source, target = self.desk.target(body.source), self.desk.target(body.target)
+        if source == target:
+            raise Refused(400, f"Invalid request: source and target are both {source}")
         await asyncio.to_thread(self.suggestions.add, body.q, body.s, source, target)
         return json_answer({"success": True})
 
     async def translate_file(self, request: Request) -> Response:
         """POST /translate_file"""
         values = await read_values(request)
-        visit = self.guard.admit(request, _text(values.get("api_key")))
+        visit = self.guard.admit(request, text_of(values, "api_key"))
         file = values.get("file")
         if not isinstance(file, Uploaded):
             raise Refused(400, "Invalid request: missing file parameter")
@@ -276,10 +295,6 @@ class LibreTranslate:
         return FileResponse(
             job.result, media_type=BYTES, headers={"content-disposition": disposition}
         )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _detection(guess: Any) -> Detection:

@@ -6,7 +6,16 @@ from starlette.responses import Response
 from allyouneed.serving.desk import Desk
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Message, Operation, json_answer
+from allyouneed.serving.reading import checked, read_values, text_of
 from allyouneed.serving.refusal import Refused
+
+
+class Segment(Message):
+    """The query of /omegat."""
+
+    text: str
+    source: str
+    target: str
 
 
 class Answer(Message):
@@ -36,14 +45,15 @@ class OmegaT:
 
     async def translate(self, request: Request) -> Response:
         """GET /omegat"""
-        values = request.query_params
-        visit = self.guard.admit(request, values.get("api_key"))
+        values = await read_values(request)
+        visit = self.guard.admit(request, text_of(values, "api_key"))
         for name in ("text", "source", "target"):
             if not values.get(name):
                 raise Refused(400, f"Invalid request: missing {name} parameter")
-        self.desk.check_size([values["text"]], visit)
-        source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
+        segment = checked(Segment, values)
+        self.desk.check_size([segment.text], visit)
+        source, target = self.desk.source(segment.source), self.desk.target(segment.target)
         self.guard.charge(visit)
         asked = self.desk.asked(judged=False)
-        [found] = await self.desk.translate([values["text"]], source, target, asked, visit)
+        [found] = await self.desk.translate([segment.text], source, target, asked, visit)
         return json_answer(Answer(translation=found.translation.text))

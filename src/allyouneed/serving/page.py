@@ -22,6 +22,7 @@ PARTS = {
     "/page.js": "page.js",
     "/words.js": "words.js",
     "/service.js": "service.js",
+    "/reasons.js": "reasons.js",
     "/files.js": "files.js",
     "/glossary.js": "glossary.js",
     "/icon.svg": "icon.svg",

@@ -40,8 +40,7 @@ async def read_values(request: Request) -> dict[str, Any]:
     Raises:
         Refused: a body that cannot be read as what it is said to be.
     """
-    query = request.scope["query_string"]
-    values = _table(request.query_params.multi_items()) if query else {}
+    values = _table(_pairs(request.scope["query_string"], "query"))
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == MULTIPART:
         try:
@@ -57,7 +56,7 @@ async def read_values(request: Request) -> dict[str, Any]:
     if not body.strip():
         return values
     if kind == FORM:
-        return values | _form(body)
+        return values | _table([(name, _with_lf(value)) for name, value in _pairs(body, "form")])
     try:
         found = from_json(body)
     except ValueError as error:
@@ -67,9 +66,15 @@ async def read_values(request: Request) -> dict[str, Any]:
     return values | found
 
 
+def text_of(values: Mapping[str, Any], name: str) -> str | None:
+    """The value of this name where it is a text."""
+    value = values.get(name)
+    return value if isinstance(value, str) else None
+
+
 async def _read(value: UploadFile | str) -> Uploaded | str:
     if isinstance(value, str):
-        return value
+        return _with_lf(value)
     return Uploaded(value.filename or "", await value.read())
 
 
@@ -89,17 +94,22 @@ def checked(model: type[Body], values: Mapping[str, Any]) -> Body:
         raise Refused(400, f"Invalid request: {name}: {first['msg']}") from error
 
 
-def _form(body: bytes) -> dict[str, Any]:
+def _pairs(encoded: bytes, where: str) -> list[tuple[str, str]]:
+    """Names and values of a query or a form, which `where` names in errors."""
     try:
-        pairs = parse_qsl(
-            body.decode("ascii"),
+        return parse_qsl(
+            encoded.decode(),
             keep_blank_values=True,
             errors="strict",
             max_num_fields=MOST_FIELDS,
         )
     except ValueError as error:
-        raise Refused(400, "Invalid request: the form is not UTF-8, or too long") from error
-    return _table([(name, value.replace("\r\n", "\n")) for name, value in pairs])
+        raise Refused(400, f"Invalid request: the {where} is not UTF-8, or too long") from error
+
+
+def _with_lf(value: str) -> str:
+    """A value of a form with line ends as the texts have them: browsers send CR LF."""
+    return value.replace("\r\n", "\n")
 
 
 def _table(pairs: "list[tuple[str, Any]]") -> dict[str, Any]:

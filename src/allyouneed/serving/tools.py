@@ -1,15 +1,16 @@
 """The service's tools for programs that speak the Model Context Protocol."""
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from allyouneed.pipeline import processors
 from allyouneed.serving.crew import STOP_SECONDS, Crew
@@ -80,12 +81,8 @@ class Tools:
             version=version("allyouneed"),
             log_level="WARNING",
             lifespan=self._working,
+            tools=[_tool(one) for one in (self.translate, self.detect, self.languages)],
         )
-        harmless = ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        )
-        for tool in (self.translate, self.detect, self.languages):
-            self.server.add_tool(tool, annotations=harmless)
 
     @asynccontextmanager
     async def _working(self, _: Any) -> AsyncIterator[None]:
@@ -148,6 +145,20 @@ class Tools:
             )
             for code in shelf.codes
         ]
+
+
+def _tool(function: Callable[..., Any]) -> Tool:
+    """A tool that changes nothing, and that refuses arguments which it does not know: the library's
+    own tools leave them out silently."""
+    harmless = ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    tool = Tool.from_function(function, annotations=harmless)
+    known = tool.fn_metadata.arg_model
+    strict = create_model(known.__name__, __base__=known, __cls_kwargs__={"extra": "forbid"})
+    tool.fn_metadata.arg_model = strict
+    tool.parameters = strict.model_json_schema(by_alias=True)
+    return tool
 
 
 @contextmanager

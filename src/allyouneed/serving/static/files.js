@@ -1,4 +1,5 @@
 // Files: each is sent, translated by the service as a job of its own, and offered for download.
+import { reasonOf } from "./reasons.js";
 import { ask, failure, headers } from "./service.js";
 import { words } from "./words.js";
 
@@ -25,7 +26,7 @@ export async function translateFile(file, from, to) {
     if (!answer.ok) throw await failure(answer);
     row.offer(await answer.blob(), renamed(file.name, to));
   } catch (error) {
-    if (error.name !== "AbortError") row.fail(error.status ? error.message : words.failed);
+    if (error.name !== "AbortError") row.fail(reasonOf(error));
   }
 }
 

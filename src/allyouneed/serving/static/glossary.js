@@ -4,20 +4,23 @@ import { words } from "./words.js";
 const MOST = 500; // terms of a pair
 const at = (id) => document.getElementById(id);
 let pair = "";
+let reason = "";
 let changed = () => {};
 
-/** Shows the glossary of these languages, and says whether it is another one than before; `onChange`
-is called when the user changes it. */
-export function openGlossary(from, to, onChange) {
+/** Shows the glossary of these languages, and says whether it is another one than before; `missing`
+is the reason why they can have none, or empty. `onChange` is called when the user changes it. */
+export function openGlossary(from, to, missing, onChange) {
   changed = onChange;
   if (pair === `${from}-${to}`) return false;
   pair = `${from}-${to}`;
+  reason = missing;
   fill();
   return true;
 }
 
 /** The terms of the shown pair as the service takes them; undefined where there are none. */
 export function terms() {
+  if (reason) return undefined;
   const found = Object.fromEntries(kept().filter(([term, wanted]) => term && wanted));
   return Object.keys(found).length ? found : undefined;
 }
@@ -44,6 +47,8 @@ function told() {
 }
 
 function fill() {
+  at("glossary-missing").textContent = reason;
+  at("term-form").hidden = at("terms").hidden = Boolean(reason);
   at("terms").replaceChildren(...kept().map(([term, wanted]) => row(term, wanted)));
   told();
 }

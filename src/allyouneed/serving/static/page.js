@@ -2,6 +2,7 @@
 // a part of the document's markup, and nothing is kept but in this browser.
 import { translateFile } from "./files.js";
 import { openGlossary, terms } from "./glossary.js";
+import { reasonOf } from "./reasons.js";
 import { ask } from "./service.js";
 import { german, languageName, words } from "./words.js";
 
@@ -16,6 +17,7 @@ const LONGEST_TEXT = 400_000; // bytes of a text file that is opened in the page
 const at = (id) => document.getElementById(id);
 const [text, translation, source, target, state] = ["text", "translation", "source", "target", "state"].map(at);
 let languages = [];
+let between = {}; // directions that lead through a third language, and that language: {"de-fr": "en"}
 let shown = null; // the translation on the page, as the service gave it, with what was asked
 let asking = null; // the request that is under way, to be broken off by the next one
 let timer = 0;
@@ -44,7 +46,7 @@ function explain(error) {
   document.body.classList.remove("working");
   const needsKey = error.status === 403 || /API key/.test(error.message);
   if (needsKey && error.status) at("key-form").hidden = false;
-  say(error.status ? error.message : words.failed, true);
+  say(reasonOf(error), true);
 }
 
 // ---- languages
@@ -63,6 +65,8 @@ function nameOf(code) {
 async function fillLanguages() {
   languages = await ask("languages");
   const { language } = await ask("frontend/settings");
+  const ways = await ask("v1/models");
+  between = Object.fromEntries(ways.filter((way) => way.via).map((way) => [`${way.source}-${way.target}`, way.via]));
   const sources = languages.filter((one) => one.targets.some((code) => code !== one.code));
   source.replaceChildren(option("auto", words.auto), ...sources.map((one) => option(one.code, nameOf(one.code))));
   const targets = [...new Set(sources.flatMap((one) => one.targets.filter((code) => code !== one.code)))];
@@ -70,6 +74,12 @@ async function fillLanguages() {
   source.value = sources.length > 1 ? "auto" : sources[0].code;
   const wish = german ? "de" : language.target.code;
   target.value = targets.includes(wish) ? wish : targets[0];
+}
+
+/** Why a direction has no glossary and no other words; empty where a model of its own has them. */
+function whyPlain(from, to) {
+  const via = between[`${from}-${to}`];
+  return via ? words.through(nameOf(from), nameOf(to), nameOf(via)) : "";
 }
 
 function otherTarget(code) {
@@ -112,7 +122,7 @@ async function translate() {
   document.body.classList.add("working");
   if (!shown) say(words.working);
   try {
-    openGlossary(source.value === "auto" ? (shown?.source ?? otherTarget(target.value)) : source.value, target.value, translate);
+    await findGlossary(written, asking.signal);
     const body = { text: written, source: source.value, target: target.value, alignments: true, tokens: true, terms: terms() };
     const { translations } = await ask("v1/translate", body, asking.signal);
     document.body.classList.remove("working");
@@ -121,7 +131,7 @@ async function translate() {
       translate();
       return;
     }
-    if (openGlossary(translations[0].source, target.value, translate) && terms()) {
+    if (openFrom(translations[0].source) && terms()) {
       translate(); // the language that was detected has a glossary of its own
       return;
     }
@@ -132,6 +142,18 @@ async function translate() {
   } catch (error) {
     explain(error);
   }
+}
+
+/** Opens the glossary for a text. A glossary of a language that is still to be detected is sent with
+no text of another language: the service is asked for the language first. */
+async function findGlossary(written, signal) {
+  const detected = source.value === "auto";
+  openFrom(detected ? (shown?.source ?? otherTarget(target.value)) : source.value);
+  if (detected && terms()) openFrom((await ask("detect", { q: written }, signal))[0].language);
+}
+
+function openFrom(from) {
+  return openGlossary(from, target.value, whyPlain(from, target.value), translate);
 }
 
 function show(found) {
@@ -220,9 +242,14 @@ async function openChoices(word) {
   if (!place) return;
   word.setAttribute("aria-expanded", "true");
   const list = at("choices");
-  list.replaceChildren(choice(words.working, null));
+  const reason = whyPlain(shown.source, shown.target);
+  list.replaceChildren(choice(reason || words.working, null));
   list.hidden = false;
   putBelow(list, word);
+  if (reason) {
+    list.firstChild.focus();
+    return;
+  }
   try {
     const body = { text: place.written, source: shown.source, target: shown.target, prefix: place.before, most: MOST_CHOICES };
     const { alternatives } = await ask("v1/alternatives", body);
