@@ -416,6 +416,24 @@ def test_odt(aloud: Through) -> None:
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("value", "paragraphs", "expected"),
+    [
+        ("The cat", "<text:p>The cat</text:p>", "THE CAT"),
+        ("a\n12\n&lt;b&gt;", "<text:p>a</text:p><text:p>12</text:p><text:p>&lt;b&gt;</text:p>", "A&#10;12&#10;&lt;B&gt;"),
+        ("12", "<text:p>12</text:p>", "12"),
+    ],
+)  # fmt: skip
+def test_the_value_of_a_cell_is_what_it_shows(
+    value: str, paragraphs: str, expected: str, aloud: Through
+) -> None:
+    cell = f'<table:table-cell office:value-type="string" office:string-value="{value}"/>'
+    content = f'<c xmlns:office="o" xmlns:text="t" xmlns:table="b">{cell[:-2]}>{paragraphs}{{}}</c>'
+    data = packed({"content.xml": content.format("</table:table-cell>")})
+    text = entry(aloud(read_open_document, data), "content.xml")
+    assert f'office:string-value="{expected}"' in text
+
+
 def test_epub(aloud: Through) -> None:
     opf = '<?xml version="1.0"?><package xmlns:dc="d"><dc:title>A title</dc:title><dc:identifier>id'
     opf += "</dc:identifier><dc:creator>Anna</dc:creator></package>"
