@@ -259,6 +259,13 @@ def test_a_translated_segment_of_xliff_2_is_not_translated_again(aloud: Through)
     assert not BY_NAME["xliff"].read(done.encode()).passages
 
 
+def test_units_of_a_memory_without_a_place_for_a_translation_are_told() -> None:
+    lone = '<tu><tuv xml:lang="en"><seg>five</seg></tuv></tu>'
+    document = BY_NAME["tmx"].read(TMX.replace("</body>", f"{lone}{lone}</body>").encode())
+    assert document.notes[0].startswith("2 of 5 units stay as they are")
+    assert not BY_NAME["tmx"].read(TMX.encode()).notes
+
+
 def test_apples_strings_in_utf_16(aloud: Through) -> None:
     data = '"a" = "one";\n'.encode("utf-16")
     assert aloud(BY_NAME["strings"].read, data) == '"a" = "ONE";\n'.encode("utf-16")

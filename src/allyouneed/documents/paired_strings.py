@@ -190,6 +190,15 @@ class TmxText(PairText):
         segment = source.child("seg") if source else None
         return (segment, empty) if segment and empty else None
 
+    def notes(self) -> Iterator[str]:
+        """How many units have no variant for a translation."""
+        units = [one for one in self.tree.root.walk() if one.local == "tu"]
+        if lone := sum(sum(one.local == "tuv" for one in unit.children) == 1 for unit in units):
+            yield (
+                f"{lone:,} of {len(units):,} units stay as they are, because they have one variant "
+                'only; add an empty one for the translation, such as <tuv xml:lang="de"/>'
+            )
+
     def _is_source(self, variant: Element) -> bool:
         wanted = self.source_language.lower()
         code = self.tree.attribute(variant, "xml:lang") or self.tree.attribute(variant, "lang")
