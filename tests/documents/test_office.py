@@ -185,6 +185,32 @@ def test_docx_keeps_a_sentence_whole_though_its_runs_break(turned: Through) -> N
     assert "pears. green" in re.sub("<[^>]*>", "", text)
 
 
+def field(codes: str, result: str) -> str:
+    """A field of Word."""
+    marks = [
+        f'<w:r><w:fldChar w:fldCharType="{one}"/></w:r>' for one in ("begin", "separate", "end")
+    ]
+    begin, separate, end = marks
+    code = f"<w:r><w:instrText> {codes} </w:instrText></w:r>"
+    return f"{begin}{code}{separate}<w:r><w:t>{result}</w:t></w:r>{end}"
+
+
+def test_texts_of_word_that_stay_are_told() -> None:
+    fields = field("REF a", "the house") + field("PAGE", "7") + field("REF b", "the garden")
+    items = '<w:listItem w:displayText="red" w:value="1"/><w:listItem w:displayText="7"/>'
+    shape = '<v:shape xmlns:v="v" alt="a dog"><v:textpath string="Hello"/></v:shape>'
+    document = read_docx(
+        docx(f"<w:p>{fields}<w:sdt><w:sdtPr>{items}</w:sdtPr></w:sdt>{shape}</w:p>")
+    )
+    assert [note.removeprefix("word/document.xml: ") for note in document.notes] == [
+        "the texts of fields stay as they are, because a program fills them in: 2 of REF",
+        "1 items of drop-down lists stay as they are",
+        "1 alternative texts of old drawings stay as they are",
+        "1 texts of WordArt stay as they are",
+    ]
+    assert not read_docx(docx()).notes[1:]  # tracked changes
+
+
 def test_pptx(aloud: Through) -> None:
     found = aloud(read_pptx, pptx())
     text = entry(found, "ppt/slides/slide1.xml")
