@@ -300,7 +300,32 @@ def test_all_paragraphs_of_a_footnote_are_text(source: str, expected: str, turne
 )
 def test_pictures_without_other_text_have_texts(source: str, aloud: Through) -> None:
     found = aloud(read_markdown, source.encode()).decode()
-    assert found == re.sub(r"!\[[^]]*", lambda text: text[0].upper(), source)
+    assert found == re.sub(r'!\[[^]]*|"title"', lambda text: text[0].upper(), source)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('See [x](y "Read more") now.', "READ MORE"),
+        ("See [x](<y> 'Read more') now.", "READ MORE"),
+        ("See ![x](y\n(Read more)) now.", "READ MORE"),
+        ('See [x](y "Read \\"more\\"") now.', None),
+        ('See [x](y "7") now.', None),
+    ],
+)
+def test_titles_of_links_are_translated(source: str, said: str | None, aloud: Through) -> None:
+    found = aloud(read_markdown, source.encode()).decode()
+    expected = re.sub(r"See|(?<=\[)x|now", lambda word: word[0].upper(), source)
+    assert found == (expected.replace("Read more", said) if said else expected)
+
+
+def test_a_title_of_a_link_keeps_its_quotes() -> None:
+    for bounds, written in (('""', 'l\'\\"a\\"'), ("''", 'l\\\'"a"'), ("()", 'l\'"a"')):
+        document = read_markdown(f"[x](y {bounds[0]}Read more{bounds[1]})".encode())
+        title, link = document.passages
+        link.target = link.nodes
+        title.target = ('l\'"a"',)
+        assert document.written().decode() == f"[x](y {bounds[0]}{written}{bounds[1]})"
 
 
 def test_lines_that_all_end_on_purpose_are_not_broken() -> None:
