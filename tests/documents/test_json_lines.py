@@ -76,6 +76,13 @@ def test_keys_of_json(aloud: Through) -> None:
     assert found == b'{"a": "x", "b": ["Y", {"b": "Z"}]}'
 
 
+def test_keys_that_json_lacks_are_an_error() -> None:
+    read = BY_NAME["json"].with_keys(["b"]).read
+    with pytest.raises(DataError, match=r"no string has one of the keys b; .* the keys a, c\.d"):
+        read(b'{"a": "x", "c": {"d": "y"}}')
+    assert not read(b'{"a": 1}').passages
+
+
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_bad_lines_stay_and_are_told(end: bytes) -> None:

@@ -185,6 +185,32 @@ def test_docx_keeps_a_sentence_whole_though_its_runs_break(turned: Through) -> N
     assert "pears. green" in re.sub("<[^>]*>", "", text)
 
 
+def field(codes: str, result: str) -> str:
+    """A field of Word."""
+    marks = [
+        f'<w:r><w:fldChar w:fldCharType="{one}"/></w:r>' for one in ("begin", "separate", "end")
+    ]
+    begin, separate, end = marks
+    code = f"<w:r><w:instrText> {codes} </w:instrText></w:r>"
+    return f"{begin}{code}{separate}<w:r><w:t>{result}</w:t></w:r>{end}"
+
+
+def test_texts_of_word_that_stay_are_told() -> None:
+    fields = field("REF a", "the house") + field("PAGE", "7") + field("REF b", "the garden")
+    items = '<w:listItem w:displayText="red" w:value="1"/><w:listItem w:displayText="7"/>'
+    shape = '<v:shape xmlns:v="v" alt="a dog"><v:textpath string="Hello"/></v:shape>'
+    document = read_docx(
+        docx(f"<w:p>{fields}<w:sdt><w:sdtPr>{items}</w:sdtPr></w:sdt>{shape}</w:p>")
+    )
+    assert [note.removeprefix("word/document.xml: ") for note in document.notes] == [
+        "the texts of fields stay as they are, because a program fills them in: 2 of REF",
+        "1 items of drop-down lists stay as they are",
+        "1 alternative texts of old drawings stay as they are",
+        "1 texts of WordArt stay as they are",
+    ]
+    assert not read_docx(docx()).notes[1:]  # tracked changes
+
+
 def test_pptx(aloud: Through) -> None:
     found = aloud(read_pptx, pptx())
     text = entry(found, "ppt/slides/slide1.xml")
@@ -414,6 +440,24 @@ def test_odt(aloud: Through) -> None:
         "<svg:title>A PICTURE</svg:title>",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize(
+    ("value", "paragraphs", "expected"),
+    [
+        ("The cat", "<text:p>The cat</text:p>", "THE CAT"),
+        ("a\n12\n&lt;b&gt;", "<text:p>a</text:p><text:p>12</text:p><text:p>&lt;b&gt;</text:p>", "A&#10;12&#10;&lt;B&gt;"),
+        ("12", "<text:p>12</text:p>", "12"),
+    ],
+)  # fmt: skip
+def test_the_value_of_a_cell_is_what_it_shows(
+    value: str, paragraphs: str, expected: str, aloud: Through
+) -> None:
+    cell = f'<table:table-cell office:value-type="string" office:string-value="{value}"/>'
+    content = f'<c xmlns:office="o" xmlns:text="t" xmlns:table="b">{cell[:-2]}>{paragraphs}{{}}</c>'
+    data = packed({"content.xml": content.format("</table:table-cell>")})
+    text = entry(aloud(read_open_document, data), "content.xml")
+    assert f'office:string-value="{expected}"' in text
 
 
 def test_epub(aloud: Through) -> None:

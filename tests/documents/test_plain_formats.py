@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from allyouneed.documents.ass import read_ass
 from allyouneed.documents.document import Document
 from allyouneed.documents.html import read_html
 from allyouneed.documents.markdown import read_markdown
-from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
+from allyouneed.documents.subtitles import read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
 from allyouneed.documents.wrapping import BREAK, balanced, with_breaks, wrapped
 from allyouneed.errors import AllYouNeedError, DataError
@@ -299,7 +300,32 @@ def test_all_paragraphs_of_a_footnote_are_text(source: str, expected: str, turne
 )
 def test_pictures_without_other_text_have_texts(source: str, aloud: Through) -> None:
     found = aloud(read_markdown, source.encode()).decode()
-    assert found == re.sub(r"!\[[^]]*", lambda text: text[0].upper(), source)
+    assert found == re.sub(r'!\[[^]]*|"title"', lambda text: text[0].upper(), source)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('See [x](y "Read more") now.', "READ MORE"),
+        ("See [x](<y> 'Read more') now.", "READ MORE"),
+        ("See ![x](y\n(Read more)) now.", "READ MORE"),
+        ('See [x](y "Read \\"more\\"") now.', None),
+        ('See [x](y "7") now.', None),
+    ],
+)
+def test_titles_of_links_are_translated(source: str, said: str | None, aloud: Through) -> None:
+    found = aloud(read_markdown, source.encode()).decode()
+    expected = re.sub(r"See|(?<=\[)x|now", lambda word: word[0].upper(), source)
+    assert found == (expected.replace("Read more", said) if said else expected)
+
+
+def test_a_title_of_a_link_keeps_its_quotes() -> None:
+    for bounds, written in (('""', 'l\'\\"a\\"'), ("''", 'l\\\'"a"'), ("()", 'l\'"a"')):
+        document = read_markdown(f"[x](y {bounds[0]}Read more{bounds[1]})".encode())
+        title, link = document.passages
+        link.target = link.nodes
+        title.target = ('l\'"a"',)
+        assert document.written().decode() == f"[x](y {bounds[0]}{written}{bounds[1]})"
 
 
 def test_lines_that_all_end_on_purpose_are_not_broken() -> None:
@@ -476,6 +502,68 @@ def test_ass(aloud: Through) -> None:
     ass += "Dialogue: 0,0:00:01.00,0:00:02.00,Top,,0,0,0,,{\\p1}m 0 0 l 1 1\n"
     found = aloud(read_ass, ass.encode()).decode()
     assert found == ass.replace("one, two", "ONE, TWO").replace("three", "THREE")
+
+
+EVENTS = (
+    "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+)
+
+
+def events(*lines: tuple[str, str, str]) -> bytes:
+    """An ASS file of lines that are one second each: (second, style, text)."""
+    return "".join(
+        [
+            EVENTS,
+            *(
+                f"Dialogue: 0,0:00:0{at}.00,0:00:0{at}.99,{style},,0,0,0,,{text}\n"
+                for at, style, text in lines
+            ),
+        ]
+    ).encode()
+
+
+def test_a_sentence_over_lines_of_ass_is_translated_whole(turned: Through) -> None:
+    source = events(
+        ("1", "Top", "the old man"),
+        ("1", "Sign", "shop"),
+        ("2", "Top", "went\\Nto the house."),
+        ("3", "Top", "He ate."),
+    )
+    expected = events(
+        ("1", "Top", "house. the"),
+        ("1", "Sign", "shop"),
+        ("2", "Top", "to went man old the"),
+        ("3", "Top", "ate. He"),
+    )
+    assert turned(read_ass, source) == expected
+
+
+def test_tags_of_ass_stay_in_their_line_of_a_sentence(aloud: Through) -> None:
+    first, second = "{\\an8}the {\\i1}old{\\i0} man", "to the {\\b1}house."
+    found = aloud(read_ass, events(("1", "Top", first), ("2", "Top", second)))
+    assert found == events(
+        ("1", "Top", "{\\an8}THE {\\i1}OLD{\\i0} MAN"), ("2", "Top", "TO THE {\\b1}HOUSE.")
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("{\\pos(1,2)}a shop", "a house"),
+        ("Hello.", "a house"),
+        ("- Hello", "- a house"),
+        ("{\\fna b}one", "two"),
+    ],
+)
+def test_lines_of_ass_that_stand_alone(first: str, second: str) -> None:
+    assert len(read_ass(events(("1", "Top", first), ("2", "Top", second))).passages) == 2
+
+
+def test_long_lines_of_ass_are_broken_as_ass_breaks_lines(aloud: Through) -> None:
+    source = events(("1", "Top", "a word and " * 3 + "a\\Nword now"), ("2", "Top", "more."))
+    found = aloud(read_ass, source).decode()
+    assert found.count("\n") == source.count(b"\n")
+    assert "\\N" in found
 
 
 def test_files_of_another_kind_are_told() -> None:

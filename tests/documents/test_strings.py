@@ -241,6 +241,31 @@ def test_a_translated_unit_of_xliff_is_not_new(aloud: Through) -> None:
     assert found == file.format(unit.format("needs-review-translation", "ONE") + done)
 
 
+@pytest.mark.parametrize("tag", ['mrk mtype="protected"', 'mrk translate="no"', 'g translate="no"'])
+def test_marked_text_of_xliff_stays(aloud: Through, tag: str) -> None:
+    source = f'see the <{tag} id="1">Big House</{tag.split()[0]}> here'
+    unit = f'<xliff><trans-unit id="1"><source>{source}</source>{{}}</trans-unit></xliff>'
+    found = aloud(BY_NAME["xliff"].read, unit.format("").encode()).decode()
+    said = source.replace("see the", "SEE THE").replace("here", "HERE")
+    assert found == unit.format(f"<target>{said}</target>")
+
+
+def test_a_translated_segment_of_xliff_2_is_not_translated_again(aloud: Through) -> None:
+    file = '<xliff version="2.0"><unit><segment id="1" state="{}"><source>one</source>{}</segment></unit></xliff>'
+    done = file.format("translated", "<target>ONE</target>")
+    for before in ("", "<target>one</target>"):
+        data = file.format("initial", before).encode()
+        assert aloud(BY_NAME["xliff"].read, data).decode() == done
+    assert not BY_NAME["xliff"].read(done.encode()).passages
+
+
+def test_units_of_a_memory_without_a_place_for_a_translation_are_told() -> None:
+    lone = '<tu><tuv xml:lang="en"><seg>five</seg></tuv></tu>'
+    document = BY_NAME["tmx"].read(TMX.replace("</body>", f"{lone}{lone}</body>").encode())
+    assert document.notes[0].startswith("2 of 5 units stay as they are")
+    assert not BY_NAME["tmx"].read(TMX.encode()).notes
+
+
 def test_apples_strings_in_utf_16(aloud: Through) -> None:
     data = '"a" = "one";\n'.encode("utf-16")
     assert aloud(BY_NAME["strings"].read, data) == '"a" = "ONE";\n'.encode("utf-16")

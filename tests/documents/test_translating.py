@@ -1,5 +1,6 @@
 """Documents through a translator: each sentence once, progress, and a report."""
 
+import gettext
 import io
 import zipfile
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ from allyouneed.documents import recent_sentences, translating
 from allyouneed.documents.epub import read_epub
 from allyouneed.documents.formats import BY_NAME
 from allyouneed.documents.html import read_html
+from allyouneed.documents.plural_forms import gettext_rule
 from allyouneed.documents.recent_sentences import RecentSentences
 from allyouneed.documents.text import read_text
 from allyouneed.documents.translating import DocumentTranslator, translate_document
+from allyouneed.text.language_names import NAMES
 from allyouneed.translation.result import Translation
 
 
@@ -199,6 +202,73 @@ def test_a_po_file_that_names_no_language_stays_so(counting: Counting) -> None:
     document = BY_NAME["po"].read(data)
     DocumentTranslator(counting, languages=("de", "en")).translate(document)
     assert document.written() == data
+
+
+PLURAL_PO = r"""msgid ""
+msgstr ""
+"Language: {}\n"
+"Content-Type: text/plain; charset={}\n"
+"Plural-Forms: {}\n"
+
+msgid "%d dog"
+msgid_plural "%d dogs"
+msgstr[0] {}
+"""
+GERMAN = "nplurals=2; plural=(n != 1);"
+POLISH = "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);"
+EMPTY = '""\nmsgstr[1] ""'
+DOGS = '"%d DOG"\nmsgstr[1] "%d DOGS"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("en", "UTF-8", GERMAN, EMPTY), ("pl", "UTF-8", POLISH, f'{DOGS}\nmsgstr[2] "%d DOGS"')),
+        (
+            ("", "CHARSET", "nplurals=INTEGER; plural=EXPRESSION;", EMPTY),
+            ("pl", "UTF-8", POLISH, f'{DOGS}\nmsgstr[2] "%d DOGS"'),
+        ),
+        (("en_US", "UTF-8", GERMAN, EMPTY), ("ja", "UTF-8", "nplurals=1; plural=0;", '"%d DOGS"')),
+        (
+            ("en", "UTF-8", 'nplurals=2; "\n"plural=n!=1;', EMPTY),
+            ("de", "UTF-8", GERMAN, DOGS),
+        ),
+        (("pl", "UTF-8", POLISH, EMPTY), ("pl", "UTF-8", POLISH, f'{DOGS}\nmsgstr[2] "%d DOGS"')),
+        (
+            ("de", "UTF-8", "nplurals=2; plural=n!=1;", EMPTY),
+            ("de", "UTF-8", "nplurals=2; plural=n!=1;", DOGS),
+        ),
+    ],
+)
+def test_a_po_file_gets_the_plural_rule_of_its_translation(
+    before: tuple[str, ...], after: tuple[str, ...], counting: Counting
+) -> None:
+    data = PLURAL_PO.format(*before).encode()
+    document = BY_NAME["po"].read(data)
+    assert document.written() == data
+    translator = DocumentTranslator(counting, languages=("en", after[0]))
+    translator.translate(document)
+    assert document.written().decode() == PLURAL_PO.format(*after)
+    assert not translator.report.notes
+
+
+def test_a_po_file_of_a_third_language_is_told(counting: Counting) -> None:
+    document = BY_NAME["po"].read(PLURAL_PO.format("pl", "UTF-8", POLISH, EMPTY).encode())
+    translator = DocumentTranslator(counting, languages=("en", "de"))
+    translator.translate(document)
+    assert 'the language "pl", but the translations are in "de"' in translator.report.notes[0]
+
+
+def test_the_flag_of_a_templates_header_is_no_message(counting: Counting) -> None:
+    template = PLURAL_PO.format("", "CHARSET", "nplurals=INTEGER; plural=EXPRESSION;", EMPTY)
+    assert not BY_NAME["po"].read(b"#, fuzzy\n" + template.encode()).notes
+
+
+@pytest.mark.parametrize("language", sorted(NAMES))
+def test_plural_rules_give_each_form(language: str) -> None:
+    count, rule = gettext_rule(language)
+    form_of = gettext.c2py(rule)  # type: ignore[attr-defined]
+    assert {form_of(n) for n in range(300)} == set(range(count))
 
 
 def test_links_are_asked_for_where_they_are_missing(counting: Counting) -> None:

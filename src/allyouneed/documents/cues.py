@@ -27,15 +27,18 @@ class Cues(Passage):
         originals: Sequence[str],
         escape: Escape,
         where: str,
+        line_end: str | None = None,
     ) -> None:
+        """`line_end` ends a line within a cue; None stands for that of the file."""
         nodes: list[Node] = []
         for cue in cues:
             nodes += [Around((), tuple(cue), ()), " "]
         super().__init__(tuple(nodes[:-1]), tuple(originals), escape, where)
-        lines = [original.splitlines() or [""] for original in originals]
+        is_windows = any("\r\n" in original for original in originals)
+        self.newline = line_end or ("\r\n" if is_windows else "\n")
+        lines = [one.replace(self.newline, "\n").splitlines() or [""] for one in originals]
         widest = max(len(plain(cue)) // len(own) for cue, own in zip(cues, lines, strict=True))
         self.shapes = [(len(own), max(widest, WIDTH)) for own in lines]
-        self.newline = "\r\n" if any("\r\n" in original for original in originals) else "\n"
 
     def take(self, carried: Carried) -> None:
         """Sets the translation and divides it among the cues."""

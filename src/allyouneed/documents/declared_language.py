@@ -10,15 +10,23 @@ _TAG = re.compile(r"<(?:html|package)\b[^<>]*>|<dc:language\b[^<>]*>[^<>]*")
 _CODE = re.compile(r"""(?:(?<=[\s:])lang\s*=\s*["']?|>\s*)([A-Za-z]{2,3}(?:-\w+)*)""")
 
 
+def is_code_of(code: str, language: str) -> bool:
+    """Whether `code`, such as de_AT, is that of `language`, whatever its country."""
+    return re.split("[-_]", code.lower())[0] == language.lower().split("-")[0]
+
+
 class DeclaredLanguage:
-    """The code of a language at its place in a file."""
+    """The code of a language at its place in a file. `note` tells the user, after the translation,
+    what is to be corrected there; it may be empty."""
+
+    note = ""
 
     def __init__(self, code: str) -> None:
         self.code = code
 
     def translated(self, source: str, target: str) -> None:
         """Becomes the code `target`, if it is the code of the language `source`."""
-        if re.split("[-_]", self.code.lower())[0] == source.lower().split("-")[0]:
+        if is_code_of(self.code, source):
             self.code = target
 
     def written(self) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from allyouneed.documents.ass import read_ass
 from allyouneed.documents.cells import read_csv, read_tsv
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
@@ -22,7 +23,7 @@ from allyouneed.documents.pdf import read_pdf
 from allyouneed.documents.po import read_po
 from allyouneed.documents.qt_text import QtText
 from allyouneed.documents.resource_strings import AndroidText, ResourceText
-from allyouneed.documents.subtitles import read_ass, read_srt, read_vtt
+from allyouneed.documents.subtitles import read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
 from allyouneed.documents.yaml_strings import read_yaml
 from allyouneed.errors import AllYouNeedError, DataError, UsageError, nearest

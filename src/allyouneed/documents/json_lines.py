@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import BinaryIO
 
 from allyouneed.documents.document import Document
-from allyouneed.documents.json_strings import JsonString, strings_of
+from allyouneed.documents.json_strings import JsonString, shown, strings_of
 from allyouneed.documents.parts import numbered_parts
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part, joined
@@ -18,7 +18,6 @@ _NAMES = (
 )
 TEXT_KEYS = frozenset(_NAMES.split())
 """The keys whose strings are translated unless a user names others. Case does not count."""
-_SHOWN = 12  # keys named in a message
 _REMEMBERED = 1000  # keys: a file may have names of things as keys
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -110,14 +109,9 @@ def _check(lines: list[bytes], document: Document, chosen: _Keys) -> None:
         wanted = ", ".join(sorted(chosen.wanted or TEXT_KEYS))
         raise DataError(
             f"no string of the first {len(lines):,} lines has one of the keys {wanted}; name the "
-            f"keys to translate with --keys, such as --keys {_shown(chosen.left, ',')}"
+            f"keys to translate with --keys, such as --keys {shown(chosen.left, ',')}"
         )
     if chosen.left:
         document.notes.append(
-            f"strings of these keys stay as they are: {_shown(chosen.left, ', ')}; --keys chooses"
+            f"strings of these keys stay as they are: {shown(chosen.left, ', ')}; --keys chooses"
         )
-
-
-def _shown(keys: Collection[str], between: str) -> str:
-    named = list(keys)
-    return between.join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")

@@ -12,6 +12,7 @@ from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
 from allyouneed.translation.markup.passage import Passage, has_words
 
+_SHOWN = 12  # keys named in a message
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]')
 
 
@@ -69,13 +70,27 @@ def strings_of(text: str) -> Iterator[JsonString]:
                 yield JsonString(value, *match.span(), keys)
 
 
+def shown(keys: Collection[str], between: str) -> str:
+    """The first of the keys, for a message."""
+    named = list(keys)
+    return between.join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
+
+
 def read_json(data: bytes, keys: Collection[str] = ()) -> Document:
     """The document of a JSON file: the values that are strings, or only those of `keys`.
 
     Raises:
-        DataError: the file is not JSON.
+        DataError: the file is not JSON, or has no string with one of the keys.
     """
-    return _read(data, lambda one: not keys or one.has_key(keys))
+    document = _read(data, lambda one: not keys or one.has_key(keys))
+    if keys and not document.passages:
+        known = {".".join(one.keys): None for one in strings_of(decoded(data).text) if one.keys}
+        if known:
+            raise DataError(
+                f"no string has one of the keys {', '.join(keys)}; the strings have the keys "
+                f"{shown(known, ', ')}"
+            )
+    return document
 
 
 def read_arb(data: bytes) -> Document:

@@ -5,6 +5,7 @@ The parser's tokens say what the text is, and its characters say how the file wr
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _LINK_TAIL = re.compile(
     r"""\]\( \s* (?: <[^<>\n]*> | (?: [^\s()\\] | \\. | \( [^\s()]* \) )* )
-        (?: \s+ (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | \((?:[^()\\]|\\.)*\) ) )? \s* \)
+        (?: \s+ (?P<title> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | \((?:[^()\\]|\\.)*\) ) )? \s* \)
       | \]\[[^\[\]]*\] | \]""",
     re.VERBOSE,
 )
@@ -93,7 +94,7 @@ class InlineText:
                 self._expect("[")
                 self._tokens.append(Opening("link", ("[",)))
             case "link_close":
-                self._tokens.append(Closing("link", (self._matched(_LINK_TAIL),)))
+                self._tokens.append(Closing("link", self._link_tail()))
             case "image":
                 self._read_image()
             case kind if kind.endswith("_open"):
@@ -143,12 +144,25 @@ class InlineText:
         if end < 0:
             raise Unexpected
         self._cursor = end
-        tail = self._matched(_LINK_TAIL)
+        tail = self._link_tail()
         alt = text[begin:end]
         middle: Part = alt
         if has_words(alt) and not re.search(r"[*_`\[\]<\\&]", alt):
             middle = Passage((alt,), (alt,), escaping(alt, {}), "text of a picture")
-        self._tokens.append(Void(("![", middle, tail)))
+        self._tokens.append(Void(("![", middle, *tail)))
+
+    def _link_tail(self) -> tuple[Part, ...]:
+        """The address of a link or picture, which is copied; its title is a passage of its own."""
+        tail = self._matched(_LINK_TAIL)
+        found = _LINK_TAIL.match(tail)
+        title = found["title"] if found else None
+        if not title or not has_words(title) or re.search(r"[\\&]", title):
+            return (tail,)
+        place = tail.rindex(title)
+        inside = title[1:-1]
+        write = partial(_title, title[0] + title[-1])
+        passage = Passage((inside,), (inside,), write, "title of a link")
+        return (tail[: place + 1], passage, tail[place + len(title) - 1 :])
 
 
 def _line_ends(tokens: "Sequence[MarkdownToken]") -> Iterator[int]:
@@ -193,6 +207,12 @@ def _html(raw: str) -> Token:
     if raw.startswith("</"):
         return Closing(f"<{element}", (raw,))
     return Opening(f"<{element}", (raw,), script_of(element))
+
+
+def _title(bounds: str, text: str) -> str:
+    """The text as the title of a link, which stands in quotes or brackets, `bounds`."""
+    table = str.maketrans({sign: f"\\{sign}" for sign in {"\\", *bounds}})
+    return _WHITE_SPACE.sub(" ", text).translate(table)
 
 
 def escaping(source: str, spelt: Mapping[str, str]) -> Callable[[str], str]:

@@ -129,8 +129,7 @@ def archive_document(
             tree, codec = read_tree(content, name)
             found = text(tree, name)
             entries[name] = found.parts(), codec
-            if isinstance(found, OoxmlText):
-                notes += (f"{name}: {note}" for note in found.notes())
+            notes += (f"{name}: {note}" for note in found.notes())
         elif re.fullmatch(TITLE, name):
             tree, codec = read_tree(content, name)
             entries[name] = Properties(tree, name).parts(), codec

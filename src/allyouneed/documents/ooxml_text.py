@@ -5,6 +5,7 @@ runs with equal properties are one text, and other properties are a tag around t
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -26,7 +27,7 @@ from allyouneed.translation.markup.nodes import (
     plain,
     tidy,
 )
-from allyouneed.translation.markup.passage import Passage
+from allyouneed.translation.markup.passage import Passage, has_words
 
 _NAMESPACE = re.compile(r"""xmlns(?::(\w+))?=["'][^"']*?/([^"'/]+/(?:2006/|2018/)?[^"'/]+)["']""")
 WORD, DRAWING, CHART = "wordprocessingml/main", "drawingml/main", "drawingml/chart"
@@ -45,6 +46,14 @@ _NO_PROPERTIES = re.compile(r"<\S+?\s*/>|<(\S+?)\s*>\s*</\1>")
 _VERTICAL = re.compile(r"vertAlign\s[^>]*?val=[\"'](sub|super)script")
 _BASELINE = re.compile(r"\sbaseline=[\"'](-?)[1-9]")
 _FIELD_LINK = re.compile(r"\s*HYPERLINK\b")
+_NOT_READ = {
+    "items of drop-down lists": (("w:listItem",), "w:displayText"),
+    "choices of old forms": (("w:listEntry",), "w:val"),
+    "alternative texts of old drawings": (("v:shape", "v:rect", "v:oval", "v:group"), "alt"),
+    "texts of WordArt": (("v:textpath",), "string"),
+}
+"""Texts in attributes: what they are, the elements that have them, and the attribute."""
+_LEFT_TEXTS = re.compile(r"<(?:w:list(?:Item|Entry)|v:\w+)\b")
 _LINE_END = re.compile(r"((?:_x000D_|\r)?\n)")  # in a cell; Excel writes a carriage return so
 
 
@@ -84,6 +93,7 @@ class OoxmlText(XmlText):
         self.left_texts: frozenset[str] = frozenset()  # in small letters
         self.places: Mapping[int, str] = {}  # of paragraphs, by the characters where they begin
         self.tracked = False
+        self._fields: Counter[str] = Counter()  # kinds, such as REF, whose results have words
 
     def is_paragraph(self, element: Element) -> bool:
         """Whether the element is a paragraph of text, or a string of a sheet."""
@@ -103,6 +113,14 @@ class OoxmlText(XmlText):
         """What the user has to know about texts that are not translated."""
         if self.tracked:
             yield "it has tracked changes; deleted text stays as it is"
+        if self._fields:
+            kinds = ", ".join(f"{count:,} of {kind}" for kind, count in self._fields.items())
+            yield f"the texts of fields stay as they are, because a program fills them in: {kinds}"
+        elements = [*self.tree.root.walk()] if _LEFT_TEXTS.search(self.tree.text) else []
+        for what, (names, attribute) in _NOT_READ.items():
+            texts = (self.tree.attribute(one, attribute) for one in elements if one.name in names)
+            if count := sum(map(has_words, texts)):
+                yield f"{count:,} {what} stay as they are"
         if self._prefixes.get(CHART) and self.tree.root.child("externalData"):
             yield (
                 "the workbook behind this chart stays as it is; the chart's old texts come back "
@@ -240,6 +258,8 @@ class OoxmlText(XmlText):
             yield Around(opening, inside, self.of(elements[-1]))
         else:
             seen = "".join(self.tree.content(element) for element in result)
+            if has_words(seen):
+                self._fields.update(codes.split()[:1])
             yield Void(parts, seen)
 
     def _maker(self, paragraph: Element) -> "MakeRun":

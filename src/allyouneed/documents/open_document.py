@@ -1,19 +1,46 @@
 """OpenDocument files (odt, odp, ods), as LibreOffice writes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from allyouneed.documents.archive import Archive
 from allyouneed.documents.document import Document
 from allyouneed.documents.office import archive_document
 from allyouneed.documents.xml_text import XmlText
-from allyouneed.documents.xml_tree import Element, Tree, unescaped
+from allyouneed.documents.xml_tree import Element, Tree, escape_attribute, unescaped
 from allyouneed.errors import DataError
-from allyouneed.translation.markup.nodes import LINE_BREAK, Around, Node, Script, Void, tidy
+from allyouneed.translation.markup.nodes import (
+    LINE_BREAK,
+    Around,
+    Node,
+    Part,
+    Script,
+    Void,
+    plain,
+    tidy,
+)
 from allyouneed.translation.markup.passage import Passage
 
 ENTRIES = (r"(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml",)
 _INSIDE = frozenset(["span", "a", "meta", "meta-field", "ruby", "ruby-base"])
 _SPACES = frozenset(["s", "tab", "line-break"])
+_VALUE = "office:string-value"  # of a cell, beside the paragraphs that show it
+
+
+class _Value:
+    """The value of a cell, which says the same as the cell's paragraphs."""
+
+    def __init__(self, before: str, paragraphs: Sequence[str | Passage]) -> None:
+        self._before, self._paragraphs = before, paragraphs
+
+    def written(self) -> str:
+        """The text of the translated paragraphs; the old value if none of them is translated."""
+        if not any(isinstance(one, Passage) and one.target for one in self._paragraphs):
+            return self._before
+        lines = (
+            plain(one.target or one.nodes) if isinstance(one, Passage) else one
+            for one in self._paragraphs
+        )
+        return escape_attribute("\n".join(lines))
 
 
 class OpenDocumentText(XmlText):
@@ -37,6 +64,22 @@ class OpenDocumentText(XmlText):
             kind = self.tree.attribute(element, "office:value-type") or "string"
             return kind != "string" or "table:formula" in element.attributes
         return element.local in ("tracked-changes", "creator", "initial-creator")
+
+    def _tag(self, element: Element) -> Iterator[Part]:
+        """The parts of the opening tag, with the value of a cell."""
+        place = element.attributes.get(_VALUE)
+        if place is None:
+            yield from super()._tag(element)
+            return
+        yield self.tree.text[element.begin : place[0]]
+        lines = [one for one in element.children if self.is_paragraph(one)]
+        yield _Value(self.tree.text[slice(*place)], [self._line(one) for one in lines])
+        yield self.tree.text[place[1] : element.inner]
+
+    def _line(self, paragraph: Element) -> str | Passage:
+        """The passage of a paragraph; its text if it has no words."""
+        found = [part for part in self.of(paragraph) if isinstance(part, Passage)]
+        return found[0] if found else self.tree.content(paragraph)
 
     def passage(self, element: Element) -> Passage:
         """The text of the paragraph."""

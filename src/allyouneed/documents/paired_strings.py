@@ -44,8 +44,9 @@ class PairText(XmlText):
             found = with_mnemonic(passage.target or (), mnemonic)
             return self.written(name, self.text_of(found), target)
 
-        yield self.tree.text[element.begin : begin]
-        yield Passage(nodes, (self.tree.text[begin:end],), escape, where, write)
+        passage = Passage(nodes, (self.tree.text[begin:end],), escape, where, write)
+        yield from self.head(element, begin, passage)
+        yield passage
         yield self.tree.text[end : element.end]
 
     def pair(self, unit: Element) -> tuple[Element, Element | None] | None:
@@ -57,6 +58,10 @@ class PairText(XmlText):
     def wants(self, unit: Element, target: Element | None) -> bool:
         """Whether a unit has no translation yet."""
         return target is None or not self.tree.content(target).strip()
+
+    def head(self, unit: Element, end: int, passage: Passage) -> Iterator[Part]:
+        """The parts of a unit before its translation, which is at the character `end`."""
+        yield self.tree.text[unit.begin : end]
 
     def written(self, name: str, text: str, target: Element | None) -> str:
         """The XML of the translation's element."""
@@ -74,7 +79,9 @@ class PairText(XmlText):
         for child in element.children:
             nodes.append(unescaped(self.tree.text[place : child.begin]))
             place = child.end
-            if child.local in self.inside:
+            if self.is_left(child):
+                nodes.append(Void((self.tree.raw(child),), self.tree.content(child)))
+            elif child.local in self.inside:
                 opening = self.tree.text[child.begin : child.inner]
                 closing = self.tree.text[child.inner_end : child.end]
                 nodes.append(Around((opening,), tidy(self.nodes(child)), (closing,)))
@@ -98,12 +105,27 @@ def _strings(nodes: tuple[Node, ...]) -> Iterator[str]:
             yield from _strings(node.inside)
 
 
+class _UnitState:
+    """The state of a unit whose translation is missing, or is only a first one."""
+
+    def __init__(self, before: str, passage: Passage) -> None:
+        self._before, self._passage = before, passage
+
+    def written(self) -> str:
+        """The old state until the unit is translated."""
+        return self._before if self._passage.target is None else "translated"
+
+
 class XliffText(PairText):
     """Reads XLIFF: the units of version 1.2, the segments of version 2."""
 
     root = "xliff"
     units = ("trans-unit", "segment")
     inside = frozenset(["g", "mrk", "pc", "sub"])
+
+    def is_left(self, element: Element) -> bool:
+        """As `PairText`, and text that is marked as protected, as version 1.2 calls it."""
+        return self.tree.attribute(element, "mtype") == "protected" or super().is_left(element)
 
     def _tag(self, element: Element) -> Iterator[Part]:
         """The parts of the opening tag, with the code of the translations' language."""
@@ -126,6 +148,16 @@ class XliffText(PairText):
         state = self.tree.attribute(target, "state") if target else ""
         state = state or self.tree.attribute(unit, "state")
         return super().wants(unit, target) or state in _UNTRANSLATED
+
+    def head(self, unit: Element, end: int, passage: Passage) -> Iterator[Part]:
+        """The parts of a unit before its translation, with the state of a segment of version 2."""
+        begin = unit.begin
+        if self.tree.attribute(unit, "state") in _UNTRANSLATED:
+            state = slice(*unit.attributes["state"])
+            yield self.tree.text[begin : state.start]
+            yield _UnitState(self.tree.text[state], passage)
+            begin = state.stop
+        yield self.tree.text[begin:end]
 
     def written(self, name: str, text: str, target: Element | None) -> str:
         """The XML of the translation's element, which is no longer marked as untranslated."""
@@ -157,6 +189,15 @@ class TmxText(PairText):
         empty = next((one for one in variants if one is not source and not self._text(one)), None)
         segment = source.child("seg") if source else None
         return (segment, empty) if segment and empty else None
+
+    def notes(self) -> Iterator[str]:
+        """How many units have no variant for a translation."""
+        units = [one for one in self.tree.root.walk() if one.local == "tu"]
+        if lone := sum(sum(one.local == "tuv" for one in unit.children) == 1 for unit in units):
+            yield (
+                f"{lone:,} of {len(units):,} units stay as they are, because they have one variant "
+                'only; add an empty one for the translation, such as <tuv xml:lang="de"/>'
+            )
 
     def _is_source(self, variant: Element) -> bool:
         wanted = self.source_language.lower()

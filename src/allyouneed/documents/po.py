@@ -2,14 +2,15 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
-from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.documents.document import Document, decoded, spliced
 from allyouneed.documents.messages import Encode, message
-from allyouneed.documents.plural_forms import is_singular
+from allyouneed.documents.po_forms import PoForms
+from allyouneed.documents.po_header import PoHeader
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
-from allyouneed.translation.markup.passage import has_words
+from allyouneed.translation.markup.passage import Passage, has_words, passages
 
 _FIELD = re.compile(
     r"^(?P<old>#~[ \t]*)?(?P<name>msgctxt|msgid_plural|msgid|msgstr(?:\[(?P<number>\d+)\])?)[ \t]*"
@@ -17,7 +18,6 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 _FLAGS = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
-_LANGUAGE = re.compile(r'"Language:[ \t]*([A-Za-z]{2,3}(?:[-_]\w+)*)')
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f"}
 
@@ -31,10 +31,15 @@ class _Entry:
     places: dict[int, tuple[int, int]] = field(default_factory=dict)
     translated: bool = False
 
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The places of its translations, in order."""
+        return sorted(self.places.values())
+
 
 def read_po(data: bytes) -> Document:
     """The document of a po file. The singular form gets the translation of the singular, all other
-    forms that of the plural. The header names the language of the translation.
+    forms that of the plural. The header names the language of the translation and its plural rule.
 
     Raises:
         DataError: the file has no message.
@@ -46,30 +51,47 @@ def read_po(data: bytes) -> Document:
     entries = _entries(text)
     if not entries:
         raise DataError('no message (a line such as msgid "...") in this file')
-    newline = "\r\n" if "\r\n" in text else "\n"
     places: list[tuple[int, int, Part]] = []
+    found: list[Passage] = []
+    header = None
     fuzzy = 0
     for number, entry in enumerate(entries):
         source = entry.texts.get("msgid", "")
-        if not source and (language := _LANGUAGE.search(text, *entry.places.get(0, (0, 0)))):
-            places.append((*language.span(1), DeclaredLanguage(language[1])))
-        before = entries[number - 1].begin if number else 0
-        if _FLAGS.search(text, max(before, entry.begin - 2000), entry.begin):
-            comments = text[max(before, entry.begin - 2000) : entry.begin]
-            if _FLAGS.search(comments[comments.rfind("\n\n") + 1 :]):
-                fuzzy += 1
-                continue
-        if not has_words(source) or entry.translated:
-            continue
-        plural = entry.texts.get("msgid_plural")
-        for form, (begin, end) in entry.places.items():
-            singular = plural is None or is_singular(form, len(entry.places))
-            chosen = source if singular else plural or source
-            where = f"line {text.count(chr(10), 0, begin) + 1}"
-            passage = message(chosen, text[begin:end], _quoted(newline), where, gtk=True)
-            places.append((begin, end, passage))
+        begin, end = entry.spans[0][0], entry.spans[-1][1]
+        if not source:
+            if header is None:
+                header = PoHeader(text[begin:end], encoded.codec)
+                places.append((begin, end, header))
+        elif _is_fuzzy(text, entries[number - 1].begin if number else 0, entry.begin):
+            fuzzy += 1
+        elif has_words(source) and not entry.translated:
+            read = partial(_passage, text, entry)
+            if "msgid_plural" in entry.texts:
+                forms = PoForms(text, entry.spans, read, header)
+                places.append((begin, end, forms))
+                found += forms.passages
+            else:
+                found.append(read(True, entry.spans[0]))
+                places.append((*entry.spans[0], found[-1]))
     notes = [f"{fuzzy:,} messages marked as fuzzy stay as they are"] if fuzzy else []
-    return encoded.document(spliced(text, sorted(places, key=lambda place: place[0])), notes)
+    document = encoded.document(spliced(text, places), notes)
+    document.passages = [*passages(found)]
+    return document
+
+
+def _is_fuzzy(text: str, before: int, begin: int) -> bool:
+    """Whether a message that begins at `begin` has that flag in the comments behind the message
+    that begins at `before`."""
+    comments = text[max(before, begin - 2000) : begin]
+    return _FLAGS.search(comments[comments.rfind("\n\n") + 1 :]) is not None
+
+
+def _passage(text: str, entry: _Entry, is_singular: bool, span: tuple[int, int]) -> Passage:
+    """The text of a message, for one thing or for several, with the place of its translation."""
+    source = entry.texts["msgid" if is_singular else "msgid_plural"]
+    where = f"line {text.count(chr(10), 0, span[0]) + 1}"
+    encode = _quoted("\r\n" if "\r\n" in text else "\n")
+    return message(source, text[slice(*span)], encode, where, gtk=True)
 
 
 def _entries(text: str) -> list[_Entry]:

@@ -1,12 +1,11 @@
-"""Subtitles: SubRip (srt), WebVTT (vtt) and Advanced SubStation Alpha (ass, ssa)."""
+"""Subtitles: SubRip (srt) and WebVTT (vtt)."""
 
 import html
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-from allyouneed.documents.cues import LINE_END, Cue, Cues
+from allyouneed.documents.cues import Cue, Cues
 from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.shown_text import TAG, ShownText, groups_of, line_end, seconds
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import Node, Part, Void
@@ -18,35 +17,8 @@ _TIMES = re.compile(
     re.MULTILINE,
 )
 _EMPTY_LINE = re.compile(r"(?>\r\n|\n|\r)(?=[ \t]*(?:\n|\r))")
-_TAG = re.compile(r"</?\w[^<>\n]*>|\{\\[^{}\n]*\}")
-_MARK = re.compile(rf"{_TAG.pattern}|[\r\n]\s*")
-_SENTENCE_END = re.compile(r"[.!?…:。！？♪][\"'”’»)\]]*\s*\Z")
+_MARK = re.compile(rf"{TAG.pattern}|[\r\n]\s*")
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
-_DASH = re.compile(r"[-–—‐]\s*")
-_DIALOGUE = re.compile(r"^(Dialogue:[^\r\n]*)", re.MULTILINE)
-_ASS_MARK = re.compile(r"\{[^{}]*\}|\\[Nnh]")
-MOST_CUES = 6  # of one sentence
-PAUSE = 3.0  # at most so many seconds between the cues of one sentence
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """The text of a cue, or one line of it that stands alone: its place in the file, and the
-    seconds from `start` to `stop` in which it is shown."""
-
-    begin: int
-    end: int
-    text: str
-    start: float
-    stop: float
-    line: int
-    is_alone: bool = False
-
-    @property
-    def is_dialogue(self) -> bool:
-        """Whether a line begins with a dash: then each line is spoken by somebody else."""
-        lines = self.text.splitlines()
-        return any(_DASH.match(_TAG.sub("", line)) for line in lines)
 
 
 def read_srt(data: bytes) -> Document:
@@ -74,7 +46,7 @@ def _read_cues(data: bytes, escape: Escape, html_like: bool) -> Document:
         raise DataError("no cue (a line such as 00:00:01,000 --> 00:00:02,000) in these subtitles")
     places: list[tuple[int, int, Part]] = []
     found: list[Passage] = []
-    for group in _groups(shown):
+    for group in groups_of(shown):
         if group[0].is_dialogue:
             for begin, end, line in _dialogue_lines(group[0]):
                 nodes = _nodes(line, html_like)
@@ -96,7 +68,7 @@ def _read_cues(data: bytes, escape: Escape, html_like: bool) -> Document:
     return document
 
 
-def _cues(text: str) -> list[_Shown]:
+def _cues(text: str) -> list[ShownText]:
     found = []
     line, counted = 1, 0
     for match in _TIMES.finditer(text):
@@ -105,11 +77,11 @@ def _cues(text: str) -> list[_Shown]:
         body = text[match.end() : end].rstrip()
         line += text.count("\n", counted, match.end())
         counted = match.end()
-        if "-->" not in body and has_words(_TAG.sub("", body)):
-            start, stop = _seconds(match.groups()[:4]), _seconds(match.groups()[4:])
+        if "-->" not in body and has_words(TAG.sub("", body)):
+            start, stop = seconds(match.groups()[:4]), seconds(match.groups()[4:])
             for begin, end, is_alone in _texts(body):
                 place = match.end() + begin, match.end() + end
-                found.append(_Shown(*place, body[begin:end], start, stop, line, is_alone))
+                found.append(ShownText(*place, body[begin:end], start, stop, line, is_alone))
     return found
 
 
@@ -120,7 +92,7 @@ def _texts(body: str) -> list[tuple[int, int, bool]]:
     begin = 0
     for line in body.splitlines(keepends=True):
         end = begin + len(line.rstrip())
-        if _IN_BRACKETS.fullmatch(_TAG.sub("", line).strip()):
+        if _IN_BRACKETS.fullmatch(TAG.sub("", line).strip()):
             found.append((begin, end, True))
         elif found and not found[-1][2]:
             found[-1] = found[-1][0], end, False
@@ -130,34 +102,7 @@ def _texts(body: str) -> list[tuple[int, int, bool]]:
     return found
 
 
-def _seconds(parts: Sequence[str | None]) -> float:
-    hours, minutes, seconds, fraction = (part or "0" for part in parts)
-    whole = int(hours[:9]) * 3600 + int(minutes[:9]) * 60 + int(seconds[:9])
-    return whole + float(f"0.{fraction[:9]}")
-
-
-def _groups(shown: Sequence[_Shown]) -> list[list[_Shown]]:
-    """The cues in groups. A sentence that runs over several cues is in one group. A text that
-    stands alone is a group, and may stand between the cues of another one."""
-    alone = [[cue] for cue in shown if cue.is_alone]
-    groups: list[list[_Shown]] = []
-    for cue in (one for one in shown if not one.is_alone):
-        last = groups[-1][-1] if groups else None
-        goes_on = (
-            last is not None
-            and not _SENTENCE_END.search(_TAG.sub("", last.text))
-            and not (cue.is_dialogue or last.is_dialogue)
-            and 0 <= cue.start - last.stop + 0.5 <= PAUSE
-            and len(groups[-1]) < MOST_CUES
-        )
-        if goes_on:
-            groups[-1].append(cue)
-        else:
-            groups.append([cue])
-    return sorted([*groups, *alone], key=lambda group: group[0].begin)
-
-
-def _dialogue_lines(cue: _Shown) -> list[tuple[int, int, str]]:
+def _dialogue_lines(cue: ShownText) -> list[tuple[int, int, str]]:
     """The lines of a dialogue without their dashes: (begin, end, text)."""
     found: list[tuple[int, int, str]] = []
     begin = cue.begin
@@ -165,7 +110,7 @@ def _dialogue_lines(cue: _Shown) -> list[tuple[int, int, str]]:
         text = line.rstrip()
         lead = re.match(r"(?:<[^<>]*>|\{[^{}]*\})*[-–—‐]?\s*", text)
         skipped = lead.end() if lead else 0
-        if has_words(_TAG.sub("", text[skipped:])):
+        if has_words(TAG.sub("", text[skipped:])):
             found.append((begin + skipped, begin + len(text), text[skipped:]))
         begin += len(line)
     return found
@@ -180,7 +125,7 @@ def _nodes(text: str, html_like: bool) -> tuple[Node, ...]:
         tokens.append(_words(words.rstrip() if raw.isspace() else words, html_like))
         name = re.sub(r"[\s.>].*", "", raw.strip("</"), flags=re.DOTALL).lower()
         if raw.isspace():
-            tokens.append(_line_end(text, match))
+            tokens.append(line_end(text, match))
         elif raw.startswith("{") or name[:1].isdigit():
             tokens.append(Void((raw,)))
         else:
@@ -188,12 +133,6 @@ def _nodes(text: str, html_like: bool) -> tuple[Node, ...]:
         place = match.end()
     tokens.append(_words(text[place:], html_like))
     return nested(tokens)
-
-
-def _line_end(text: str, match: re.Match[str]) -> Void | str:
-    """The line end behind a sentence stays there. Behind other words it is a space."""
-    before = _TAG.sub("", text[: match.start()])
-    return Void((LINE_END,), " ") if _SENTENCE_END.search(before) else " "
 
 
 def _words(text: str, html_like: bool) -> str:
@@ -207,49 +146,3 @@ def _srt_escape(text: str) -> str:
 
 def _vtt_escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("-->", "--&gt;")
-
-
-def read_ass(data: bytes) -> Document:
-    """The document of an ASS or SSA file: the text of its Dialogue lines. Drawings stay.
-
-    Raises:
-        DataError: the file has no Dialogue line.
-    """
-    encoded = decoded(data)
-    places: list[tuple[int, int, Part]] = []
-    fields = _number_of_fields(encoded.text)
-    lines = list(_DIALOGUE.finditer(encoded.text))
-    if not lines:
-        raise DataError("no Dialogue line in these subtitles")
-    for match in lines:
-        columns = match[0].split(",", fields - 1)
-        if len(columns) < fields:
-            continue
-        text = columns[-1]
-        if re.search(r"\\p[1-9]", text) or not has_words(_ASS_MARK.sub("", text)):
-            continue
-        nodes = _ass_nodes(text)
-        line = encoded.text.count("\n", 0, match.start()) + 1
-        passage = Passage(nodes, (text,), _ass_escape, f"line {line}")
-        places.append((match.end() - len(text), match.end(), passage))
-    return encoded.document(spliced(encoded.text, places))
-
-
-def _number_of_fields(text: str) -> int:
-    """The number of columns of an event, by the Format line; 10 without such a line."""
-    found = re.search(r"^\[Events\]\s*^Format:([^\r\n]*)", text, re.MULTILINE)
-    return found[1].count(",") + 1 if found else 10
-
-
-def _ass_nodes(text: str) -> tuple[Node, ...]:
-    tokens: list[Token] = []
-    place = 0
-    for match in _ASS_MARK.finditer(text):
-        tokens.append(text[place : match.start()])
-        tokens.append(Void((match[0],), "" if match[0].startswith("{") else " "))
-        place = match.end()
-    return nested([*tokens, text[place:]])
-
-
-def _ass_escape(text: str) -> str:
-    return text.replace("{", "(").replace("}", ")").replace("\n", " ")

@@ -84,6 +84,7 @@ class DocumentTranslator:
         if self._languages is not None:
             for code in document.codes:
                 code.translated(*self._languages)
+            self.report.add(code.note for code in document.codes if code.note)
         self.report.passages += total
         self.report.add(document.notes)
 

@@ -39,14 +39,19 @@ class XmlText:
                 f"the outermost element is <{tree.root.name}>, not <{cls.root}>: the format is "
                 "another one"
             )
-        parts = cls(tree, "the file").parts()
-        return Encoded(tree.text, codec, has_references=True).document(parts)
+        found = cls(tree, "the file")
+        parts = found.parts()
+        return Encoded(tree.text, codec, has_references=True).document(parts, found.notes())
 
     def parts(self) -> list[Part]:
         """The parts of the whole file."""
         root = self.tree.root
         text = self.tree.text
         return [text[: root.begin], *self.of(root), text[root.end :]]
+
+    def notes(self) -> Iterator[str]:
+        """What the user has to know about texts that are not translated, once `parts` are read."""
+        yield from ()
 
     def is_paragraph(self, element: Element) -> bool:
         """Whether the text of the element is translated as one."""
