@@ -2,7 +2,7 @@
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
 from allyouneed.serving.documents import DocumentJob, DocumentJobs
@@ -130,7 +130,7 @@ class DeepLDocuments:
             if job.error:
                 raise Refused(404, job.error)
             raise Refused(503, "the document is not translated yet", POLL_SECONDS)
-        return FileResponse(job.result, media_type="application/octet-stream")
+        return job.sent()
 
     async def _job(self, request: Request) -> DocumentJob:
         values = await read_values(request)

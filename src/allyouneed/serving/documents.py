@@ -14,6 +14,9 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
 from allyouneed.errors import AllYouNeedError
 from allyouneed.serving.desk import AUTO, Desk
 from allyouneed.serving.guard import Guard
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from allyouneed.translation.markup.carrying import Translate
     from allyouneed.translation.result import Translation
 
+BYTES = "application/octet-stream"
 AT_A_TIME = 4
 TOGETHER = 1000  # sentences of a document in one order, so that others are served in between
 MOST_JOBS = 200
@@ -39,7 +43,7 @@ INSIDE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workb
 @dataclass(slots=True, eq=False)
 class DocumentJob:
     """One document. `state` is queued, translating, done or error; `progress` the share that is
-    translated, 0 to 1; `result` the file when done."""
+    translated, 0 to 1; `result` the file when done, `refused` why there is none."""
 
     name: str
     ending: str
@@ -48,11 +52,31 @@ class DocumentJob:
     id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     state: str = "queued"
-    error: str | None = None
+    refused: Refused | None = None
     progress: float = 0.0
     result: Path | None = None
     ended: float | None = None
+    fetched: bool = False
     task: "asyncio.Task[None] | None" = None
+
+    @property
+    def error(self) -> str | None:
+        """Why there is no result."""
+        return None if self.refused is None else self.refused.reason
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nobody waits for its result any more: it was fetched, or there will be none."""
+        return self.fetched or self.refused is not None
+
+    def sent(self, headers: Mapping[str, str] | None = None) -> FileResponse:
+        """The answer that has the result."""
+        assert self.result is not None
+        after = BackgroundTask(self._on_sent)
+        return FileResponse(self.result, media_type=BYTES, headers=headers, background=after)
+
+    async def _on_sent(self) -> None:
+        self.fetched = True
 
 
 class DocumentJobs:
@@ -100,6 +124,7 @@ class DocumentJobs:
         job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting, terms)
         job.task = asyncio.create_task(self._run(job, data, source, target))
         self._jobs[job.id] = job
+        self.guard.ending.watch(lasting)
         return job
 
     def find(self, id: str, key: str | None = None) -> DocumentJob:
@@ -112,6 +137,14 @@ class DocumentJobs:
         if job is None or not (key is None or _same(job.key, key)):
             raise Refused(404, "there is no such document")
         return job
+
+    def awaited(self, since: float) -> bool:
+        """Whether a document is being translated, or was at this time (as `time.monotonic` counts),
+        and its client has not fetched the result."""
+        return any(
+            not job.is_settled and (job.ended is None or job.ended > since)
+            for job in self._jobs.values()
+        )
 
     def close(self) -> None:
         """Ends the translations that run, and removes the results."""
@@ -156,11 +189,13 @@ class DocumentJobs:
             job.result = await loop.run_in_executor(self._pool, self._written, job, document)
             job.state = "done"
         except Refused as error:
-            job.state, job.error = "error", error.reason
+            job.state, job.refused = "error", error
         except (AllYouNeedError, RecursionError, ValueError, zipfile.BadZipFile):
-            job.state, job.error = "error", f"the file cannot be read as {job.ending}"
+            unread = Refused(400, f"the file cannot be read as {job.ending}")
+            job.state, job.refused = "error", unread
         except OSError:
-            job.state, job.error = "error", "the result could not be kept; the disk may be full"
+            unkept = Refused(400, "the result could not be kept; the disk may be full")
+            job.state, job.refused = "error", unkept
         finally:
             job.ended = time.monotonic()
             job.visit.end()

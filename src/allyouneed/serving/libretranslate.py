@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from allyouneed.serving.desk import AUTO, Desk, TranslatedText
-from allyouneed.serving.documents import DocumentJobs
+from allyouneed.serving.documents import BYTES, DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
@@ -20,7 +20,6 @@ from allyouneed.serving.suggestions import Suggestions
 from allyouneed.text.language_names import name_of
 
 JSON = "application/json"
-BYTES = "application/octet-stream"
 KINDS = (JSON, FORM, MULTIPART)
 
 
@@ -258,9 +257,10 @@ class LibreTranslate:
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
         job = self.jobs.begin(file.content, file.name, source, target, visit)
         assert job.task is not None
-        await job.task
-        if job.error is not None:
-            raise Refused(400, f"Invalid request: {job.error}")
+        await job.visit.wait_for(job.task)
+        job.task.result()
+        if job.refused is not None:
+            raise job.refused
         shown = quote(f"{PurePath(job.name).stem}_{target}.{job.ending}", safe="")
         return json_answer(
             {"translatedFileUrl": f"{request.base_url}download_file/{job.id}.{shown}"}
@@ -273,9 +273,7 @@ class LibreTranslate:
         if job.result is None:
             raise Refused(404, "there is no such document")
         disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
-        return FileResponse(
-            job.result, media_type=BYTES, headers={"content-disposition": disposition}
-        )
+        return job.sent({"content-disposition": disposition})
 
 
 def _text(value: object) -> str | None:
