@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from allyouneed.documents import archive
+from allyouneed.serving.keys import KeyFile
 
 Running = Any  # see conftest
 Start = Any
@@ -32,9 +33,27 @@ def test_a_full_disk_ends_the_job_with_a_reason(
         patch.setattr(Path, "write_bytes", full)
         answer = served.post("/translate_file", files=TEXT, data=PAIR)
         assert translates(served)
-    assert answer.status_code == 400
+    assert answer.status_code == 507
     assert "the disk may be full" in answer.json()["error"]
     assert served.post("/translate_file", files=TEXT, data=PAIR).status_code == 200
+
+
+def test_a_full_queue_is_told_as_for_texts(start: Start) -> None:
+    with start(queue_tokens=10) as one:
+        many = {"file": ("a.txt", b"".join(b"Text %d.\n\n" % n for n in range(50)))}
+        answer = one.post("/translate_file", files=many, data=PAIR)
+    assert answer.status_code == 503
+    assert answer.json()["error"].startswith("too much is waiting")
+    assert int(answer.headers["retry-after"]) >= 1
+
+
+def test_a_key_that_is_used_up_is_told_as_for_texts(start: Start, tmp_path: Path) -> None:
+    key = KeyFile(tmp_path / "keys.sqlite").add("me", characters=3)
+    with start() as one:
+        text = one.post("/translate", json={"q": "Hello.", "api_key": key, **PAIR})
+        file = one.post("/translate_file", files=TEXT, data={"api_key": key, **PAIR})
+    assert (file.status_code, file.json()) == (text.status_code, text.json())
+    assert file.status_code == 403
 
 
 def test_a_full_disk_keeps_no_half_glossary(

@@ -194,7 +194,7 @@ class DocumentJobs:
             unread = Refused(400, f"the file cannot be read as {job.ending}")
             job.state, job.refused = "error", unread
         except OSError:
-            unkept = Refused(400, "the result could not be kept; the disk may be full")
+            unkept = Refused(507, "the result could not be kept; the disk may be full")
             job.state, job.refused = "error", unkept
         finally:
             job.ended = time.monotonic()
