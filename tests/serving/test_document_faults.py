@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -86,3 +87,27 @@ def test_elements_within_elements_hurt_nobody(served: Running) -> None:
     body = {"q": "<b>" * 10_000 + "x", "format": "html", **PAIR}
     assert served.post("/translate", json=body).status_code in (200, 400)
     assert translates(served)
+
+
+@pytest.mark.usefixtures("held")
+def test_a_file_has_the_time_that_its_request_names(start: Start) -> None:
+    with start() as one:
+        headers = {"request-timeout": "0.5"}
+        answer = one.post("/translate_file", files=TEXT, data=PAIR, headers=headers)
+        assert answer.status_code == 503
+        assert "the time for this request is up" in answer.json()["error"]
+        assert int(answer.headers["retry-after"]) >= 1
+        until = time.monotonic() + 20
+        while one.service.queue.sentences or one.service.queue.running:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_a_file_is_refused_at_once_where_its_time_does_not_suffice(start: Start) -> None:
+    with start() as one:
+        one.service.queue.rate.add(1, 10.0)
+        headers = {"request-timeout": "5"}
+        answer = one.post("/translate_file", files=TEXT, data=PAIR, headers=headers)
+        assert answer.status_code == 503
+        assert answer.json()["error"].startswith("too much is waiting")
+        assert one.post("/translate_file", files=TEXT, data=PAIR).status_code == 200

@@ -105,8 +105,9 @@ class DocumentJobs:
         target: str,
         visit: Visit,
         terms: Glossary | None = None,
+        seconds: float = JOB_SECONDS,
     ) -> DocumentJob:
-        """A job for a file of this name, under way.
+        """A job for a file of this name, under way, which may take so many seconds.
 
         Raises:
             Refused: a format that is not known, an empty file, or too many jobs.
@@ -120,12 +121,28 @@ class DocumentJobs:
         self._forget_old()
         if len(self._jobs) >= MOST_JOBS:
             raise Refused(503, "too many documents are kept here; try again later", 60)
-        lasting = Visit(None, visit.client, time.monotonic() + JOB_SECONDS, visit.key)
+        lasting = Visit(None, visit.client, time.monotonic() + seconds, visit.key)
         job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting, terms)
         job.task = asyncio.create_task(self._run(job, data, source, target))
         self._jobs[job.id] = job
         self.guard.ending.watch(lasting)
         return job
+
+    async def finish(self, job: DocumentJob) -> None:
+        """Waits until a job has ended.
+
+        Raises:
+            Refused: there is no result, or the job's time is up, which ends it.
+        """
+        assert job.task is not None
+        try:
+            await job.visit.wait_for(job.task)
+            job.task.result()
+            if job.refused is not None:
+                raise job.refused
+        except Refused:
+            self._forget(job)
+            raise
 
     def find(self, id: str, key: str | None = None) -> DocumentJob:
         """The job of this number; `key` has to be its own, unless None.
@@ -159,9 +176,15 @@ class DocumentJobs:
         now = time.monotonic()
         for job in [*self._jobs.values()]:
             if job.ended is not None and now - job.ended > KEPT_SECONDS:
-                del self._jobs[job.id]
-                if job.result is not None:
-                    job.result.unlink(missing_ok=True)
+                self._forget(job)
+
+    def _forget(self, job: DocumentJob) -> None:
+        """Ends a job if it runs, and removes its result."""
+        del self._jobs[job.id]
+        if job.task is not None:
+            job.task.cancel()
+        if job.result is not None:
+            job.result.unlink(missing_ok=True)
 
     async def _run(self, job: DocumentJob, data: bytes, source: str, target: str) -> None:
         from allyouneed.documents.translating import translate_document

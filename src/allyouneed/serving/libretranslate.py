@@ -10,13 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.desk import AUTO, Desk, TranslatedText
-from allyouneed.serving.documents import BYTES, DocumentJobs
+from allyouneed.serving.documents import BYTES, JOB_SECONDS, DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import FORM, MULTIPART, File, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
+from allyouneed.serving.visit import TIMEOUT_HEADER, seconds_of
 from allyouneed.text.language_names import name_of
 
 JSON = "application/json"
@@ -255,12 +256,9 @@ class LibreTranslate:
             if not isinstance(values.get(name), str) or not values[name]:
                 raise Refused(400, f"Invalid request: missing {name} parameter")
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
-        job = self.jobs.begin(file.content, file.name, source, target, visit)
-        assert job.task is not None
-        await job.visit.wait_for(job.task)
-        job.task.result()
-        if job.refused is not None:
-            raise job.refused
+        seconds = seconds_of(request.headers.get(TIMEOUT_HEADER), JOB_SECONDS)
+        job = self.jobs.begin(file.content, file.name, source, target, visit, seconds=seconds)
+        await self.jobs.finish(job)
         shown = quote(f"{PurePath(job.name).stem}_{target}.{job.ending}", safe="")
         return json_answer(
             {"translatedFileUrl": f"{request.base_url}download_file/{job.id}.{shown}"}
