@@ -39,6 +39,24 @@ def test_a_full_disk_ends_the_job_with_a_reason(
     assert served.post("/translate_file", files=TEXT, data=PAIR).status_code == 200
 
 
+def test_a_document_may_have_no_more_characters_than_a_text(start: Start) -> None:
+    page = {"file": ("a.html", b"<!-- a long comment --><p>Hello.</p>" + b"<p>Bye.</p>" * 5)}
+    with start(max_characters=25, max_texts=2) as one:
+        refused = one.post("/translate_file", files=page, data=PAIR)
+        message = "Invalid request: request (26) exceeds text limit (25)"
+        assert (refused.status_code, refused.json()) == (400, {"error": message})
+        begun = one.post("/v2/document", files=page, data={"target_lang": "DE"}).json()
+        key = {"document_key": begun["document_key"]}
+        path = f"/v2/document/{begun['document_id']}"
+        until = time.monotonic() + 20
+        while (told := one.post(path, json=key).json())["status"] != "error":
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert told["error_message"] == message
+    with start(max_characters=26, max_texts=2) as one:
+        assert one.post("/translate_file", files=page, data=PAIR).status_code == 200
+
+
 def test_a_full_queue_is_told_as_for_texts(start: Start) -> None:
     with start(queue_tokens=10) as one:
         many = {"file": ("a.txt", b"".join(b"Text %d.\n\n" % n for n in range(50)))}

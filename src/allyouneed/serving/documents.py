@@ -193,7 +193,7 @@ class DocumentJobs:
         try:
             document = await loop.run_in_executor(self._pool, self._read, job, data)
             seen = [passage.text for passage in document.passages]
-            job.visit.texts, job.visit.characters = len(seen), sum(map(len, seen))
+            self.desk.check_characters(seen, job.visit)
             self.guard.charge(job.visit)
             if source == AUTO:
                 guesses = await self.desk.detect(" ".join(seen)[:SAMPLE], job.visit)
