@@ -2,6 +2,7 @@
 
 import errno
 import io
+import logging
 import os
 import time
 import zipfile
@@ -129,3 +130,27 @@ def test_a_file_is_refused_at_once_where_its_time_does_not_suffice(start: Start)
         assert answer.status_code == 503
         assert answer.json()["error"].startswith("too much is waiting")
         assert one.post("/translate_file", files=TEXT, data=PAIR).status_code == 200
+
+
+def test_the_log_counts_the_texts_of_documents(
+    start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = KeyFile(tmp_path / "keys.sqlite").add("me")
+    bearer = {"authorization": f"Bearer {key}"}
+    page = {"file": ("Geheimnis.html", b"<p>Hello.</p><p>Bye.</p>")}
+    with start() as one, caplog.at_level(logging.INFO, "allyouneed.serving"):
+        assert one.post("/translate_file", files=page, data=PAIR, headers=bearer).is_success
+        one.post("/v2/document", files=page, data={"target_lang": "DE"}, headers=bearer)
+        until = time.monotonic() + 20
+        while not (ended := [one for one in caplog.records if one.name.endswith("documents")]):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    told = {one.args[1]: one.told for one in caplog.records if one.name.endswith("requests")}
+    file, document = told["/translate_file"], told["/v2/document"]
+    assert (file["texts"], file["characters"]) == (2, 10)
+    assert "texts" not in document
+    [end] = ended
+    assert end.getMessage() == "document done"
+    counted = {name: end.told[name] for name in ("status", "texts", "characters", "key")}
+    assert counted == {"status": 200, "texts": 2, "characters": 10, "key": "me"}
+    assert "Geheimnis" not in repr([vars(record) for record in caplog.records])

@@ -1,5 +1,9 @@
 """DeepL's API, version 2: documents."""
 
+import logging
+import time
+from typing import Any
+
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,6 +14,7 @@ from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import MULTIPART, File, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 
+LOG = logging.getLogger("allyouneed.serving.documents")
 POLL_SECONDS = 5  # after which a client may ask again how far a document is
 
 
@@ -104,8 +109,10 @@ class DeepLDocuments:
         body = checked(DocumentBody, {k: v for k, v in values.items() if isinstance(v, str)})
         source, target = self.asked.source(body.source_lang), self.asked.target(body.target_lang)
         terms = await self.asked.terms(body.glossary_id, visit.key, source, target)
-        name = body.filename or file.name
+        name, began = body.filename or file.name, time.monotonic()
         job = self.jobs.begin(file.content, name, source, target, visit, terms)
+        assert job.task is not None
+        job.task.add_done_callback(lambda _: _tell_end(job, time.monotonic() - began))
         return json_answer(DocumentStarted(document_id=job.id, document_key=job.key))
 
     async def status(self, request: Request) -> Response:
@@ -136,3 +143,17 @@ class DeepLDocuments:
         values = await read_values(request)
         self.guard.key_of(request)
         return self.jobs.find(request.path_params["id"], checked(DocumentKey, values).document_key)
+
+
+def _tell_end(job: DocumentJob, took: float) -> None:
+    """Logs the end of a document, whose texts are counted after the answer to its request."""
+    visit = job.visit
+    told: dict[str, Any] = {
+        "status": 200 if job.refused is None else job.refused.status,
+        "ms": round(took * 1000, 1),
+        "texts": visit.texts,
+        "characters": visit.characters,
+    }
+    if visit.key is not None:
+        told["key"] = visit.key.name
+    LOG.info("document %s", job.state, extra={"told": told})

@@ -198,7 +198,8 @@ class Door:
         visit = scope.get("visit")
         told: dict[str, Any] = {"status": status, "ms": round(took * 1000, 1)}
         if visit is not None:
-            told |= {"texts": visit.texts, "characters": visit.characters}
+            if visit.texts:  # 0 before they are counted; those of a document have a line of its own
+                told |= {"texts": visit.texts, "characters": visit.characters}
             if visit.key is not None:
                 told["key"] = visit.key.name
         if trace := TRACE.fullmatch(headers.get(b"traceparent", "")):

@@ -258,7 +258,10 @@ class LibreTranslate:
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
         seconds = seconds_of(request.headers.get(TIMEOUT_HEADER), JOB_SECONDS)
         job = self.jobs.begin(file.content, file.name, source, target, visit, seconds=seconds)
-        await self.jobs.finish(job)
+        try:
+            await self.jobs.finish(job)
+        finally:
+            visit.texts, visit.characters = job.visit.texts, job.visit.characters
         shown = quote(f"{PurePath(job.name).stem}_{target}.{job.ending}", safe="")
         return json_answer(
             {"translatedFileUrl": f"{request.base_url}download_file/{job.id}.{shown}"}
