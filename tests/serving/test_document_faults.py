@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from allyouneed.documents import archive
+from allyouneed.serving import documents
 from allyouneed.serving.keys import KeyFile
 
 Running = Any  # see conftest
@@ -154,3 +155,76 @@ def test_the_log_counts_the_texts_of_documents(
     counted = {name: end.told[name] for name in ("status", "texts", "characters", "key")}
     assert counted == {"status": 200, "texts": 2, "characters": 10, "key": "me"}
     assert "Geheimnis" not in repr([vars(record) for record in caplog.records])
+
+
+def begun(one: Running, **headers: str) -> Any:
+    return one.post("/v2/document", files=TEXT, data={"target_lang": "DE"}, headers=headers)
+
+
+def fetched(one: Running, job: Any) -> bytes:
+    path, key = f"/v2/document/{job['document_id']}", {"document_key": job["document_key"]}
+    until = time.monotonic() + 20
+    while one.post(path, json=key).json()["status"] != "done":
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return bytes(one.post(f"{path}/result", json=key).content)
+
+
+def test_a_client_has_a_share_of_the_documents_that_are_kept(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MOST_OF_A_CLIENT", 2)
+    monkeypatch.setattr(documents, "MOST_JOBS", 3)
+    keys = KeyFile(tmp_path / "keys.sqlite")
+    a, b, c = ({"authorization": f"Bearer {keys.add(name)}"} for name in "abc")
+    with start() as one:
+        jobs = [begun(one, **a).json() for _ in range(2)]
+        refused = begun(one, **a)
+        assert refused.status_code == 429
+        assert "2 of your documents are kept here" in refused.json()["message"]
+        assert int(refused.headers["retry-after"]) > documents.KEPT_SECONDS - 60
+        assert int(refused.headers["retry-after"]) <= 2 * documents.KEPT_SECONDS
+        assert begun(one, **b).is_success
+        full = begun(one, **c)
+        assert full.status_code == 503
+        assert int(full.headers["retry-after"]) > documents.KEPT_SECONDS - 60
+        one.client.headers.update(a)
+        for job in jobs:
+            assert fetched(one, job) == TEXT["file"][1]
+        until = time.monotonic() + 20
+        while not begun(one, **c).is_success:  # a place is free when the result has been sent
+            assert time.monotonic() < until
+        assert begun(one, **a).is_success
+
+
+def test_a_client_without_a_key_is_known_by_its_address(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MOST_OF_A_CLIENT", 1)
+    with start() as one:
+        assert begun(one, connection="close").is_success
+        assert begun(one, connection="close").status_code == 429
+
+
+def test_retry_after_says_when_a_document_is_no_longer_kept(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MOST_OF_A_CLIENT", 1)
+    monkeypatch.setattr(documents, "KEPT_SECONDS", 1.5)
+    with start() as one:
+        assert one.post("/translate_file", files=TEXT, data=PAIR).is_success
+        refused = one.post("/translate_file", files=TEXT, data=PAIR)
+        assert refused.status_code == 429
+        wait = int(refused.headers["retry-after"])
+        assert 1 <= wait <= 2
+        time.sleep(wait)
+        assert one.post("/translate_file", files=TEXT, data=PAIR).is_success
+
+
+def test_documents_that_failed_take_no_place(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MOST_OF_A_CLIENT", 1)
+    broken = {"file": ("a.docx", b"PK\x03\x04 not a zip")}
+    with start() as one:
+        for _ in range(3):
+            assert one.post("/translate_file", files=broken, data=PAIR).status_code == 400
+        assert one.post("/translate_file", files=TEXT, data=PAIR).is_success

@@ -2,12 +2,13 @@
 
 import asyncio
 import io
+import math
 import secrets
 import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +22,7 @@ from allyouneed.errors import AllYouNeedError
 from allyouneed.serving.desk import AUTO, Desk
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.refusal import Refused
-from allyouneed.serving.visit import Visit
+from allyouneed.serving.visit import Visit, host
 from allyouneed.translation.terms.glossary import Glossary
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ BYTES = "application/octet-stream"
 AT_A_TIME = 4
 TOGETHER = 1000  # sentences of a document in one order, so that others are served in between
 MOST_JOBS = 200
+MOST_OF_A_CLIENT = 50  # that it has not fetched
 KEPT_SECONDS = 3600.0  # after its end
 JOB_SECONDS = 3600.0  # that a job may take
 SAMPLE = 2000  # characters that the language is detected from
@@ -43,11 +45,13 @@ INSIDE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workb
 @dataclass(slots=True, eq=False)
 class DocumentJob:
     """One document. `state` is queued, translating, done or error; `progress` the share that is
-    translated, 0 to 1; `result` the file when done, `refused` why there is none."""
+    translated, 0 to 1; `result` the file when done, `refused` why there is none. `owner` is
+    the client, by its key or address: a document outlives the connection that it came from."""
 
     name: str
     ending: str
     visit: Visit
+    owner: str
     terms: Glossary | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
@@ -68,6 +72,11 @@ class DocumentJob:
     def is_settled(self) -> bool:
         """Whether nobody waits for its result any more: it was fetched, or there will be none."""
         return self.fetched or self.refused is not None
+
+    @property
+    def latest_end(self) -> float:
+        """When it is no longer kept, at the latest, as `time.monotonic` counts."""
+        return (self.visit.until if self.ended is None else self.ended) + KEPT_SECONDS
 
     def sent(self, headers: Mapping[str, str] | None = None) -> FileResponse:
         """The answer that has the result."""
@@ -110,7 +119,8 @@ class DocumentJobs:
         """A job for a file of this name, under way, which may take so many seconds.
 
         Raises:
-            Refused: a format that is not known, an empty file, or too many jobs.
+            Refused: a format that is not known, an empty file, or too many jobs of this client or
+                of all.
         """
         if not data:
             raise Refused(400, "Invalid request: empty file")
@@ -118,11 +128,11 @@ class DocumentJobs:
         if ending not in self.formats:
             there_are = ", ".join(sorted(self.formats))
             raise Refused(400, f"Invalid request: file format not supported; there are {there_are}")
-        self._forget_old()
-        if len(self._jobs) >= MOST_JOBS:
-            raise Refused(503, "too many documents are kept here; try again later", 60)
+        owner = visit.key.name if visit.key else host(visit.request)
+        self._make_room(owner)
         lasting = Visit(None, visit.client, time.monotonic() + seconds, visit.key)
-        job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting, terms)
+        name = PurePath(name).name or f"document.{ending}"
+        job = DocumentJob(name, ending, lasting, owner, terms)
         job.task = asyncio.create_task(self._run(job, data, source, target))
         self._jobs[job.id] = job
         self.guard.ending.watch(lasting)
@@ -172,11 +182,27 @@ class DocumentJobs:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _forget_old(self) -> None:
+    def _make_room(self, owner: str) -> None:
+        """Removes documents that are old, or else one that nobody waits for, so that there is room
+        for one more of this owner.
+
+        Raises:
+            Refused: too many are waited for.
+        """
         now = time.monotonic()
         for job in [*self._jobs.values()]:
-            if job.ended is not None and now - job.ended > KEPT_SECONDS:
+            if now > job.latest_end:
                 self._forget(job)
+        waited_for = [job for job in self._jobs.values() if not job.is_settled]
+        own = [job for job in waited_for if job.owner == owner]
+        if len(own) >= MOST_OF_A_CLIENT:
+            reason = f"{len(own)} of your documents are kept here; fetch them before you send more"
+            raise Refused(429, reason, _seconds_to_wait(own))
+        if len(waited_for) >= MOST_JOBS:
+            reason = "too many documents are kept here; try again later"
+            raise Refused(503, reason, _seconds_to_wait(waited_for))
+        if len(self._jobs) >= MOST_JOBS:
+            self._forget(next(job for job in self._jobs.values() if job.is_settled))
 
     def _forget(self, job: DocumentJob) -> None:
         """Ends a job if it runs, and removes its result."""
@@ -234,6 +260,11 @@ class DocumentJobs:
         path.write_bytes(document.written())
         job.ending = self.formats[job.ending].writes or job.ending
         return path
+
+
+def _seconds_to_wait(jobs: Iterable[DocumentJob]) -> int:
+    """After how many seconds one of these is certainly no longer kept."""
+    return math.ceil(min(job.latest_end for job in jobs) - time.monotonic())
 
 
 def _in_portions(

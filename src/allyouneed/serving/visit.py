@@ -150,10 +150,15 @@ def seconds_of(named: str | None, patience: float) -> float:
 
 def address(request: Request) -> str:
     """The client's address; on this machine, where all have the same, its connection."""
-    if request.client is None:
-        return ""
-    host, port = request.client
-    return f"{host}:{port}" if host in ("127.0.0.1", "::1") else host
+    where = host(request)
+    if request.client is None or where not in ("127.0.0.1", "::1"):
+        return where
+    return f"{where}:{request.client.port}"
+
+
+def host(request: Request | None) -> str:
+    """The client's address without its connection; "" where it is not known."""
+    return "" if request is None or request.client is None else request.client.host
 
 
 async def _hung_up(request: Request) -> None:
