@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from allyouneed.documents import archive
-from allyouneed.serving import documents
+from allyouneed.serving import document_job, documents
+from allyouneed.serving.document_job import KEPT_SECONDS
 from allyouneed.serving.keys import KeyFile
 
 Running = Any  # see conftest
@@ -182,12 +183,12 @@ def test_a_client_has_a_share_of_the_documents_that_are_kept(
         refused = begun(one, **a)
         assert refused.status_code == 429
         assert "2 of your documents are kept here" in refused.json()["message"]
-        assert int(refused.headers["retry-after"]) > documents.KEPT_SECONDS - 60
-        assert int(refused.headers["retry-after"]) <= 2 * documents.KEPT_SECONDS
+        assert int(refused.headers["retry-after"]) > KEPT_SECONDS - 60
+        assert int(refused.headers["retry-after"]) <= 2 * KEPT_SECONDS
         assert begun(one, **b).is_success
         full = begun(one, **c)
         assert full.status_code == 503
-        assert int(full.headers["retry-after"]) > documents.KEPT_SECONDS - 60
+        assert int(full.headers["retry-after"]) > KEPT_SECONDS - 60
         one.client.headers.update(a)
         for job in jobs:
             assert fetched(one, job) == TEXT["file"][1]
@@ -210,7 +211,7 @@ def test_retry_after_says_when_a_document_is_no_longer_kept(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(documents, "MOST_OF_A_CLIENT", 1)
-    monkeypatch.setattr(documents, "KEPT_SECONDS", 1.5)
+    monkeypatch.setattr(document_job, "KEPT_SECONDS", 1.5)
     with start() as one:
         assert one.post("/translate_file", files=TEXT, data=PAIR).is_success
         refused = one.post("/translate_file", files=TEXT, data=PAIR)

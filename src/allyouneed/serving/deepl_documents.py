@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, check_supported
-from allyouneed.serving.documents import DocumentJob, DocumentJobs
+from allyouneed.serving.document_job import BYTES, DocumentJob
+from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import MULTIPART, File, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
@@ -93,7 +94,7 @@ class DeepLDocuments:
                 "Fetch a translated document",
                 body=DocumentKey,
                 body_kinds=KINDS,
-                answer_kind="application/octet-stream",
+                answer_kind=BYTES,
                 in_path=("id",),
             ),
         ]

@@ -10,16 +10,13 @@ import time
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse
-
 from allyouneed.errors import AllYouNeedError
 from allyouneed.serving.desk import AUTO, Desk
+from allyouneed.serving.document_job import DocumentJob
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.visit import Visit, host
@@ -31,61 +28,13 @@ if TYPE_CHECKING:
     from allyouneed.translation.markup.carrying import Translate
     from allyouneed.translation.result import Translation
 
-BYTES = "application/octet-stream"
 AT_A_TIME = 4
 TOGETHER = 1000  # sentences of a document in one order, so that others are served in between
 MOST_JOBS = 200
 MOST_OF_A_CLIENT = 50  # that it has not fetched
-KEPT_SECONDS = 3600.0  # after its end
 JOB_SECONDS = 3600.0  # that a job may take
 SAMPLE = 2000  # characters that the language is detected from
 INSIDE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
-
-
-@dataclass(slots=True, eq=False)
-class DocumentJob:
-    """One document. `state` is queued, translating, done or error; `progress` the share that is
-    translated, 0 to 1; `result` the file when done, `refused` why there is none. `owner` is
-    the client, by its key or address: a document outlives the connection that it came from."""
-
-    name: str
-    ending: str
-    visit: Visit
-    owner: str
-    terms: Glossary | None = None
-    id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
-    key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
-    state: str = "queued"
-    refused: Refused | None = None
-    progress: float = 0.0
-    result: Path | None = None
-    ended: float | None = None
-    fetched: bool = False
-    task: "asyncio.Task[None] | None" = None
-
-    @property
-    def error(self) -> str | None:
-        """Why there is no result."""
-        return None if self.refused is None else self.refused.reason
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether nobody waits for its result any more: it was fetched, or there will be none."""
-        return self.fetched or self.refused is not None
-
-    @property
-    def latest_end(self) -> float:
-        """When it is no longer kept, at the latest, as `time.monotonic` counts."""
-        return (self.visit.until if self.ended is None else self.ended) + KEPT_SECONDS
-
-    def sent(self, headers: Mapping[str, str] | None = None) -> FileResponse:
-        """The answer that has the result."""
-        assert self.result is not None
-        after = BackgroundTask(self._on_sent)
-        return FileResponse(self.result, media_type=BYTES, headers=headers, background=after)
-
-    async def _on_sent(self) -> None:
-        self.fetched = True
 
 
 class DocumentJobs:

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from allyouneed.serving.desk import AUTO, Desk, TranslatedText
-from allyouneed.serving.documents import BYTES, JOB_SECONDS, DocumentJobs
+from allyouneed.serving.document_job import BYTES
+from allyouneed.serving.documents import JOB_SECONDS, DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
