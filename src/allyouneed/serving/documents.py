@@ -155,7 +155,7 @@ class DocumentJobs:
 
     def _forget(self, job: DocumentJob) -> None:
         """Ends a job if it runs, and removes its result."""
-        del self._jobs[job.id]
+        self._jobs.pop(job.id, None)  # one that was refused may have given way already
         if job.task is not None:
             job.task.cancel()
         if job.result is not None:
