@@ -1,6 +1,7 @@
 """Services that run in the tests' own process, on ports of this machine."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from allyouneed.engine.leaving import leaving_here
 from allyouneed.serving.app import Service
 from allyouneed.serving.keys import KeyFile, Keyring
 from allyouneed.serving.live_view import Viewer
@@ -80,3 +82,20 @@ def served(shelf: Shelf, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
 def start(shelf: Shelf, tmp_path: Path) -> Start:
     """Starts a service with other settings: `with start(max_texts=3) as one: ...`."""
     return lambda **changes: running(lambda: shelf, tmp_path / "keys.sqlite", **changes)
+
+
+@pytest.fixture
+def held(copier: Translator, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Searches wait until this event is set, or until nobody needs them any more."""
+    released = threading.Event()
+    search = copier.engine.search
+
+    def waits(*arguments: Any, **named: Any) -> Any:
+        left = leaving_here().every
+        while not (released.is_set() or left.is_set()):
+            time.sleep(0.005)
+        return search(*arguments, **named)
+
+    monkeypatch.setattr(copier.engine, "search", waits)
+    yield released
+    released.set()

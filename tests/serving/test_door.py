@@ -409,14 +409,17 @@ def test_traceparent_is_passed_on(served: Running) -> None:
     assert "traceparent" not in answer.headers
 
 
-def test_ready_is_taken_back_when_the_service_ends(served: Running) -> None:
-    assert served.get("/ready").status_code == 200
-    served.service.drain()
-    try:
-        assert served.get("/ready").status_code == 503
-        assert served.get("/health").status_code == 200
-    finally:
-        served.service.probes.ready = True
+def test_ready_is_taken_back_when_the_service_ends(start: Start, held: threading.Event) -> None:
+    with start() as one, ThreadPoolExecutor(1) as pool:
+        assert one.get("/ready").status_code == 200
+        running = pool.submit(httpx.post, f"{one.address}/translate", json=HELLO, timeout=60)
+        while not one.service.queue.running:
+            time.sleep(0.01)
+        one.service.drain()
+        assert one.get("/ready").status_code == 503
+        assert one.get("/health").status_code == 200
+        held.set()
+        assert running.result().status_code == 200
 
 
 def test_a_reload_takes_the_models_anew(start: Start) -> None:

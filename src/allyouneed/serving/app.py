@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from allyouneed.errors import AllYouNeedError
 from allyouneed.pipeline import processors
-from allyouneed.serving.crew import STOP_SECONDS, Crew
+from allyouneed.serving.crew import Crew
 from allyouneed.serving.deepl import DeepL
 from allyouneed.serving.deepl_documents import DeepLDocuments
 from allyouneed.serving.deepl_glossaries import DeepLGlossaries
@@ -25,6 +25,7 @@ from allyouneed.serving.desk import Desk
 from allyouneed.serving.detection import Detector
 from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.door import Door, error_answer
+from allyouneed.serving.ending import CREW_SECONDS
 from allyouneed.serving.glossaries import Glossaries, default_folder
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.keys import Keyring
@@ -144,12 +145,13 @@ class Service:
         try:
             yield
         finally:
-            self.probes.ready = False
+            self.drain()
             for task in always:
                 task.cancel()
+            self.guard.ending.give_up()
             self.jobs.close()
             self.views.close()
-            await asyncio.to_thread(self.crew.stop, STOP_SECONDS)
+            await asyncio.to_thread(self.crew.stop, CREW_SECONDS)
             self._save()
 
     async def _tidy_regularly(self) -> None:
@@ -172,8 +174,20 @@ class Service:
             LOG.error("the use of keys could not be written: %s", type(error).__name__)
 
     def drain(self) -> None:
-        """Makes /ready answer 503, so that no new requests are sent here; running ones go on."""
+        """Makes /ready answer 503, so that no new requests are sent here, and refuses those that
+        come; running ones go on."""
         self.probes.ready = False
+        self.guard.ending.begin()
+
+    @property
+    def may_end(self) -> bool:
+        """Whether the service was told to end, and has finished what ran, or used up the time for
+        that."""
+        ending = self.guard.ending
+        if ending.since is None:
+            return False
+        running = self.metrics.active > 0 or self.jobs.awaited(ending.since)
+        return ending.is_due or not running
 
     def abandon(self) -> None:
         """Gives up the running requests: saves how much the keys were used, and removes the

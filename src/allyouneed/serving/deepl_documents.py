@@ -1,15 +1,21 @@
 """DeepL's API, version 2: documents."""
 
+import logging
+import time
+from typing import Any
+
 from pydantic import ConfigDict, Field
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from allyouneed.serving.deepl_request import KINDS, DeepLRequest, supported
-from allyouneed.serving.documents import DocumentJob, DocumentJobs
+from allyouneed.serving.document_job import BYTES, DocumentJob
+from allyouneed.serving.documents import DocumentJobs
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import MULTIPART, File, Uploaded, checked, read_values
 from allyouneed.serving.refusal import Refused
 
+LOG = logging.getLogger("allyouneed.serving.documents")
 POLL_SECONDS = 5  # after which a client may ask again how far a document is
 
 
@@ -86,7 +92,7 @@ class DeepLDocuments:
                 "Fetch a translated document",
                 body=DocumentKey,
                 body_kinds=KINDS,
-                answer_kind="application/octet-stream",
+                answer_kind=BYTES,
                 in_path=("id",),
             ),
         ]
@@ -101,8 +107,10 @@ class DeepLDocuments:
         body = checked(DocumentForm, supported(values))
         source, target = self.asked.source(body.source_lang), self.asked.target(body.target_lang)
         terms = await self.asked.terms(body.glossary_id, visit.key, source, target)
-        name = body.filename or file.name
+        name, began = body.filename or file.name, time.monotonic()
         job = self.jobs.begin(file.content, name, source, target, visit, terms)
+        assert job.task is not None
+        job.task.add_done_callback(lambda _: _tell_end(job, time.monotonic() - began))
         return json_answer(DocumentStarted(document_id=job.id, document_key=job.key))
 
     async def status(self, request: Request) -> Response:
@@ -127,9 +135,23 @@ class DeepLDocuments:
             if job.error:
                 raise Refused(404, job.error)
             raise Refused(503, "the document is not translated yet", POLL_SECONDS)
-        return FileResponse(job.result, media_type="application/octet-stream")
+        return job.sent()
 
     async def _job(self, request: Request) -> DocumentJob:
         values = await read_values(request)
         self.guard.key_of(request)
         return self.jobs.find(request.path_params["id"], checked(DocumentKey, values).document_key)
+
+
+def _tell_end(job: DocumentJob, took: float) -> None:
+    """Logs the end of a document, whose texts are counted after the answer to its request."""
+    visit = job.visit
+    told: dict[str, Any] = {
+        "status": 200 if job.refused is None else job.refused.status,
+        "ms": round(took * 1000, 1),
+        "texts": visit.texts,
+        "characters": visit.characters,
+    }
+    if visit.key is not None:
+        told["key"] = visit.key.name
+    LOG.info("document %s", job.state, extra={"told": told})

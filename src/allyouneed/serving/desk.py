@@ -138,15 +138,17 @@ class Desk:
         Raises:
             Refused: too many characters or texts for one request.
         """
+        self.check_characters(texts, visit)
+        _check(visit.texts, self.settings.max_texts)
+
+    def check_characters(self, texts: Sequence[str], visit: Visit) -> None:
+        """As `check_size`, for the passages of a document, which may be any number.
+
+        Raises:
+            Refused: too many characters for one request.
+        """
         visit.texts, visit.characters = len(texts), sum(map(len, texts))
-        for count, most in (
-            (visit.characters, self.settings.max_characters),
-            (visit.texts, self.settings.max_texts),
-        ):
-            if count > most:
-                raise Refused(
-                    400, f"Invalid request: request ({count}) exceeds text limit ({most})"
-                )
+        _check(visit.characters, self.settings.max_characters)
 
     async def detect(self, text: str, visit: Visit) -> list[Guess]:
         """Languages that the text may be in, the likeliest first.
@@ -298,6 +300,11 @@ class Desk:
             return [one.translation for one in found]
 
         return translate
+
+
+def _check(count: int, most: int) -> None:
+    if count > most:
+        raise Refused(400, f"Invalid request: request ({count}) exceeds text limit ({most})")
 
 
 @lru_cache(maxsize=64)

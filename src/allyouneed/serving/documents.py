@@ -2,23 +2,24 @@
 
 import asyncio
 import io
+import math
 import secrets
 import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from allyouneed.errors import AllYouNeedError
 from allyouneed.serving.desk import AUTO, Desk
+from allyouneed.serving.document_job import DocumentJob
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.refusal import Refused
-from allyouneed.serving.visit import Visit
+from allyouneed.serving.visit import Visit, host
 from allyouneed.translation.terms.glossary import Glossary
 
 if TYPE_CHECKING:
@@ -30,29 +31,10 @@ if TYPE_CHECKING:
 AT_A_TIME = 4
 TOGETHER = 1000  # sentences of a document in one order, so that others are served in between
 MOST_JOBS = 200
-KEPT_SECONDS = 3600.0  # after its end
+MOST_OF_A_CLIENT = 50  # that it has not fetched
 JOB_SECONDS = 3600.0  # that a job may take
 SAMPLE = 2000  # characters that the language is detected from
 INSIDE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
-
-
-@dataclass(slots=True, eq=False)
-class DocumentJob:
-    """One document. `state` is queued, translating, done or error; `progress` the share that is
-    translated, 0 to 1; `result` the file when done."""
-
-    name: str
-    ending: str
-    visit: Visit
-    terms: Glossary | None = None
-    id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
-    key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
-    state: str = "queued"
-    error: str | None = None
-    progress: float = 0.0
-    result: Path | None = None
-    ended: float | None = None
-    task: "asyncio.Task[None] | None" = None
 
 
 class DocumentJobs:
@@ -81,11 +63,13 @@ class DocumentJobs:
         target: str,
         visit: Visit,
         terms: Glossary | None = None,
+        seconds: float = JOB_SECONDS,
     ) -> DocumentJob:
-        """A job for a file of this name, under way.
+        """A job for a file of this name, under way, which may take so many seconds.
 
         Raises:
-            Refused: a format that is not known, an empty file, or too many jobs.
+            Refused: a format that is not known, an empty file, or too many jobs of this client or
+                of all.
         """
         if not data:
             raise Refused(400, "Invalid request: empty file")
@@ -93,14 +77,31 @@ class DocumentJobs:
         if ending not in self.formats:
             there_are = ", ".join(sorted(self.formats))
             raise Refused(400, f"Invalid request: file format not supported; there are {there_are}")
-        self._forget_old()
-        if len(self._jobs) >= MOST_JOBS:
-            raise Refused(503, "too many documents are kept here; try again later", 60)
-        lasting = Visit(None, visit.client, time.monotonic() + JOB_SECONDS, visit.key)
-        job = DocumentJob(PurePath(name).name or f"document.{ending}", ending, lasting, terms)
+        owner = visit.key.name if visit.key else host(visit.request)
+        self._make_room(owner)
+        lasting = Visit(None, visit.client, time.monotonic() + seconds, visit.key)
+        name = PurePath(name).name or f"document.{ending}"
+        job = DocumentJob(name, ending, lasting, owner, terms)
         job.task = asyncio.create_task(self._run(job, data, source, target))
         self._jobs[job.id] = job
+        self.guard.ending.watch(lasting)
         return job
+
+    async def finish(self, job: DocumentJob) -> None:
+        """Waits until a job has ended.
+
+        Raises:
+            Refused: there is no result, or the job's time is up, which ends it.
+        """
+        assert job.task is not None
+        try:
+            await job.visit.wait_for(job.task)
+            job.task.result()
+            if job.refused is not None:
+                raise job.refused
+        except Refused:
+            self._forget(job)
+            raise
 
     def find(self, id: str, key: str | None = None) -> DocumentJob:
         """The job of this number; `key` has to be its own, unless None.
@@ -113,6 +114,14 @@ class DocumentJobs:
             raise Refused(404, "there is no such document")
         return job
 
+    def awaited(self, since: float) -> bool:
+        """Whether a document is being translated, or was at this time (as `time.monotonic` counts),
+        and its client has not fetched the result."""
+        return any(
+            not job.is_settled and (job.ended is None or job.ended > since)
+            for job in self._jobs.values()
+        )
+
     def close(self) -> None:
         """Ends the translations that run, and removes the results."""
         for job in self._jobs.values():
@@ -122,13 +131,35 @@ class DocumentJobs:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _forget_old(self) -> None:
+    def _make_room(self, owner: str) -> None:
+        """Removes documents that are old, or else one that nobody waits for, so that there is room
+        for one more of this owner.
+
+        Raises:
+            Refused: too many are waited for.
+        """
         now = time.monotonic()
         for job in [*self._jobs.values()]:
-            if job.ended is not None and now - job.ended > KEPT_SECONDS:
-                del self._jobs[job.id]
-                if job.result is not None:
-                    job.result.unlink(missing_ok=True)
+            if now > job.latest_end:
+                self._forget(job)
+        waited_for = [job for job in self._jobs.values() if not job.is_settled]
+        own = [job for job in waited_for if job.owner == owner]
+        if len(own) >= MOST_OF_A_CLIENT:
+            reason = f"{len(own)} of your documents are kept here; fetch them before you send more"
+            raise Refused(429, reason, _seconds_to_wait(own))
+        if len(waited_for) >= MOST_JOBS:
+            reason = "too many documents are kept here; try again later"
+            raise Refused(503, reason, _seconds_to_wait(waited_for))
+        if len(self._jobs) >= MOST_JOBS:
+            self._forget(next(job for job in self._jobs.values() if job.is_settled))
+
+    def _forget(self, job: DocumentJob) -> None:
+        """Ends a job if it runs, and removes its result."""
+        self._jobs.pop(job.id, None)  # one that was refused may have given way already
+        if job.task is not None:
+            job.task.cancel()
+        if job.result is not None:
+            job.result.unlink(missing_ok=True)
 
     async def _run(self, job: DocumentJob, data: bytes, source: str, target: str) -> None:
         from allyouneed.documents.translating import translate_document
@@ -137,7 +168,7 @@ class DocumentJobs:
         try:
             document = await loop.run_in_executor(self._pool, self._read, job, data)
             seen = [passage.text for passage in document.passages]
-            job.visit.texts, job.visit.characters = len(seen), sum(map(len, seen))
+            self.desk.check_characters(seen, job.visit)
             self.guard.charge(job.visit)
             if source == AUTO:
                 guesses = await self.desk.detect(" ".join(seen)[:SAMPLE], job.visit)
@@ -156,11 +187,13 @@ class DocumentJobs:
             job.result = await loop.run_in_executor(self._pool, self._written, job, document)
             job.state = "done"
         except Refused as error:
-            job.state, job.error = "error", error.reason
+            job.state, job.refused = "error", error
         except (AllYouNeedError, RecursionError, ValueError, zipfile.BadZipFile):
-            job.state, job.error = "error", f"the file cannot be read as {job.ending}"
+            unread = Refused(400, f"the file cannot be read as {job.ending}")
+            job.state, job.refused = "error", unread
         except OSError:
-            job.state, job.error = "error", "the result could not be kept; the disk may be full"
+            unkept = Refused(507, "the result could not be kept; the disk may be full")
+            job.state, job.refused = "error", unkept
         finally:
             job.ended = time.monotonic()
             job.visit.end()
@@ -176,6 +209,11 @@ class DocumentJobs:
         path.write_bytes(document.written())
         job.ending = self.formats[job.ending].writes or job.ending
         return path
+
+
+def _seconds_to_wait(jobs: Iterable[DocumentJob]) -> int:
+    """After how many seconds one of these is certainly no longer kept."""
+    return math.ceil(min(job.latest_end for job in jobs) - time.monotonic())
 
 
 def _in_portions(

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from allyouneed.serving.ending import refusal
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.operation import Handler
 from allyouneed.serving.refusal import ClientGone, Refused
@@ -85,6 +86,8 @@ class Door:
             answer.status = CLOSED_BY_CLIENT
         except Refused as error:
             await self._say(error, scope, receive, answer)
+        except asyncio.CancelledError:  # by the server, which is ending
+            await self._say(refusal(), scope, receive, answer)
         except Exception as error:
             ERRORS.error(
                 "%s",
@@ -195,7 +198,8 @@ class Door:
         visit = scope.get("visit")
         told: dict[str, Any] = {"status": status, "ms": round(took * 1000, 1)}
         if visit is not None:
-            told |= {"texts": visit.texts, "characters": visit.characters}
+            if visit.texts:  # 0 before they are counted; those of a document have a line of its own
+                told |= {"texts": visit.texts, "characters": visit.characters}
             if visit.key is not None:
                 told["key"] = visit.key.name
         if trace := TRACE.fullmatch(headers.get(b"traceparent", "")):

@@ -2,6 +2,7 @@
 
 from starlette.requests import Request
 
+from allyouneed.serving.ending import Ending, refusal
 from allyouneed.serving.keys import Key, Keyring
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.refusal import Refused
@@ -25,14 +26,17 @@ class Guard:
         self.metrics = metrics
         self.patience = patience
         self.lag = 0.0
+        self.ending = Ending()
 
     def admit(self, request: Request, presented: str | None = None) -> Visit:
         """The visit of a request. Its key is `presented`, or stands in the Authorization header.
 
         Raises:
             Refused: 400 without a key where one is needed, 403 with a wrong one, 429 for too many
-                requests of this client in this minute.
+                requests of this client in this minute, 503 when the service is ending.
         """
+        if self.ending.since is not None:
+            raise refusal()
         key = self.key_of(request, presented)
         client = key.name if key else address(request)
         most = key.requests if key else self.keyring.requests_per_minute
@@ -44,6 +48,7 @@ class Guard:
         visit.until -= ROUNDS * self.lag
         visit.to_answer = ROUNDS * self.lag
         request.scope["visit"] = visit
+        self.ending.watch(visit)
         return visit
 
     def key_of(self, request: Request, presented: str | None = None) -> Key | None:

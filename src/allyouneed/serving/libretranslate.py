@@ -7,10 +7,11 @@ from urllib.parse import quote
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from allyouneed.serving.desk import AUTO, Desk, TranslatedText
-from allyouneed.serving.documents import DocumentJobs
+from allyouneed.serving.document_job import BYTES
+from allyouneed.serving.documents import JOB_SECONDS, DocumentJobs
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.marked import MarkedTexts
 from allyouneed.serving.operation import Message, Operation, json_answer
@@ -25,10 +26,10 @@ from allyouneed.serving.reading import (
 )
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.suggestions import Suggestions
+from allyouneed.serving.visit import TIMEOUT_HEADER, seconds_of
 from allyouneed.text.language_names import name_of
 
 JSON = "application/json"
-BYTES = "application/octet-stream"
 KINDS = (JSON, FORM, MULTIPART)
 
 
@@ -275,11 +276,12 @@ class LibreTranslate:
             if not isinstance(values.get(name), str) or not values[name]:
                 raise Refused(400, f"Invalid request: missing {name} parameter")
         source, target = self.desk.source(values["source"]), self.desk.target(values["target"])
-        job = self.jobs.begin(file.content, file.name, source, target, visit)
-        assert job.task is not None
-        await job.task
-        if job.error is not None:
-            raise Refused(400, f"Invalid request: {job.error}")
+        seconds = seconds_of(request.headers.get(TIMEOUT_HEADER), JOB_SECONDS)
+        job = self.jobs.begin(file.content, file.name, source, target, visit, seconds=seconds)
+        try:
+            await self.jobs.finish(job)
+        finally:
+            visit.texts, visit.characters = job.visit.texts, job.visit.characters
         shown = quote(f"{PurePath(job.name).stem}_{target}.{job.ending}", safe="")
         return json_answer(
             {"translatedFileUrl": f"{request.base_url}download_file/{job.id}.{shown}"}
@@ -292,9 +294,7 @@ class LibreTranslate:
         if job.result is None:
             raise Refused(404, "there is no such document")
         disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
-        return FileResponse(
-            job.result, media_type=BYTES, headers={"content-disposition": disposition}
-        )
+        return job.sent({"content-disposition": disposition})
 
 
 def _detection(guess: Any) -> Detection:

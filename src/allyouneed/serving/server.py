@@ -16,7 +16,7 @@ import uvicorn
 
 from allyouneed.errors import UsageError
 from allyouneed.serving.app import Service
-from allyouneed.serving.crew import STOP_SECONDS
+from allyouneed.serving.ending import ANSWER_SECONDS
 from allyouneed.serving.protocol import BoundedProtocol
 from allyouneed.serving.settings import Settings
 
@@ -28,13 +28,15 @@ WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
 
 
 class Server(uvicorn.Server):
-    """Serves until SIGTERM or SIGINT, then finishes the running requests. SIGHUP loads the models
-    and keys again."""
+    """Serves until SIGTERM or SIGINT, then finishes what runs. Meanwhile it goes on to answer:
+    clients can fetch their documents, and probes see that the service is not ready. SIGHUP loads
+    the models and keys again."""
 
     def __init__(self, config: uvicorn.Config, service: Service, on_start: Callable[[], None]):
         super().__init__(config)
         self.service = service
         self._on_start = on_start
+        self._told = False  # to end
         self._reloading: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -49,11 +51,18 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Lets the running requests finish. A second Ctrl-C ends the process at once, because the
         workers' threads could be waited for only until their batches are translated."""
-        self.service.drain()
-        if self.should_exit and sig == signal.SIGINT:
+        if self._told and sig == signal.SIGINT:
             self.service.abandon()
             os._exit(INTERRUPTED)
-        self.should_exit = True
+        self._told = True
+        self.service.drain()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to stop listening; asked ten times a second."""
+        if self.service.may_end:
+            self.should_exit = True
+            self.service.guard.ending.give_up()
+        return await super().on_tick(counter)
 
     def _reload(self) -> None:
         if self._reloading is None or self._reloading.done():
@@ -112,7 +121,7 @@ def configuration(service: Service) -> uvicorn.Config:
         server_header=False,
         limit_concurrency=settings.max_connections,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=int(STOP_SECONDS),
+        timeout_graceful_shutdown=ANSWER_SECONDS,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
         lifespan="on",

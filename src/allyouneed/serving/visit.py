@@ -17,7 +17,7 @@ TIMEOUT_HEADER = "request-timeout"
 LEFT, WHOLE = "allyouneed.left", "allyouneed.whole"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Visit:
     """`request` is None for work that goes on without its client.
 
@@ -36,6 +36,7 @@ class Visit:
     characters: int = 0
     streamed: bool = False
     _left: "asyncio.Future[None] | None" = field(default=None)
+    _stopped: "asyncio.Future[Exception] | None" = field(default=None)
 
     @classmethod
     def of(cls, request: Request, client: str, patience: float, key: Key | None) -> "Visit":
@@ -58,20 +59,23 @@ class Visit:
         """Waits until the answer is there, or the event is set.
 
         Raises:
-            ClientGone: the client hung up before.
-            Refused: the time was up before.
+            ClientGone: the client hung up before, or the visit has ended.
+            Refused: the time was up before, or the service is ending.
         """
         if answer.done():
             return
         left = self._left = self._left or self._leaving()
+        stopped = self._stopping()
         event = asyncio.ensure_future(or_else.wait()) if or_else else None
-        awaited = [one for one in (answer, left, event) if one is not None]
+        awaited = [one for one in (answer, stopped, left, event) if one is not None]
         await _first_of(awaited, self.seconds_left)
         set_now = or_else is not None and or_else.is_set()
         if event is not None:
             event.cancel()
         if answer.done() or set_now:
             return
+        if stopped.done():
+            raise stopped.result()
         if left is not None and left.done():
             raise ClientGone
         raise Refused(503, "the time for this request is up before it was translated", 1)
@@ -84,9 +88,23 @@ class Visit:
         known: asyncio.Future[None] | None = self.request.scope.get(LEFT)
         return known or asyncio.ensure_future(_hung_up(self.request))
 
+    def stop(self, why: Exception) -> None:
+        """Lets all that waits for this visit, in whatever task, get this error, now and later."""
+        stopped = self._stopping()
+        if not stopped.done():
+            stopped.set_result(why)
+
+    def _stopping(self) -> "asyncio.Future[Exception]":
+        """A future that is done when the visit is stopped."""
+        if self._stopped is None:
+            self._stopped = asyncio.get_running_loop().create_future()
+        return self._stopped
+
     def end(self) -> None:
-        """Stops listening for the client, and lets go of the request: the request refers to this
-        visit, too, and would stay in memory until Python collects such circles."""
+        """Stops what still runs for the visit and what listens for the client, and lets go of the
+        request: the request refers to this visit, too, and would stay in memory until Python
+        collects such circles."""
+        self.stop(ClientGone())
         self.request = None
         if isinstance(self._left, asyncio.Task):
             self._left.cancel()
@@ -132,10 +150,15 @@ def seconds_of(named: str | None, patience: float) -> float:
 
 def address(request: Request) -> str:
     """The client's address; on this machine, where all have the same, its connection."""
-    if request.client is None:
-        return ""
-    host, port = request.client
-    return f"{host}:{port}" if host in ("127.0.0.1", "::1") else host
+    where = host(request)
+    if request.client is None or where not in ("127.0.0.1", "::1"):
+        return where
+    return f"{where}:{request.client.port}"
+
+
+def host(request: Request | None) -> str:
+    """The client's address without its connection; "" where it is not known."""
+    return "" if request is None or request.client is None else request.client.host
 
 
 async def _hung_up(request: Request) -> None:
