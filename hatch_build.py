@@ -73,7 +73,7 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         build = _build()
         wanted = list(build.variants())
         if editable:
-            wanted = [build.best_variant(build.features())]
+            wanted = build.usable_variants(build.features())[:1]
         compiled = NATIVE / "compiled"
 
         def library(variant: str, sources: Any) -> Path:

@@ -46,7 +46,7 @@ def choose(
     Raises:
         UsageError: the engine does not exist, cannot run on this machine (the message lists those
             that can), or does not run on this device; or the device does not exist, or the number
-            of threads is below 1.
+            of threads is below 1; or $ALLYOUNEED_CPU names no variant of the native engine.
         ModelFolderError: weights that cannot be read.
     """
     check_engine(name, device, threads)

@@ -408,6 +408,22 @@ def test_without_a_compiler_another_engine_runs_and_says_so(model_folder: Path) 
         choose("cpu-float32", folder)
 
 
+@pytest.mark.usefixtures("cache")
+def test_a_variant_that_does_not_exist_is_an_error_of_the_call(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With torch or without, and whatever shows which engine runs."""
+    monkeypatch.setenv("ALLYOUNEED_CPU", "bogus")
+    folder = open_model_folder(model_folder)
+    wrong = r"^ALLYOUNEED_CPU='bogus' is no variant .*; choose from .*any, or unset it$"
+    for name in ("auto", "cpu-float32", "cpu-int8"):
+        with pytest.raises(UsageError, match=wrong):
+            choose(name, folder)
+    with pytest.raises(UsageError, match=wrong):
+        why_not(folder.config)
+    assert choose("core", folder).engine.name == "core"
+
+
 @pytest.mark.parametrize(
     ("variables", "system", "folder"),
     [

@@ -90,6 +90,10 @@ class NoCompiler(Exception):
     """There is no C++ compiler, or it cannot compile the sources; the message says which."""
 
 
+class NoVariant(Exception):
+    """$ALLYOUNEED_CPU names no variant that this processor can run; the message lists those."""
+
+
 def processor() -> str:
     """The kind of processor, such as "x86_64" or "arm64", by the same name on all systems."""
     machine = platform.machine().lower()
@@ -119,18 +123,19 @@ def usable_variants(known: set[str] | None) -> list[str]:
 
 
 def best_variant(known: set[str] | None) -> str:
-    """The best variant for a processor with these features; $ALLYOUNEED_CPU names a lower one.
+    """The best variant for a processor with these features; $ALLYOUNEED_CPU names a lower one, in
+    capitals or not.
 
     Raises:
-        NoCompiler: $ALLYOUNEED_CPU names no variant that this processor can run.
+        NoVariant: $ALLYOUNEED_CPU names no variant that this processor can run.
     """
     usable = usable_variants(known)
-    wanted = os.environ.get("ALLYOUNEED_CPU")
-    if not wanted:
-        return usable[0]
+    named = os.environ.get("ALLYOUNEED_CPU", "")
+    wanted = named.strip().lower() or usable[0]
     if wanted not in usable:
-        raise NoCompiler(
-            f"this processor cannot run ALLYOUNEED_CPU={wanted}; choose from {', '.join(usable)}"
+        raise NoVariant(
+            f"ALLYOUNEED_CPU={named!r} is no variant of the engine that this processor can run; "
+            f"choose from {', '.join(usable)}, or unset it"
         )
     return wanted
 
