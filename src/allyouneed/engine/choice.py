@@ -147,9 +147,17 @@ def _core_model(
 
 def _native(folder: ModelFolder, name: str, threads: int | None) -> tuple[Engine, tuple[str, ...]]:
     from allyouneed.engine.native.engine import NativeEngine
+    from allyouneed.pipeline import processors
 
-    engine = NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", threads)
-    return engine, (engine.library.note,) if engine.library.note else ()
+    wanted = threads or processors()
+    engine = NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", wanted)
+    notes = [engine.library.note] if engine.library.note else []
+    if engine.threads < wanted:
+        notes.append(
+            f"only {engine.threads} of {wanted} threads run, because memory is short; free some, "
+            "or use fewer threads"
+        )
+    return engine, tuple(notes)
 
 
 def _core(core: "Callable[[], Transformer]") -> Engine:
