@@ -352,6 +352,22 @@ def test_a_compiler_that_fails(
     assert not list(cache.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("exit 3", "it ended with status 3 and said nothing"),
+        ("printf 'In file a.h:\\na.h:7: error: no b\\n' >&2; exit 1", "a.h:7: error: no b"),
+    ],
+)
+@pytest.mark.usefixtures("cache")
+def test_why_a_compiler_failed_is_told(
+    script: str, reason: str, compiler: Callable[[str], None]
+) -> None:
+    compiler(script)
+    with pytest.raises(NoLibrary, match=rf"c\+\+ failed: {reason}$"):
+        find_library()
+
+
 def test_a_compiler_that_makes_no_library(cache: Path, compiler: Callable[[str], None]) -> None:
     compiler('echo nonsense > "$out"')
     with pytest.raises(NoLibrary, match="the native engine is not compiled and"):

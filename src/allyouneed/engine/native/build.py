@@ -195,7 +195,7 @@ def compile_variant(
     kind of processor to compile for.
 
     Raises:
-        NoCompiler: there is no compiler, or it failed; the message holds its first line of output.
+        NoCompiler: there is no compiler, or it failed; the message says why.
         OSError: the folder cannot be written.
     """
     kind = kind or processor()
@@ -228,11 +228,13 @@ def _run(command: Sequence[str], arguments: Sequence[str]) -> None:
     """Runs a compiler.
 
     Raises:
-        NoCompiler: it failed; the message holds its first line of output.
+        NoCompiler: it failed; the message holds its first line about an error, else its first line.
     """
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["?"])[0]
+        silent = f"it ended with status {done.returncode} and said nothing"
+        lines = done.stderr.strip().splitlines() or [silent]
+        said = next((line for line in lines if "error" in line), lines[0])
         raise NoCompiler(f"{' '.join(command)} failed: {said}")
 
 
