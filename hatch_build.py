@@ -1,7 +1,8 @@
 """Compiles the native engine into the wheel.
 
-Where no compiler is found, the build asks for `ziglang` from PyPI, which is one. If that fails too,
-the wheel is plain Python: the engine is then compiled when it is first used, or torch runs instead.
+Where no compiler is found, the build asks for `ziglang` from PyPI, which is one; pip ends with an
+error if it cannot fetch that. Where the compiler fails, the wheel is plain Python: the engine is
+then compiled when it is first used, or torch runs instead.
 `tools/wheels.py` makes wheels for other systems by naming one in $ALLYOUNEED_WHEEL.
 """
 
@@ -73,7 +74,7 @@ class CompileEngine(BuildHookInterface):  # type: ignore[misc]  # hatchling is u
         build = _build()
         wanted = list(build.variants())
         if editable:
-            wanted = [build.best_variant(build.features())]
+            wanted = build.usable_variants(build.features())[:1]
         compiled = NATIVE / "compiled"
 
         def library(variant: str, sources: Any) -> Path:

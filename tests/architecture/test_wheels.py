@@ -51,6 +51,27 @@ def test_a_build_asks_for_a_compiler_only_where_there_is_none(
     assert re.fullmatch(r"ziglang==[\d.]+", hook.ZIG)
 
 
+def test_an_editable_install_compiles_the_best_variant_whatever_is_named_to_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("hatchling")
+    monkeypatch.delenv("ALLYOUNEED_WHEEL", raising=False)
+    monkeypatch.setenv("ALLYOUNEED_CPU", "bogus")
+    hook = loaded(ROOT / "hatch_build.py")
+    monkeypatch.setattr(hook, "NATIVE", tmp_path)
+    monkeypatch.setattr(hook, "_build", lambda: build)
+    (tmp_path / "compiled").mkdir()
+    compiled: list[str] = []
+
+    def compile_variant(variant: str, folder: Path, sources: build.Sources) -> Path:
+        compiled.append(variant)
+        return folder / build.library_name(variant, sources)
+
+    monkeypatch.setattr(build, "compile_variant", compile_variant)
+    hook.CompileEngine(str(ROOT), {}, None, None, "", "wheel").initialize("editable", {})
+    assert compiled == [build.usable_variants(build.features())[0]] * 2
+
+
 def test_an_unknown_system_is_refused() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "wheels.py"), "win95"],

@@ -46,7 +46,7 @@ def choose(
     Raises:
         UsageError: the engine does not exist, cannot run on this machine (the message lists those
             that can), or does not run on this device; or the device does not exist, or the number
-            of threads is below 1.
+            of threads is below 1; or $ALLYOUNEED_CPU names no variant of the native engine.
         ModelFolderError: weights that cannot be read.
     """
     check_engine(name, device, threads)
@@ -147,9 +147,17 @@ def _core_model(
 
 def _native(folder: ModelFolder, name: str, threads: int | None) -> tuple[Engine, tuple[str, ...]]:
     from allyouneed.engine.native.engine import NativeEngine
+    from allyouneed.pipeline import processors
 
-    engine = NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", threads)
-    return engine, (engine.library.note,) if engine.library.note else ()
+    wanted = threads or processors()
+    engine = NativeEngine.open(folder, "int8" if name == "cpu-int8" else "float32", wanted)
+    notes = [engine.library.note] if engine.library.note else []
+    if engine.threads < wanted:
+        notes.append(
+            f"only {engine.threads} of {wanted} threads run, because memory is short; free some, "
+            "or use fewer threads"
+        )
+    return engine, tuple(notes)
 
 
 def _core(core: "Callable[[], Transformer]") -> Engine:

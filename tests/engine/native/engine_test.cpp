@@ -161,6 +161,12 @@ bool refused(void* worker) {
   spoil([](Batch& b) { b.limits[1] = 0; });
   spoil([](Batch& b) { b.limits[1] = 1 << 30; });
   spoil([](Batch& b) { b.found.room = 3; });
+  spoil([](Batch& b) { --b.found.places; });
+  spoil([](Batch& b) { b.found.places = -1; });
+  spoil([](Batch& b) {  // chances enough, places too few
+    b.request.options.n_best = 1, b.request.options.samples = 9;
+    b.request.options.chances = nullptr;
+  });
   spoil([](Batch& b) { b.request.options.beam = 0; });
   spoil([](Batch& b) { b.request.options.n_best = 1 << 20; });
   spoil([](Batch& b) { b.request.options.penalty_count = 2; });
@@ -249,7 +255,8 @@ bool too_many(void* worker) {
   std::vector<int32_t> ids(places), lengths(places);
   std::vector<float> log_p(places);
   std::vector<double> scores(places);
-  batch.found = {1, 0, ids.data(), log_p.data(), lengths.data(), scores.data(), nullptr};
+  batch.found = {1,           0, int64_t(places), ids.data(), log_p.data(), lengths.data(),
+                 scores.data(), nullptr};
   batch.request.options.chances = nullptr;
   batch.request.options.samples = 1 << 16;
   if (aya_search(worker, &batch.request, &batch.found, error) != AYA_FAILED) return false;

@@ -74,11 +74,12 @@ struct Batch {
     o.top_p = 1.0, o.temperature = 1.0;
     o.chance_count = int64_t(chances.size()), o.chances = chances.data();
     request.attention.layer = -1;
-    const size_t places = lengths.size() * 3 * room;
-    found_ids.resize(places), log_p.resize(places), attention.resize(places * kPositions);
-    found_lengths.resize(lengths.size() * 3), scores.resize(lengths.size() * 3);
-    found = {room,          kPositions,           found_ids.data(), log_p.data(),
-             found_lengths.data(), scores.data(), attention.data()};
+    const size_t places = lengths.size() * 3;
+    found_ids.resize(places * room), log_p.resize(places * room);
+    attention.resize(places * room * kPositions);
+    found_lengths.resize(places), scores.resize(places);
+    found = {room,         kPositions,           int64_t(places), found_ids.data(),
+             log_p.data(), found_lengths.data(), scores.data(),   attention.data()};
   }
 
   int room;

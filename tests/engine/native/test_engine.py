@@ -403,6 +403,56 @@ def test_threads_that_share_a_processor_do_not_wait_for_each_other(model_folder:
     assert four < 10
 
 
+SHORT_OF_THREADS = """
+import resource, sys
+from pathlib import Path
+from allyouneed.decoding.options import BeamOptions
+from allyouneed.engine.choice import choose
+from allyouneed.model_folder.folder import open_model_folder
+
+folder = open_model_folder(Path(sys.argv[1]))
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + 2**30
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+chosen = choose("cpu-int8", folder, threads=1000)
+engine = chosen.engine
+assert engine.description.endswith(f", {engine.threads} threads")
+engine.search([[5, 6, 2]], BeamOptions(beam=2))
+[[worker]] = engine._idle.values()
+print(engine.threads, worker.threads, *chosen.notes, sep=";")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits the address space")
+@pytest.mark.usefixtures("library")
+def test_the_threads_that_run_are_told_where_memory_for_more_is_short(model_folder: Path) -> None:
+    reported, run, note = run_python(SHORT_OF_THREADS, str(model_folder)).rstrip().split(";", 2)
+    assert reported == run
+    assert 1 <= int(run) < 1000
+    assert note == (
+        f"only {run} of 1000 threads run, because memory is short; free some, or use fewer threads"
+    )
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_batches_are_searched_by_the_threads_that_python_can_start(
+    most: int, engine: NativeEngine, sources: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = engine.search(sources, OPTIONS)
+    engine.threads, engine.batch_tokens = 5, 1
+    begin, begun = threading.Thread.start, []
+
+    def start(thread: threading.Thread) -> None:
+        if len(begun) == most:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert engine.search(sources, OPTIONS) == wanted
+    assert len(begun) <= most
+
+
 def test_as_many_threads_as_processors(model_folder: Path, library: object) -> None:
     folder = open_model_folder(model_folder)
     assert NativeEngine.open(folder).threads == processors() >= 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.core.transformer import Transformer
@@ -23,6 +23,8 @@ from allyouneed.model_folder.weights.shapes import weight_shapes
 
 ERRORS = {bindings.OK, bindings.FAILED, bindings.MEMORY, bindings.NOT_FINITE}
 POSITIONS = 40
+MOST = 64  # places of a hostile request's sentences
+MARK = 77_777_777  # stands behind the memory that a search may write to
 Make = Callable[..., Transformer]
 
 
@@ -139,6 +141,22 @@ def terms(draw: st.DrawFn, keep: list[Any], sentences: int) -> bindings.Terms:
     )
 
 
+class Places:
+    """Memory for hypotheses, and memory behind it that the library must not write to."""
+
+    def __init__(self, places: int, room: int, width: int) -> None:
+        given = max(places, 0)
+        sizes = [given * room, given * room, given, given, given * room * width]
+        types = [np.int32, np.float32, np.int32, np.float64, np.float32]
+        kinds = [bindings.Ints, bindings.Floats, bindings.Ints, bindings.Doubles, bindings.Floats]
+        arrays = [np.full(size + 4096, MARK, kind) for size, kind in zip(sizes, types, strict=True)]
+        self.beyond = [array[size:] for array, size in zip(arrays, sizes, strict=True)]
+        self.found = bindings.Found(room, width, places, *map(address, arrays, kinds))
+
+    def beyond_is_untouched(self) -> bool:
+        return all((part == MARK).all() for part in self.beyond)
+
+
 @pytest.fixture(scope="module")
 def workers(library: Library, odd_model: Make) -> list[Worker]:
     model = odd_model()
@@ -190,25 +208,18 @@ def test_hostile_requests(data: st.DataObject, workers: list[Worker]) -> None:
             heads=address(heads, bindings.Ints),
         ),
     )
-    places = min(max(options.n_best, options.samples, 1), 64) * max(count, 1)
-    if max(options.n_best, options.samples) > 64:
-        return  # more places than this test has memory for
     room, width = draw(st.integers(0, POSITIONS)), draw(st.integers(0, POSITIONS))
-    arrays = [
-        np.zeros(places * room + 1, np.int32),
-        np.zeros(places * room + 1, np.float32),
-        np.zeros(places, np.int32),
-        np.zeros(places, np.float64),
-        np.zeros(places * room * width + 1, np.float32),
-    ]
-    kinds = [bindings.Ints, bindings.Floats, bindings.Ints, bindings.Doubles, bindings.Floats]
-    found = bindings.Found(room, width, *map(address, arrays, kinds))
+    wanted = (options.samples or options.n_best) * count
+    found = Places(
+        draw(st.one_of(st.just(min(max(wanted, 0), MOST)), st.integers(0, 8))), room, width
+    )
     error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
     for worker in workers:
         functions = worker.model.library
-        status = functions.aya_search(worker.pointer, request, found, error)
+        status = functions.aya_search(worker.pointer, request, found.found, error)
         assert status in ERRORS
         assert (status == bindings.OK) or error.value
+        assert found.beyond_is_untouched()
         newest = ctypes.c_int32()
         if functions.aya_begin(worker.pointer, request, error) == bindings.OK:
             for _ in range(POSITIONS + 1):
@@ -242,21 +253,52 @@ def test_hostile_terms(data: st.DataObject, workers: list[Worker]) -> None:
         attention=bindings.Attention(1, 1, address(heads, bindings.Ints)),
         terms=ctypes.pointer(wanted),
     )
-    places = 2 * beam * room
-    arrays = [
-        np.zeros(places, np.int32),
-        np.zeros(places, np.float32),
-        np.zeros(2 * beam, np.int32),
-        np.zeros(2 * beam),
-        np.zeros(places * width, np.float32),
-    ]
-    kinds = [bindings.Ints, bindings.Floats, bindings.Ints, bindings.Doubles, bindings.Floats]
-    found = bindings.Found(room, width, *map(address, arrays, kinds))
+    found = Places(2 * beam, room, width)
     error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
     for worker in workers:
-        status = worker.model.library.aya_search(worker.pointer, request, found, error)
+        status = worker.model.library.aya_search(worker.pointer, request, found.found, error)
         assert status in ERRORS
         assert (status == bindings.OK) or error.value
+        assert found.beyond_is_untouched()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    n_best=st.integers(1, 9),
+    samples=st.one_of(st.just(0), st.integers(1, 9)),
+    places=st.integers(-1, 20),
+)
+@example(n_best=1, samples=8, places=2)
+def test_hypotheses_without_a_place_are_refused(
+    n_best: int, samples: int, places: int, workers: list[Worker]
+) -> None:
+    """In a request that is in order otherwise. A sampling search has as many hypotheses as it
+    draws, whatever `n_best` says."""
+    ids, offsets = np.array([5, 6, 2, 9, 8, 2], np.int32), np.array([0, 3, 6], np.int64)
+    limits, penalties = np.array([8, 8], np.int32), np.ones(10)
+    request = bindings.Request(
+        sources=bindings.Lists(
+            2, 6, address(ids, bindings.Ints), address(offsets, bindings.Offsets)
+        ),
+        limits=address(limits, bindings.Ints),
+        options=bindings.Options(
+            beam=4,
+            n_best=n_best,
+            penalty_count=len(penalties),
+            penalties=address(penalties, bindings.Doubles),
+            samples=samples,
+            top_p=1.0,
+            temperature=1.0,
+        ),
+        attention=bindings.Attention(layer=-1),
+    )
+    needed = 2 * (samples or n_best)
+    error = ctypes.create_string_buffer(bindings.ERROR_BYTES)
+    for worker in workers:
+        found = Places(places, 8, 0)
+        status = worker.model.library.aya_search(worker.pointer, request, found.found, error)
+        assert found.beyond_is_untouched()
+        assert status == (bindings.OK if places >= needed else bindings.FAILED)
 
 
 POINTERS = [  # where a request points to memory that its sizes call for
@@ -311,7 +353,7 @@ def test_null_pointers(path: tuple[str, ...], workers: list[Worker]) -> None:
     if path:
         setattr(place, path[-1], None)
     found = bindings.Found(
-        *(8, 3),
+        *(8, 3, 2),
         (ctypes.c_int32 * 16)(),
         (ctypes.c_float * 16)(),
         (ctypes.c_int32 * 2)(),

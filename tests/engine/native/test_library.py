@@ -352,6 +352,22 @@ def test_a_compiler_that_fails(
     assert not list(cache.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("exit 3", "it ended with status 3 and said nothing"),
+        ("printf 'In file a.h:\\na.h:7: error: no b\\n' >&2; exit 1", "a.h:7: error: no b"),
+    ],
+)
+@pytest.mark.usefixtures("cache")
+def test_why_a_compiler_failed_is_told(
+    script: str, reason: str, compiler: Callable[[str], None]
+) -> None:
+    compiler(script)
+    with pytest.raises(NoLibrary, match=rf"c\+\+ failed: {reason}$"):
+        find_library()
+
+
 def test_a_compiler_that_makes_no_library(cache: Path, compiler: Callable[[str], None]) -> None:
     compiler('echo nonsense > "$out"')
     with pytest.raises(NoLibrary, match="the native engine is not compiled and"):
@@ -406,6 +422,22 @@ def test_without_a_compiler_another_engine_runs_and_says_so(model_folder: Path) 
     )
     with pytest.raises(UsageError, match=r"engine='cpu-float32' cannot run here: .* no C\+\+"):
         choose("cpu-float32", folder)
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_variant_that_does_not_exist_is_an_error_of_the_call(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With torch or without, and whatever shows which engine runs."""
+    monkeypatch.setenv("ALLYOUNEED_CPU", "bogus")
+    folder = open_model_folder(model_folder)
+    wrong = r"^ALLYOUNEED_CPU='bogus' is no variant .*; choose from .*any, or unset it$"
+    for name in ("auto", "cpu-float32", "cpu-int8"):
+        with pytest.raises(UsageError, match=wrong):
+            choose(name, folder)
+    with pytest.raises(UsageError, match=wrong):
+        why_not(folder.config)
+    assert choose("core", folder).engine.name == "core"
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,28 @@ def test_which_variant_an_arm_can_run(
     assert build.best_variant(build.features(tmp_path / "cpuinfo")) == best
 
 
+@pytest.mark.parametrize(
+    ("named", "runs"),
+    [("any", "any"), ("avx2", "avx2"), ("AVX2", "avx2"), (" avx2 ", "avx2"), ("", "avx2")],
+)
+def test_a_variant_is_named_in_capitals_or_not(
+    named: str, runs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "processor", lambda: "x86_64")
+    monkeypatch.setenv("ALLYOUNEED_CPU", named)
+    assert build.best_variant({"avx2", "fma"}) == runs
+
+
+@pytest.mark.parametrize("named", ["bogus", "avx512", "avx 2"])
+def test_a_variant_that_cannot_run_is_refused(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "processor", lambda: "x86_64")
+    monkeypatch.setenv("ALLYOUNEED_CPU", named)
+    with pytest.raises(
+        build.NoVariant, match=rf"^ALLYOUNEED_CPU='{named}' .*; choose from avx2, any, or unset it$"
+    ):
+        build.best_variant({"avx2", "fma"})
+
+
 def test_a_processor_of_another_kind_has_one_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "processor", lambda: "riscv64")
     assert list(build.variants()) == ["any"]

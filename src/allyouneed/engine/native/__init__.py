@@ -4,7 +4,11 @@ from allyouneed.core.config import TransformerConfig
 
 
 def why_not(config: TransformerConfig) -> str | None:
-    """Why the native engine cannot run such a model here; None where it can."""
+    """Why the native engine cannot run such a model here; None where it can.
+
+    Raises:
+        UsageError: $ALLYOUNEED_CPU names no variant that this processor can run.
+    """
     from allyouneed.engine.native.library import NoLibrary, find_library
 
     try:

@@ -132,6 +132,7 @@ class Found(Structure):
     _fields_: ClassVar[Fields] = [
         ("room", c_int32),
         ("source_room", c_int32),
+        ("places", c_int64),
         ("ids", Ints),
         ("log_p", Floats),
         ("lengths", Ints),

@@ -90,6 +90,10 @@ class NoCompiler(Exception):
     """There is no C++ compiler, or it cannot compile the sources; the message says which."""
 
 
+class NoVariant(Exception):
+    """$ALLYOUNEED_CPU names no variant that this processor can run; the message lists those."""
+
+
 def processor() -> str:
     """The kind of processor, such as "x86_64" or "arm64", by the same name on all systems."""
     machine = platform.machine().lower()
@@ -119,18 +123,19 @@ def usable_variants(known: set[str] | None) -> list[str]:
 
 
 def best_variant(known: set[str] | None) -> str:
-    """The best variant for a processor with these features; $ALLYOUNEED_CPU names a lower one.
+    """The best variant for a processor with these features; $ALLYOUNEED_CPU names a lower one, in
+    capitals or not.
 
     Raises:
-        NoCompiler: $ALLYOUNEED_CPU names no variant that this processor can run.
+        NoVariant: $ALLYOUNEED_CPU names no variant that this processor can run.
     """
     usable = usable_variants(known)
-    wanted = os.environ.get("ALLYOUNEED_CPU")
-    if not wanted:
-        return usable[0]
+    named = os.environ.get("ALLYOUNEED_CPU", "")
+    wanted = named.strip().lower() or usable[0]
     if wanted not in usable:
-        raise NoCompiler(
-            f"this processor cannot run ALLYOUNEED_CPU={wanted}; choose from {', '.join(usable)}"
+        raise NoVariant(
+            f"ALLYOUNEED_CPU={named!r} is no variant of the engine that this processor can run; "
+            f"choose from {', '.join(usable)}, or unset it"
         )
     return wanted
 
@@ -190,7 +195,7 @@ def compile_variant(
     kind of processor to compile for.
 
     Raises:
-        NoCompiler: there is no compiler, or it failed; the message holds its first line of output.
+        NoCompiler: there is no compiler, or it failed; the message says why.
         OSError: the folder cannot be written.
     """
     kind = kind or processor()
@@ -223,11 +228,13 @@ def _run(command: Sequence[str], arguments: Sequence[str]) -> None:
     """Runs a compiler.
 
     Raises:
-        NoCompiler: it failed; the message holds its first line of output.
+        NoCompiler: it failed; the message holds its first line about an error, else its first line.
     """
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["?"])[0]
+        silent = f"it ended with status {done.returncode} and said nothing"
+        lines = done.stderr.strip().splitlines() or [silent]
+        said = next((line for line in lines if "error" in line), lines[0])
         raise NoCompiler(f"{' '.join(command)} failed: {said}")
 
 

@@ -67,10 +67,13 @@ class NativeEngine:
     ) -> "NativeEngine":
         """Packs the weights of a model folder, or reads them from the cache of packed weights.
 
+        The engine has fewer `threads` than asked for (None: than processors) where memory is short.
+
         Raises:
             NoLibrary: the engine is not compiled and cannot be compiled.
             ModelFolderError: weights are missing, damaged or of another shape.
-            AllYouNeedError: weights contain NaN or infinity; the message names the tensor.
+            AllYouNeedError: weights contain NaN or infinity; the message names the tensor. Or no
+                thread can be started.
         """
         library = find_library()
         try:
@@ -79,7 +82,7 @@ class NativeEngine:
             raise  # it names the file
         except AllYouNeedError as error:
             raise AllYouNeedError(f"{folder.path}: {error}") from error
-        return cls(model, library, precision, threads or processors())
+        return cls(model, library, precision, _runnable(model, threads or processors()))
 
     @property
     def name(self) -> str:
@@ -254,12 +257,22 @@ class NativeEngine:
         if workers == 1:
             work()
             return
-        from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures import Future, ThreadPoolExecutor
 
         with ThreadPoolExecutor(workers) as pool:
+            begun: list[Future[None]] = []
             try:
-                for done in [pool.submit(work) for _ in range(workers)]:
+                while batches and len(begun) < workers:
+                    try:
+                        begun.append(pool.submit(work))
+                    except RuntimeError:  # no more threads can be started
+                        if not self._idle:
+                            break  # those that were started do the work
+                        self._idle.clear()  # idle workers have threads, too
+                for done in begun:
                     done.result()
+                if not begun:
+                    work()
             except BaseException:
                 batches.clear()
                 left.set()
@@ -277,6 +290,13 @@ class NativeEngine:
             return self._idle[os.getpid(), threads].pop()
         except LookupError:
             return Worker(self.model, threads)
+
+
+def _runnable(model: PackedModel, threads: int) -> int:
+    """How many of these threads searches run with. Where not all of them can be started, it is half
+    of those that can be: the memory of the others is left to the searches themselves."""
+    started = Worker(model, threads).threads
+    return threads if started == threads else max(1, started // 2)
 
 
 def _next(batches: deque[list[int]]) -> list[int] | None:

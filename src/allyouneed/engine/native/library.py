@@ -13,6 +13,7 @@ from allyouneed.engine.native.bindings import open_library
 from allyouneed.engine.native.build import (
     ENGINE,
     NoCompiler,
+    NoVariant,
     Sources,
     best_variant,
     compile_variant,
@@ -22,6 +23,7 @@ from allyouneed.engine.native.build import (
     library_name,
 )
 from allyouneed.engine.native.library_cache import mark_used, remove_unused
+from allyouneed.errors import UsageError
 from allyouneed.model_folder.places import cache_home
 
 _ONE_COMPILER = Lock()
@@ -58,6 +60,7 @@ def find_library() -> Library:
 
     Raises:
         NoLibrary: there is no library and it cannot be compiled.
+        UsageError: as `found`.
     """
     with _ONE_COMPILER:
         return found(ENGINE, open_library)
@@ -68,6 +71,7 @@ def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
 
     Raises:
         NoLibrary: there is no library and it cannot be compiled.
+        UsageError: $ALLYOUNEED_CPU names no variant that this processor can run.
     """
     try:
         variant = best_variant(_features())
@@ -76,6 +80,8 @@ def found(sources: Sources, opened: Callable[[Path], ctypes.CDLL]) -> Library:
         path = _compiled(variant, sources)
         note = f"compiled the {sources.what} for this machine: {path}"
         return Library(opened(path), path, note)
+    except NoVariant as error:
+        raise UsageError(str(error)) from error
     except (NoCompiler, OSError) as error:
         raise NoLibrary(f"the native {sources.what} is not compiled and {error}") from error
 

@@ -108,6 +108,7 @@ class Worker:
         found = bindings.Found(
             room=asked.room,
             source_room=width,
+            places=lengths.size,
             ids=_address(ids, bindings.Ints),
             log_p=_address(log_p, bindings.Floats),
             lengths=_address(lengths, bindings.Ints),

@@ -146,6 +146,7 @@ def find_kernels() -> Library:
 
     Raises:
         NoLibrary: there is no library and it cannot be compiled.
+        UsageError: $ALLYOUNEED_CPU names no variant that this processor can run.
     """
     return found(KERNELS, open_kernels)
 

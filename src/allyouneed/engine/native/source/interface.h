@@ -54,7 +54,7 @@ typedef struct {
 /* How to search: BeamOptions of decoding/options.py, or SamplingOptions where `samples` > 0. */
 typedef struct {
   int32_t beam;
-  int32_t n_best; /* hypotheses to report for a sentence */
+  int32_t n_best; /* hypotheses of beam search to report for a sentence */
   int32_t min_length;
   int32_t no_repeat_ngram;
   int32_t loop_guard;
@@ -103,16 +103,17 @@ typedef struct {
   int32_t (*interrupted)(void); /* null: the search cannot be interrupted */
 } aya_request;
 
-/* The output of a search: for every sentence `n_best` places of `room` tokens. A place without a
-   hypothesis has length 0. */
+/* The output of a search: for every sentence `many` places of `room` tokens. `many` is `samples` where
+   that is above 0, and else `n_best`. A place without a hypothesis has length 0. */
 typedef struct {
   int32_t room;
   int32_t source_room; /* where attention is wanted: at least the length of the longest source */
-  int32_t* ids;        /* [sentence][n_best][room] */
-  float* log_p;        /* [sentence][n_best][room] */
-  int32_t* lengths;    /* [sentence][n_best] */
-  double* scores;      /* [sentence][n_best] */
-  float* attention;    /* [sentence][n_best][room][source_room], or null: not reported */
+  int64_t places;      /* of all sentences, for which there is memory: at least sentences x many */
+  int32_t* ids;        /* [sentence][many][room] */
+  float* log_p;        /* [sentence][many][room] */
+  int32_t* lengths;    /* [sentence][many] */
+  double* scores;      /* [sentence][many] */
+  float* attention;    /* [sentence][many][room][source_room], or null: not reported */
 } aya_found;
 
 /* Returns the number of numbers of the tensor `name`, or 0 if there is no such tensor or it cannot

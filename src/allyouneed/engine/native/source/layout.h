@@ -75,6 +75,7 @@ inline std::string layout() {
   FIELD(aya_request, interrupted);
   FIELD(aya_found, room);
   FIELD(aya_found, source_room);
+  FIELD(aya_found, places);
   FIELD(aya_found, ids);
   FIELD(aya_found, log_p);
   FIELD(aya_found, lengths);

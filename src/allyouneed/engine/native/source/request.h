@@ -75,6 +75,9 @@ class Request {
            "no memory was given for hypotheses");
     demand(found.room >= longest_, "the hypotheses have less room than their limit");
     const aya_lists& sources = request_.sources;
+    const aya_options& options = request_.options;
+    const int64_t many = options.samples ? options.samples : options.n_best;
+    demand(found.places >= sources.count * many, "there are fewer places than hypotheses");
     if (request_.attention.layer < 0 || (request_.terms && !found.attention)) return;
     demand(found.attention, "no memory was given for attention");
     for (int s = 0; s < sources.count; ++s)
