@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import httpx
 import pytest
 
 from allyouneed.serving import app, door, protocol
+from allyouneed.serving.shelf import open_shelf
 from allyouneed.translation.translator import Translator
 
 Running = Any  # see conftest
@@ -48,13 +50,13 @@ def test_names_of_this_machine_are_let_in(served: Running, host: str) -> None:
 
 
 def test_a_name_can_be_allowed(start: Start) -> None:
-    with start(hosts=["translate.example"]) as one:
+    with start(allow_host=["translate.example"]) as one:
         answer = one.get("/health", headers={"host": "translate.example"})
         assert answer.status_code == 200
 
 
 def test_pages_of_named_origins_alone_may_read(start: Start) -> None:
-    with start(origins=["https://good.example"]) as one:
+    with start(allow_origin=["https://good.example"]) as one:
         for origin, allowed in (("https://good.example", True), ("https://bad.example", False)):
             asked = one.client.options(
                 "/translate",
@@ -164,6 +166,52 @@ def test_idle_connections_do_not_hold_up_others(served: Running) -> None:
     finally:
         for opened in idle:
             opened.close()
+
+
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_as_many_connections_as_wanted_are_served_and_others_told(start: Start) -> None:
+    with start(max_connections=2) as one, connect(one) as first, connect(one) as second:
+        for opened in (first, second):
+            opened.sendall(HEALTH)
+            assert b" 200 " in opened.recv(65536)
+        for path, name in ((b"/translate", "error"), (b"/v2/translate", "message")):
+            head, _, body = exchange(one, HEALTH.replace(b"/health", path)).partition(b"\r\n\r\n")
+            assert b" 503 " in head
+            assert b"\r\nretry-after: 5\r\n" in head
+            assert b"\r\ncontent-type: application/json\r\n" in head
+            assert list(json.loads(body)) == [name]
+        second.close()
+        wait_for(lambda: b" 503 " not in status_line(one))
+        first.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b'allyouneed_rejected_total{reason="connections"}' in first.recv(65536)
+
+
+def status_line(served: Running) -> bytes:
+    with connect(served) as opened:
+        opened.sendall(HEALTH)
+        return opened.recv(65536).partition(b"\r\n")[0]
+
+
+def test_far_too_many_connections_are_closed_at_once(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "TOLD", 1)
+    with start(max_connections=1) as one, connect(one), connect(one) as told, connect(one) as not_:
+        assert not_.recv(1) == b""
+        told.sendall(HEALTH)
+        assert b" 503 " in told.recv(65536)
+
+
+def test_a_connection_too_many_is_not_waited_for(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "SURPLUS_SECONDS", 0.2)
+    with start(max_connections=1) as one, connect(one):
+        began = time.monotonic()
+        assert exchange(one, b"GET /hea") == b""
+        assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("told", ["allyouneed.left", "nothing that a visit knows"])
@@ -276,6 +324,13 @@ def test_a_request_that_takes_too_long_is_given_up(
         assert answer.headers["retry-after"] == "1"
         bad = one.post("/translate", json=HELLO, headers={"request-timeout": "soon"})
         assert bad.status_code == 400
+
+
+def test_a_client_that_connects_anew_is_limited_all_the_same(start: Start) -> None:
+    with start(requests_per_minute=2) as one:
+        answers = [httpx.post(f"{one.address}/translate", json=HELLO) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+    assert int(answers[-1].headers["retry-after"]) <= 61
 
 
 def test_what_cannot_be_done_in_time_is_refused_at_once(start: Start) -> None:
@@ -401,6 +456,13 @@ def test_metrics_hold_no_text_address_or_key(served: Running) -> None:
     assert 'allyouneed_model_loaded{model="en-de"} 1.0' in shown
 
 
+def test_translated_characters_are_counted(start: Start) -> None:
+    with start(queue_tokens=50) as one:
+        assert one.post("/translate", json={**HELLO, "q": ["Hello."] * 50}).status_code == 503
+        assert one.post("/translate", json={**HELLO, "q": ["Hello.", "Bye."]}).status_code == 200
+        assert "allyouneed_characters_total 10.0" in one.get("/metrics").text
+
+
 def test_traceparent_is_passed_on(served: Running) -> None:
     trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     answer = served.get("/health", headers={"traceparent": trace})
@@ -428,6 +490,33 @@ def test_a_reload_takes_the_models_anew(start: Start) -> None:
         asyncio.run(one.service.reload())
         assert one.post("/translate", json=HELLO).status_code == 200
         assert one.service.desk.shelf is before  # what this fixture opens
+
+
+@pytest.mark.parametrize("log_texts", [False, True])
+def test_a_failed_reload_is_logged_without_a_path(
+    start: Start, caplog: pytest.LogCaptureFixture, tmp_path: Path, log_texts: bool
+) -> None:
+    folder = tmp_path / "my-model"
+    folder.mkdir()
+    with start(log_texts=log_texts) as one:
+        one.service._open_models = lambda: open_shelf([f"en-fr={folder}"])
+        asyncio.run(one.service.reload())
+        assert one.post("/translate", json=HELLO).status_code == 200
+    assert "my-model cannot be opened (ModelFolderError)" in caplog.text
+    assert (str(tmp_path) in caplog.text) is log_texts
+
+
+def test_a_failed_reload_for_another_reason_is_logged_too(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> Any:
+        raise PermissionError(13, "Permission denied", "/secret/model")
+
+    with start() as one:
+        one.service._open_models = broken
+        asyncio.run(one.service.reload())
+    assert "one cannot be opened (PermissionError)" in caplog.text
+    assert "/secret" not in caplog.text
 
 
 def test_every_operation_is_described(served: Running) -> None:

@@ -52,6 +52,29 @@ def test_a_removed_key_is_useless_after_the_next_save(file: KeyFile) -> None:
         file.remove("othr")
 
 
+@pytest.mark.parametrize("way", ["the last key is removed", "the file vanishes"])
+def test_a_service_that_had_a_key_asks_for_one_when_none_is_left(file: KeyFile, way: str) -> None:
+    key = file.add("weblate")
+    ring = Keyring(file, False)
+    if way == "the file vanishes":
+        file.path.unlink()
+    else:
+        file.remove("weblate")
+    ring.save()
+    assert ring.find(key) is None
+    assert ring.needed
+    other = file.add("other")
+    ring.save()
+    assert ring.find(other) is not None
+
+
+def test_an_open_service_needs_no_key(file: KeyFile) -> None:
+    file.add("weblate")
+    ring = Keyring(file, True)
+    ring.save()
+    assert not ring.needed
+
+
 def test_use_is_counted_and_saved(file: KeyFile) -> None:
     key = file.add("weblate")
     ring = Keyring(file, False)

@@ -19,7 +19,7 @@ from allyouneed.serving.desk import AUTO, Desk
 from allyouneed.serving.document_job import DocumentJob
 from allyouneed.serving.guard import Guard
 from allyouneed.serving.refusal import Refused
-from allyouneed.serving.visit import Visit, host
+from allyouneed.serving.visit import Visit, address
 from allyouneed.translation.terms.glossary import Glossary
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class DocumentJobs:
         if ending not in self.formats:
             there_are = ", ".join(sorted(self.formats))
             raise Refused(400, f"Invalid request: file format not supported; there are {there_are}")
-        owner = visit.key.name if visit.key else host(visit.request)
+        owner = visit.key.name if visit.key else address(visit.request)
         self._make_room(owner)
         lasting = Visit(None, visit.client, time.monotonic() + seconds, visit.key)
         name = PurePath(name).name or f"document.{ending}"
@@ -196,6 +196,8 @@ class DocumentJobs:
             job.state, job.refused = "error", unkept
         finally:
             job.ended = time.monotonic()
+            if job.result is None:
+                self.guard.give_back(job.visit)
             job.visit.end()
 
     def _read(self, job: DocumentJob, data: bytes) -> "Document":

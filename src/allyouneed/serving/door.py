@@ -20,7 +20,7 @@ from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.operation import Handler
 from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
-from allyouneed.serving.visit import TIMEOUT_HEADER, WHOLE
+from allyouneed.serving.visit import SURPLUS, TIMEOUT_HEADER, WHOLE
 
 REQUESTS = logging.getLogger("allyouneed.serving.requests")
 ERRORS = logging.getLogger("allyouneed.serving.errors")
@@ -34,6 +34,7 @@ SAFE = [
     (b"referrer-policy", b"no-referrer"),
 ]
 KNOWN_HOSTS, KNOWN_ROUTES = 64, 1024  # whose last results are kept
+CROWDED_SECONDS = 5  # after which a client may try again whose connection is one too many
 CLOSED_BY_CLIENT = 499  # in logs and metrics: the client hung up before the answer
 
 
@@ -62,8 +63,8 @@ class Door:
         self.metrics = metrics
         self.route_of = route_of
         self.hopeless = hopeless
-        self.hosts = {host.lower() for host in settings.hosts}
-        self.origins = {origin.lower().rstrip("/") for origin in settings.origins}
+        self.hosts = {host.lower() for host in settings.allow_host}
+        self.origins = {origin.lower().rstrip("/") for origin in settings.allow_origin}
         self._host_is_ours = lru_cache(maxsize=KNOWN_HOSTS)(self._is_ours)
         self._timed = lru_cache(maxsize=KNOWN_ROUTES)(self.metrics.request_seconds.labels)
 
@@ -113,6 +114,8 @@ class Door:
 
     def _refused(self, scope: Scope, headers: Mapping[bytes, str]) -> Response | None:
         """The answer to a request that is refused, or to a browser's preflight request."""
+        if scope.get(SURPLUS):
+            return self._crowded(scope)
         if not self._host_is_ours(headers.get(b"host", "")):
             return error_answer(scope, Refused(403, "this service does not go by that host name"))
         asked = headers.get(b"access-control-request-method")
@@ -125,6 +128,14 @@ class Door:
             late = self.hopeless(headers.get(TIMEOUT_HEADER.encode()))
             return None if late is None else error_answer(scope, late)
         return None
+
+    def _crowded(self, scope: Scope) -> Response:
+        self.metrics.rejected.labels("connections").inc()
+        most = self.settings.max_connections
+        reason = f"this service has {most} connections, and takes no more; try again later"
+        answer = error_answer(scope, Refused(503, reason, CROWDED_SECONDS))
+        answer.headers["connection"] = "close"
+        return answer
 
     def _most(self, scope: Scope) -> int:
         """Bytes that a body may have."""

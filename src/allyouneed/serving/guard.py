@@ -6,7 +6,7 @@ from allyouneed.serving.ending import Ending, refusal
 from allyouneed.serving.keys import Key, Keyring
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.refusal import Refused
-from allyouneed.serving.visit import Visit, address
+from allyouneed.serving.visit import Visit, address, place_in_queue
 
 NO_KEY = "Please contact the server operator to get an API key"
 WRONG_KEY = "Invalid API key"
@@ -38,12 +38,14 @@ class Guard:
         if self.ending.since is not None:
             raise refusal()
         key = self.key_of(request, presented)
-        client = key.name if key else address(request)
+        # A limit for connections would be none, because a client may open any number of them.
+        limited = key.name if key else address(request)
         most = key.requests if key else self.keyring.requests_per_minute
-        wait = self.keyring.seconds_to_wait(client, most)
+        wait = self.keyring.seconds_to_wait(limited, most)
         if wait:
             self.metrics.rejected.labels("limit").inc()
             raise Refused(429, f"Slowdown: {most} per 1 minute", wait)
+        client = key.name if key else place_in_queue(request)
         visit = Visit.of(request, client, self.patience, key)
         visit.until -= ROUNDS * self.lag
         visit.to_answer = ROUNDS * self.lag
@@ -78,3 +80,11 @@ class Guard:
                 self.metrics.rejected.labels("characters").inc()
                 raise Refused(456, USED_UP)
         self.keyring.count(visit.key, visit.characters)
+        visit.charged = visit.characters
+
+    def give_back(self, visit: Visit) -> None:
+        """Takes back what a visit was charged, because it got no translation. A visit is charged
+        before it is served: requests at the same time could otherwise pass the limit together."""
+        if visit.key is not None and visit.charged is not None:
+            self.keyring.count(visit.key, -visit.charged, -1)
+            visit.charged = None

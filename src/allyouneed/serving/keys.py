@@ -153,21 +153,20 @@ def _month() -> str:
 class Keyring:
     """The keys of a running service, their limits, and what was used since the last `save`.
 
-    `open` lets everybody in without a key. `save` may be called from any thread.
+    `open_to_all` lets everybody in without a key. `needed` says whether a request needs a key. Once
+    there was a key, requests need one until the service ends: without its last key, or without its
+    file, a service that other machines reach would let everybody in. `save` may be called from any
+    thread.
     """
 
     def __init__(self, file: KeyFile, open_to_all: bool, requests_per_minute: int = 0) -> None:
         self.file = file
-        self.open = open_to_all
+        self._open_to_all = open_to_all
         self.requests_per_minute = requests_per_minute
-        self._keys = file.keys()
+        self.needed = False
+        self._read()
         self._use: dict[str, tuple[int, int]] = {}
         self._minutes: dict[str, tuple[int, int]] = {}
-
-    @property
-    def needed(self) -> bool:
-        """Whether a request needs a key."""
-        return bool(self._keys) and not self.open
 
     def find(self, key: str) -> Key | None:
         """The key's entry; None where it is not one of ours."""
@@ -197,14 +196,18 @@ class Keyring:
         characters, requests = self._use.get(key.name, (0, 0))
         return key.used_characters + characters, key.used_requests + requests
 
-    def count(self, key: Key, characters: int) -> None:
-        """Counts a request that was let in."""
+    def count(self, key: Key, characters: int, requests: int = 1) -> None:
+        """Counts a request that was let in; negative numbers take one back."""
         before = self._use.get(key.name, (0, 0))
-        self._use[key.name] = (before[0] + characters, before[1] + 1)
+        self._use[key.name] = (before[0] + characters, before[1] + requests)
 
     def save(self) -> None:
         """Saves what was used, and reads the keys again: removed keys are refused from now on."""
         use, self._use = self._use, {}
         if use:
             self.file.add_use(use)
+        self._read()
+
+    def _read(self) -> None:
         self._keys = self.file.keys()
+        self.needed = self.needed or (bool(self._keys) and not self._open_to_all)

@@ -12,9 +12,9 @@ from allyouneed.serving.keys import Key
 from allyouneed.serving.refusal import ClientGone, Refused
 
 TIMEOUT_HEADER = "request-timeout"
-# In the scope of a request: a future that is done when the client left, and whether all of the
-# request has come.
-LEFT, WHOLE = "allyouneed.left", "allyouneed.whole"
+# In the scope of a request: a future that is done when the client left, whether all of the request
+# has come, and whether its connection is one too many.
+LEFT, WHOLE, SURPLUS = "allyouneed.left", "allyouneed.whole", "allyouneed.surplus"
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -23,8 +23,9 @@ class Visit:
 
     `client` names who asks, because the queue is fair between clients. `until` is the deadline (as
     `time.monotonic` counts). `to_answer` is how many seconds an answer takes that is ready.
-    `texts` and `characters` are counted for the log. `streamed` is set where the answer goes on
-    after its handler.
+    `texts` and `characters` are counted for the log. `charged` are the characters that its key was
+    charged with; None: it was not charged. `streamed` is set where the answer goes on after its
+    handler.
     """
 
     request: Request | None
@@ -34,6 +35,7 @@ class Visit:
     to_answer: float = 0.0
     texts: int = 0
     characters: int = 0
+    charged: int | None = None
     streamed: bool = False
     _left: "asyncio.Future[None] | None" = field(default=None)
     _stopped: "asyncio.Future[Exception] | None" = field(default=None)
@@ -148,17 +150,17 @@ def seconds_of(named: str | None, patience: float) -> float:
     return patience
 
 
-def address(request: Request) -> str:
-    """The client's address; on this machine, where all have the same, its connection."""
-    where = host(request)
-    if request.client is None or where not in ("127.0.0.1", "::1"):
-        return where
-    return f"{where}:{request.client.port}"
+def address(request: Request | None) -> str:
+    """The client's address; "" where it is not known."""
+    return request.client.host if request is not None and request.client is not None else ""
 
 
-def host(request: Request | None) -> str:
-    """The client's address without its connection; "" where it is not known."""
-    return "" if request is None or request.client is None else request.client.host
+def place_in_queue(request: Request) -> str:
+    """What tells clients without a key apart who take turns: the address; on this machine, where
+    all have the same, the connection."""
+    if request.client is None or request.client.host not in ("127.0.0.1", "::1"):
+        return address(request)
+    return f"{request.client.host}:{request.client.port}"
 
 
 async def _hung_up(request: Request) -> None:
