@@ -13,10 +13,43 @@ from typing import Any
 
 import pytest
 
+from allyouneed.cli import serve
 from allyouneed.core.config import BASE
 from allyouneed.engine.native import why_not
+from allyouneed.serving.settings import Settings
 
 Call = Any  # see conftest
+VALUES: dict[str, Any] = {
+    "model": ["en-de"],
+    "host": "127.0.0.2",
+    "port": 6000,
+    "threads": 3,
+    "engine": "core",
+    "debug": True,
+    "beam": 2,
+    "open": True,
+    "keys": "keys.sqlite",
+    "allow_host": ["a", "b"],
+    "allow_origin": ["https://example.org"],
+    "tls_certificate": "a.pem",
+    "tls_key": "b.pem",
+    "glossaries": "glossaries",
+    "suggestions": "suggestions.tmx",
+    "deadline": 5.5,
+    "max_characters": 1000,
+    "max_texts": 100,
+    "max_alternatives": 3,
+    "max_body": 2048,
+    "max_file": 4096,
+    "max_connections": 10,
+    "queue_tokens": 500,
+    "requests_per_minute": 7,
+    "no_page": True,
+    "look": True,
+    "log_json": True,
+    "log_texts": True,
+}
+"""A value other than the default for each setting."""
 
 # Says whether torch was loaded, once the service has ended.
 SERVE = """
@@ -49,6 +82,69 @@ def test_a_wrong_setting_is_said(call: Call, tmp_path: Path) -> None:
     done = call("serve", "--config", tmp_path / "serve.toml")
     assert (done.code, done.out) == (2, "")
     assert "did you mean 'port'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("THREADS", "abc"),
+        ("THREADS", "0"),
+        ("ENGINE", "fast"),
+        ("DEBUG", "perhaps"),
+        ("PORT", "99999"),
+        ("NO_PAGE", "perhaps"),
+    ],
+)
+def test_a_wrong_value_of_a_variable_names_the_variable(
+    call: Call, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(f"ALLYOUNEED_{variable}", value)
+    done = call("serve")
+    assert (done.code, done.out) == (2, "")
+    assert f"ALLYOUNEED_{variable}" in done.err
+
+
+class Reached(Exception):
+    """The service would start now."""
+
+
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+    """The settings of calls, which end as soon as these are known."""
+    found: list[Settings] = []
+
+    def stop(settings: Settings) -> None:
+        found.append(settings)
+        raise Reached
+
+    monkeypatch.setattr(serve, "_keyring", stop)
+    return found
+
+
+def test_every_option_can_stand_in_a_variable_and_in_the_file(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, resolved: list[Settings]
+) -> None:
+    values = {
+        name: " ".join(value) if isinstance(value, list) else str(value)
+        for name, value in VALUES.items()
+    }
+    file = tmp_path / "serve.toml"
+    file.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in VALUES.items()))
+    call("serve", "--config", file)
+    for name, value in values.items():
+        monkeypatch.setenv(f"ALLYOUNEED_{name.upper()}", value)
+    call("serve")
+    assert resolved[0] == resolved[1] == Settings.model_validate(VALUES)
+    assert VALUES.keys() == Settings.model_fields.keys()
+
+
+def test_variables_of_earlier_versions_are_read(
+    call: Call, monkeypatch: pytest.MonkeyPatch, resolved: list[Settings]
+) -> None:
+    monkeypatch.setenv("ALLYOUNEED_HOSTS", "a")
+    monkeypatch.setenv("ALLYOUNEED_ORIGINS", "b")
+    call("serve")
+    assert (resolved[0].allow_host, resolved[0].allow_origin) == (["a"], ["b"])
 
 
 def free_port() -> int:

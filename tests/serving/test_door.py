@@ -48,13 +48,13 @@ def test_names_of_this_machine_are_let_in(served: Running, host: str) -> None:
 
 
 def test_a_name_can_be_allowed(start: Start) -> None:
-    with start(hosts=["translate.example"]) as one:
+    with start(allow_host=["translate.example"]) as one:
         answer = one.get("/health", headers={"host": "translate.example"})
         assert answer.status_code == 200
 
 
 def test_pages_of_named_origins_alone_may_read(start: Start) -> None:
-    with start(origins=["https://good.example"]) as one:
+    with start(allow_origin=["https://good.example"]) as one:
         for origin, allowed in (("https://good.example", True), ("https://bad.example", False)):
             asked = one.client.options(
                 "/translate",

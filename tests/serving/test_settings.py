@@ -35,6 +35,9 @@ def test_without_a_word_all_bundled_models_are_served_on_loopback() -> None:
         ("port =", "has to be TOML"),
         ('tls_key = "a.pem"', "TLS needs both"),
         ("model = []", "model"),
+        ('engine = "fast"', "engine='fast'"),
+        ('page = "x"', "there is no setting 'page'; did you mean 'no_page'"),
+        ("allow_hosts = []", "did you mean 'allow_host'"),
     ],
 )
 def test_mistakes_in_the_file_are_named(tmp_path: Path, text: str, message: str) -> None:
@@ -47,6 +50,26 @@ def test_mistakes_in_the_file_are_named(tmp_path: Path, text: str, message: str)
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         resolve({}, tmp_path / "none.toml")
+
+
+def test_the_file_takes_the_names_of_options_and_those_of_earlier_versions(tmp_path: Path) -> None:
+    path = tmp_path / "serve.toml"
+    of_today = 'allow_host = ["a"]\nallow_origin = ["b"]\nno_page = true\ndebug = true\n'
+    earlier = 'hosts = ["a"]\norigins = ["b"]\npage = false\ndebug = true\n'
+    for text in (of_today, earlier):
+        path.write_text(text + 'threads = 3\nengine = "core"\n')
+        settings = resolve({}, path)
+        assert (settings.allow_host, settings.allow_origin, settings.no_page) == (
+            ["a"],
+            ["b"],
+            True,
+        )
+        assert (settings.debug, settings.threads, settings.engine) == (True, 3, "core")
+
+
+def test_a_wrong_value_of_a_variable_names_the_variable(file: Path) -> None:
+    with pytest.raises(UsageError, match=r"^ALLYOUNEED_PORT=99999: "):
+        resolve({"port": 99999}, file, {"port": "ALLYOUNEED_PORT"})
 
 
 @pytest.mark.parametrize(

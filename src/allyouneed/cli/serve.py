@@ -6,9 +6,20 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from allyouneed.cli.options import Debug, Engine, Threads
+import typer
+
 from allyouneed.cli.output import note
-from allyouneed.cli.serve_options import Access, Config, Limits, Logs, Offer, typed
+from allyouneed.cli.serve_options import (
+    Access,
+    Config,
+    Limits,
+    Logs,
+    Offer,
+    Running,
+    given,
+    variables,
+)
+from allyouneed.cli.settings import CallSettings
 from allyouneed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,15 +32,14 @@ MISSING = "the service needs a few more packages: pip install 'allyouneed[server
 
 
 def serve(
+    context: typer.Context,
     *,
     offer: Offer,
     config: Config = None,
     access: Access,
     limits: Limits,
     logs: Logs,
-    threads: Threads = None,
-    engine: Engine = "auto",
-    debug: Debug = False,
+    running: Running,
 ) -> None:
     """Serve translations over HTTP: a page, LibreTranslate's API, DeepL's API, and more.
 
@@ -44,12 +54,9 @@ def serve(
     made for LibreTranslate or DeepL take the same address as their server. Sentences of all
     requests are translated together; a long request does not hold up a short one. SIGTERM ends
     what runs and then the service; SIGHUP reads models and keys anew. Every option can stand in
-    the file of --config and in a variable, ALLYOUNEED_PORT for --port; an option counts more than
-    a variable, a variable more than the file.
+    the file of --config (`max_characters = 5000`) and in a variable (`ALLYOUNEED_MAX_CHARACTERS`
+    for --max-characters); an option counts more than a variable, a variable more than the file.
     """
-    given = typed(offer, access, limits, logs) | {"threads": threads}
-    if engine != "auto":
-        given["engine"] = engine
     _prepare_the_process()
     try:
         from allyouneed.serving.server import open_socket
@@ -58,12 +65,14 @@ def serve(
     from allyouneed.serving.logs import log_to
     from allyouneed.serving.settings import resolve
 
-    settings = resolve(given, config)
+    options = given(context, offer, access, limits, logs, running)
+    settings = resolve(options, config, variables(context))
+    context.ensure_object(CallSettings).debug = settings.debug
     keyring = _keyring(settings)
     log_to(sys.stderr, settings.log_json)
     with open_socket(settings) as opened:
         try:
-            _run(settings, keyring, opened, debug)
+            _run(settings, keyring, opened)
         except KeyboardInterrupt:  # while models are loaded; one more must not wait for that
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             raise
@@ -98,7 +107,7 @@ def _keyring(settings: "Settings") -> "Keyring":
     return keyring
 
 
-def _run(settings: "Settings", keyring: "Keyring", opened: "socket", debug: bool) -> None:
+def _run(settings: "Settings", keyring: "Keyring", opened: "socket") -> None:
     """Serves until the process is told to end."""
     from allyouneed.cli.serve_look import ServedViews
     from allyouneed.serving.app import Service
@@ -111,7 +120,7 @@ def _run(settings: "Settings", keyring: "Keyring", opened: "socket", debug: bool
     )
     models = service.desk.shelf.models
     languages = ", ".join(f"{source} to {target}" for source, target in sorted(models))
-    if debug:
+    if settings.debug:
         for shelved in models.values():
             note(f"{shelved.name}: {shelved.translator.engine.description}")
 

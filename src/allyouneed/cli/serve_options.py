@@ -3,12 +3,15 @@
 Fields are called as the keys of serve.toml are, and as the fields of `serving.settings.Settings`.
 """
 
+import os
+from copy import copy
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from allyouneed.cli import options
 from allyouneed.cli.options import RUNNING
 
 ACCESS = "Who may use it"
@@ -16,10 +19,23 @@ LIMITS = "Limits"
 
 
 def _option(key: str, help: str, panel: str | None = None, flag: str = "", **more: Any) -> Any:
-    """An option for this key of serve.toml; `flag` where it is called otherwise than the key."""
+    """An option for this key of serve.toml; `flag` where typer would make another of the key.
+    `earlier` in `more` is a key whose variable is still read."""
     named = [flag] if flag else []
-    variable = f"ALLYOUNEED_{key.upper()}"
-    return typer.Option(*named, help=help, rich_help_panel=panel, envvar=variable, **more)
+    earlier = [_variable(more.pop("earlier"))] if "earlier" in more else []
+    variables = [_variable(key), *earlier] if earlier else _variable(key)
+    return typer.Option(*named, help=help, rich_help_panel=panel, envvar=variables, **more)
+
+
+def _variable(key: str) -> str:
+    return f"ALLYOUNEED_{key.upper()}"
+
+
+def _as_elsewhere(key: str, option: Any) -> Any:
+    """An option of other verbs, which has a variable here."""
+    found = copy(option.__metadata__[0])
+    found.envvar = _variable(key)
+    return found
 
 
 Models = Annotated[
@@ -98,22 +114,22 @@ class Access:
         Path | None,
         _option("keys", "The file of keys, as `allyouneed keys` makes it.", ACCESS, metavar="FILE"),
     ] = None
-    hosts: Annotated[
+    allow_host: Annotated[
         list[str] | None,
         _option(
-            "hosts",
+            "allow_host",
             "A host name that the service goes by, such as behind a proxy.",
             ACCESS,
-            "--allow-host",
+            earlier="hosts",
         ),
     ] = None
-    origins: Annotated[
+    allow_origin: Annotated[
         list[str] | None,
         _option(
-            "origins",
+            "allow_origin",
             "Another site whose pages may ask: https://example.org.",
             ACCESS,
-            "--allow-origin",
+            earlier="origins",
         ),
     ] = None
     tls_certificate: Annotated[
@@ -184,9 +200,34 @@ class Logs:
     ] = None
 
 
-def typed(*groups: Offer | Access | Limits | Logs) -> dict[str, Any]:
-    """The options that were typed, by the keys of serve.toml."""
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How the models are run."""
+
+    threads: Annotated[int | None, _as_elsewhere("threads", options.Threads)] = None
+    engine: Annotated[str, _as_elsewhere("engine", options.Engine)] = "auto"
+    debug: Annotated[bool, _as_elsewhere("debug", options.Debug)] = False
+
+
+def given(
+    context: typer.Context, *groups: Offer | Access | Limits | Logs | Running
+) -> dict[str, Any]:
+    """The options that were typed or stand in variables, by the keys of serve.toml."""
     values = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
-    if values.pop("no_page"):
-        values["page"] = False
-    return {name: value for name, value in values.items() if value not in (None, [])}
+    return {key: value for key, value in values.items() if _source(context, key) != "DEFAULT"}
+
+
+def variables(context: typer.Context) -> dict[str, str]:
+    """The variables that options of a call were taken from, by the keys of serve.toml."""
+    found = {}
+    for option in context.command.params:
+        if _source(context, str(option.name)) == "ENVIRONMENT":
+            names = [option.envvar] if isinstance(option.envvar, str) else option.envvar or []
+            found[str(option.name)] = next(name for name in names if os.environ.get(name))
+    return found
+
+
+def _source(context: typer.Context, key: str) -> str:
+    """Where an option's value comes from: COMMANDLINE, ENVIRONMENT or DEFAULT."""
+    source = context.get_parameter_source(key)
+    return source.name if source else "DEFAULT"

@@ -102,7 +102,7 @@ class Service:
         routes = [
             Route(path, _by_method(those), methods=[*those]) for path, those in by_path.items()
         ]
-        if self.settings.page:
+        if not self.settings.no_page:
             page = Page()
             own = [*page.routes(), *self.views.routes()]
             routes += own

@@ -61,8 +61,8 @@ class Door:
         self.metrics = metrics
         self.route_of = route_of
         self.hopeless = hopeless
-        self.hosts = {host.lower() for host in settings.hosts}
-        self.origins = {origin.lower().rstrip("/") for origin in settings.origins}
+        self.hosts = {host.lower() for host in settings.allow_host}
+        self.origins = {origin.lower().rstrip("/") for origin in settings.allow_origin}
         self._host_is_ours = lru_cache(maxsize=KNOWN_HOSTS)(self._is_ours)
         self._timed = lru_cache(maxsize=KNOWN_ROUTES)(self.metrics.request_seconds.labels)
 

@@ -8,12 +8,16 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from allyouneed.engine.choice import ENGINES
 from allyouneed.errors import UsageError, nearest
 from allyouneed.model_folder.folder import bundled_models
 
+EARLIER = {"hosts": "allow_host", "origins": "allow_origin"}  # names that files may still have
+
 
 class Settings(BaseModel):
-    """Every setting. The names of the fields are the keys of serve.toml."""
+    """Every setting. The names of the fields are those of the options, and the keys of
+    serve.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -21,12 +25,13 @@ class Settings(BaseModel):
     host: str = "127.0.0.1"
     port: int = Field(5000, ge=0, le=65535)
     threads: int | None = Field(None, ge=1)
-    engine: str = "auto"
+    engine: str = Field("auto", pattern=f"^({'|'.join(ENGINES)})$")
+    debug: bool = False
     beam: int = Field(4, ge=1, le=32)
     open: bool = False
     keys: Path | None = None
-    hosts: list[str] = []
-    origins: list[str] = []
+    allow_host: list[str] = []
+    allow_origin: list[str] = []
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     glossaries: Path | None = None
@@ -40,7 +45,7 @@ class Settings(BaseModel):
     max_connections: int = Field(4096, ge=1)
     queue_tokens: int = Field(1_000_000, ge=1)
     requests_per_minute: int = Field(0, ge=0)
-    page: bool = True
+    no_page: bool = False
     look: bool | None = None
     log_json: bool = False
     log_texts: bool = False
@@ -61,18 +66,45 @@ class Settings(BaseModel):
         return self.loopback if self.look is None else self.look
 
 
-def resolve(given: Mapping[str, Any], file: Path | None) -> Settings:
+def resolve(
+    given: Mapping[str, Any], file: Path | None, variables: Mapping[str, str] | None = None
+) -> Settings:
     """The settings: values of `given` other than None, then those of the file, then the defaults.
+    `variables` are the variables that values of `given` came from, by the names of the settings.
 
     Raises:
-        UsageError: an unknown key, or a value that cannot be used.
+        UsageError: an unknown key, or a value that cannot be used. The message names the file or
+            the variable that has it.
     """
-    values: dict[str, Any] = {}
-    if file is not None:
-        try:
-            values = tomllib.loads(file.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(f"{file} cannot be read: {error}; it has to be TOML") from error
+    values = {} if file is None else _read(file)
+    values |= {key: value for key, value in given.items() if value is not None}
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key, *within = map(str, first["loc"])
+        place = f"{file}: " if file is not None and given.get(key) is None else ""
+        name = ".".join([(variables or {}).get(key, key), *within])
+        raise UsageError(f"{place}{name}={first['input']!r}: {first['msg']}") from error
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
+        raise UsageError("TLS needs both tls_certificate and tls_key; give the other file too")
+    return settings
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The values of a file, by the names of the settings.
+
+    Raises:
+        UsageError: a file that is not TOML, or an unknown key.
+    """
+    try:
+        values = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}; it has to be TOML") from error
+    values = {EARLIER.get(key, key): value for key, value in values.items()}
+    if isinstance(page := values.get("page"), bool):  # as `no_page` was called earlier
+        del values["page"]
+        values["no_page"] = not page
     for key in values:
         if key not in Settings.model_fields:
             guess = nearest(key, Settings.model_fields)
@@ -84,14 +116,4 @@ def resolve(given: Mapping[str, Any], file: Path | None) -> Settings:
                     else f"; {', '.join(Settings.model_fields)}"
                 )
             )
-    values |= {key: value for key, value in given.items() if value is not None}
-    try:
-        settings = Settings.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        place = f"{file}: " if file is not None and given.get(name) is None else ""
-        raise UsageError(f"{place}{name}={first['input']!r}: {first['msg']}") from error
-    if (settings.tls_certificate is None) != (settings.tls_key is None):
-        raise UsageError("TLS needs both tls_certificate and tls_key; give the other file too")
-    return settings
+    return values
