@@ -166,6 +166,52 @@ def test_idle_connections_do_not_hold_up_others(served: Running) -> None:
             opened.close()
 
 
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_as_many_connections_as_wanted_are_served_and_others_told(start: Start) -> None:
+    with start(max_connections=2) as one, connect(one) as first, connect(one) as second:
+        for opened in (first, second):
+            opened.sendall(HEALTH)
+            assert b" 200 " in opened.recv(65536)
+        for path, name in ((b"/translate", "error"), (b"/v2/translate", "message")):
+            head, _, body = exchange(one, HEALTH.replace(b"/health", path)).partition(b"\r\n\r\n")
+            assert b" 503 " in head
+            assert b"\r\nretry-after: 5\r\n" in head
+            assert b"\r\ncontent-type: application/json\r\n" in head
+            assert list(json.loads(body)) == [name]
+        second.close()
+        wait_for(lambda: b" 503 " not in status_line(one))
+        first.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b'allyouneed_rejected_total{reason="connections"}' in first.recv(65536)
+
+
+def status_line(served: Running) -> bytes:
+    with connect(served) as opened:
+        opened.sendall(HEALTH)
+        return opened.recv(65536).partition(b"\r\n")[0]
+
+
+def test_far_too_many_connections_are_closed_at_once(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "TOLD", 1)
+    with start(max_connections=1) as one, connect(one), connect(one) as told, connect(one) as not_:
+        assert not_.recv(1) == b""
+        told.sendall(HEALTH)
+        assert b" 503 " in told.recv(65536)
+
+
+def test_a_connection_too_many_is_not_waited_for(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "SURPLUS_SECONDS", 0.2)
+    with start(max_connections=1) as one, connect(one):
+        began = time.monotonic()
+        assert exchange(one, b"GET /hea") == b""
+        assert time.monotonic() - began < 10
+
+
 @pytest.mark.parametrize("told", ["allyouneed.left", "nothing that a visit knows"])
 def test_a_client_that_leaves_takes_its_sentences_along(
     start: Start, copier: Translator, monkeypatch: pytest.MonkeyPatch, told: str

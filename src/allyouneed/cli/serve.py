@@ -70,6 +70,7 @@ def serve(
     context.ensure_object(CallSettings).debug = settings.debug
     keyring = _keyring(settings)
     log_to(sys.stderr, settings.log_json)
+    settings = _with_possible_connections(settings)
     with open_socket(settings) as opened:
         try:
             _run(settings, keyring, opened)
@@ -107,6 +108,28 @@ def _keyring(settings: "Settings") -> "Keyring":
     return keyring
 
 
+def _with_possible_connections(settings: "Settings") -> "Settings":
+    """The settings, with no more connections than the system lets this process have."""
+    from allyouneed.serving.descriptors import connections_possible
+
+    wanted, possible = settings.max_connections, connections_possible(settings.max_connections)
+    if possible < wanted:
+        _say(
+            settings,
+            f"{possible} connections can be open at a time, not {wanted}, because the system lets "
+            "this process open no more files; to have more, raise the hard limit of `ulimit -n`, "
+            "or LimitNOFILE of a systemd unit",
+        )
+    return settings.model_copy(update={"max_connections": possible})
+
+
+def _say(settings: "Settings", message: str) -> None:
+    if settings.log_json:
+        logging.getLogger("allyouneed.serving").info(message)
+    else:
+        note(message)
+
+
 def _run(settings: "Settings", keyring: "Keyring", opened: "socket") -> None:
     """Serves until the process is told to end."""
     from allyouneed.cli.serve_look import ServedViews
@@ -126,10 +149,7 @@ def _run(settings: "Settings", keyring: "Keyring", opened: "socket") -> None:
 
     def tell() -> None:
         to = f" to clients with a key of {keyring.file.path}" if keyring.needed else ""
-        message = f"serving {languages} at {address_of(settings, opened)}{to}"
-        if settings.log_json:
-            logging.getLogger("allyouneed.serving").info(message)
-        else:
-            note(f"{message} until Ctrl-C")
+        until = "" if settings.log_json else " until Ctrl-C"
+        _say(settings, f"serving {languages} at {address_of(settings, opened)}{to}{until}")
 
     run(service, opened, tell)

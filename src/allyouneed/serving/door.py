@@ -19,7 +19,7 @@ from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.operation import Handler
 from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
-from allyouneed.serving.visit import TIMEOUT_HEADER, WHOLE
+from allyouneed.serving.visit import SURPLUS, TIMEOUT_HEADER, WHOLE
 
 REQUESTS = logging.getLogger("allyouneed.serving.requests")
 ERRORS = logging.getLogger("allyouneed.serving.errors")
@@ -33,6 +33,7 @@ SAFE = [
     (b"referrer-policy", b"no-referrer"),
 ]
 KNOWN_HOSTS, KNOWN_ROUTES = 64, 1024  # whose last results are kept
+CROWDED_SECONDS = 5  # after which a client may try again whose connection is one too many
 CLOSED_BY_CLIENT = 499  # in logs and metrics: the client hung up before the answer
 
 
@@ -110,6 +111,8 @@ class Door:
 
     def _refused(self, scope: Scope, headers: Mapping[bytes, str]) -> Response | None:
         """The answer to a request that is refused, or to a browser's preflight request."""
+        if scope.get(SURPLUS):
+            return self._crowded(scope)
         if not self._host_is_ours(headers.get(b"host", "")):
             return error_answer(scope, Refused(403, "this service does not go by that host name"))
         asked = headers.get(b"access-control-request-method")
@@ -122,6 +125,14 @@ class Door:
             late = self.hopeless(headers.get(TIMEOUT_HEADER.encode()))
             return None if late is None else error_answer(scope, late)
         return None
+
+    def _crowded(self, scope: Scope) -> Response:
+        self.metrics.rejected.labels("connections").inc()
+        most = self.settings.max_connections
+        reason = f"this service has {most} connections, and takes no more; try again later"
+        answer = error_answer(scope, Refused(503, reason, CROWDED_SECONDS))
+        answer.headers["connection"] = "close"
+        return answer
 
     def _most(self, scope: Scope) -> int:
         """Bytes that a body may have."""

@@ -60,7 +60,8 @@ class Metrics:
         )
         self.rejected = Counter(
             "allyouneed_rejected",
-            "Requests refused at once: no answer in time, the queue is full, a client's limit",
+            "Requests refused at once: no answer in time, the queue is full, a limit of a client "
+            "or of connections",
             ("reason",),
             registry=self.registry,
         )

@@ -5,10 +5,13 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from allyouneed.serving.visit import LEFT, WHOLE
+from allyouneed.serving.visit import LEFT, SURPLUS, WHOLE
 
 HEADER_BYTES = 32 * 1024
 HEADER_SECONDS = 20.0
+# Of connections beyond the most that there may be: how many are told so, when their request has
+# come, and how many seconds they are given to send it.
+TOLD, SURPLUS_SECONDS = 32, 2.0
 ANSWER, GO_ON = b"HTTP/1.1 ", b"HTTP/1.1 100 "  # what an answer begins with; this one has no body
 
 
@@ -43,10 +46,17 @@ class Gathering:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Closes a connection whose headers are larger than 32 KiB, or do not come within 20 s."""
+    """Closes a connection whose headers are larger than 32 KiB, or do not come within 20 s.
+
+    Requests of connections beyond `limit_concurrency` of the configuration are marked as SURPLUS.
+    Many more connections are closed at once, because they could use up the descriptors.
+    """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        # uvicorn would refuse requests with a text that clients cannot read, and one too early.
+        self.limit_concurrency = None
+        self._surplus = False
         self._bytes = self._named = 0  # read while headers are incomplete; of complete headers
         self._in_headers = True
         self._patience: asyncio.TimerHandle | None = None
@@ -56,7 +66,12 @@ class BoundedProtocol(HttpToolsProtocol):
         """A client has come."""
         self._gathering = Gathering(transport)
         super().connection_made(self._gathering)  # type: ignore[arg-type]
-        self._wait()
+        surplus = len(self.connections) - (self.config.limit_concurrency or len(self.connections))
+        self._surplus = surplus > 0
+        if surplus > TOLD:
+            transport.abort()
+        else:
+            self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """A client has gone."""
@@ -83,6 +98,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._named = 0
         self.scope[LEFT] = self._left  # type: ignore[literal-required]
+        self.scope[SURPLUS] = self._surplus  # type: ignore[literal-required]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header is there; an error here is answered by 400 and the end of the connection."""
@@ -108,7 +124,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def _wait(self) -> None:
-        self._patience = self.loop.call_later(HEADER_SECONDS, self._give_up)
+        seconds = SURPLUS_SECONDS if self._surplus else HEADER_SECONDS
+        self._patience = self.loop.call_later(seconds, self._give_up)
 
     def _give_up(self) -> None:
         if self.transport and not self.transport.is_closing():

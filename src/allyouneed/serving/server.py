@@ -25,6 +25,7 @@ KEEP_ALIVE_SECONDS = 60
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 SWITCH_SECONDS = 0.001  # after which Python code of a worker yields to the event loop
 WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
+ACCEPTED_AT_ONCE = 32  # in a round of the event loop; those too many are closed some rounds later
 
 
 class Server(uvicorn.Server):
@@ -40,6 +41,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to accept connections."""
         await super().startup(sockets)
+        for opened in sockets or ():  # asyncio has made them hold as many as it accepts at once
+            opened.listen(WAITING_CONNECTIONS)
         if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGHUP, self._reload)
@@ -111,6 +114,7 @@ def configuration(service: Service) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         limit_concurrency=settings.max_connections,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(STOP_SECONDS),
         ssl_certfile=settings.tls_certificate,

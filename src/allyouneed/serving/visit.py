@@ -12,9 +12,9 @@ from allyouneed.serving.keys import Key
 from allyouneed.serving.refusal import ClientGone, Refused
 
 TIMEOUT_HEADER = "request-timeout"
-# In the scope of a request: a future that is done when the client left, and whether all of the
-# request has come.
-LEFT, WHOLE = "allyouneed.left", "allyouneed.whole"
+# In the scope of a request: a future that is done when the client left, whether all of the request
+# has come, and whether its connection is one too many.
+LEFT, WHOLE, SURPLUS = "allyouneed.left", "allyouneed.whole", "allyouneed.surplus"
 
 
 @dataclass(slots=True)
