@@ -324,6 +324,13 @@ def test_a_request_that_takes_too_long_is_given_up(
         assert bad.status_code == 400
 
 
+def test_a_client_that_connects_anew_is_limited_all_the_same(start: Start) -> None:
+    with start(requests_per_minute=2) as one:
+        answers = [httpx.post(f"{one.address}/translate", json=HELLO) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+    assert int(answers[-1].headers["retry-after"]) <= 61
+
+
 def test_what_cannot_be_done_in_time_is_refused_at_once(start: Start) -> None:
     with start() as one:
         one.service.queue.rate.add(10, 10.0)  # a token a second

@@ -175,7 +175,7 @@ class Limits:
     ] = None
     requests_per_minute: Annotated[
         int | None,
-        _option("requests_per_minute", "Of a client without a key (0: any number).", LIMITS),
+        _option("requests_per_minute", "Of an address without a key (0: any number).", LIMITS),
     ] = None
 
 

@@ -5,7 +5,7 @@ from starlette.requests import Request
 from allyouneed.serving.keys import Key, Keyring
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.refusal import Refused
-from allyouneed.serving.visit import Visit, address
+from allyouneed.serving.visit import Visit, address, place_in_queue
 
 NO_KEY = "Please contact the server operator to get an API key"
 WRONG_KEY = "Invalid API key"
@@ -34,12 +34,14 @@ class Guard:
                 requests of this client in this minute.
         """
         key = self.key_of(request, presented)
-        client = key.name if key else address(request)
+        # A limit for connections would be none, because a client may open any number of them.
+        limited = key.name if key else address(request)
         most = key.requests if key else self.keyring.requests_per_minute
-        wait = self.keyring.seconds_to_wait(client, most)
+        wait = self.keyring.seconds_to_wait(limited, most)
         if wait:
             self.metrics.rejected.labels("limit").inc()
             raise Refused(429, f"Slowdown: {most} per 1 minute", wait)
+        client = key.name if key else place_in_queue(request)
         visit = Visit.of(request, client, self.patience, key)
         visit.until -= ROUNDS * self.lag
         visit.to_answer = ROUNDS * self.lag

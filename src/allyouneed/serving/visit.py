@@ -131,11 +131,16 @@ def seconds_of(named: str | None, patience: float) -> float:
 
 
 def address(request: Request) -> str:
-    """The client's address; on this machine, where all have the same, its connection."""
-    if request.client is None:
-        return ""
-    host, port = request.client
-    return f"{host}:{port}" if host in ("127.0.0.1", "::1") else host
+    """The client's address; "" where it is not known."""
+    return request.client.host if request.client else ""
+
+
+def place_in_queue(request: Request) -> str:
+    """What tells clients without a key apart who take turns: the address; on this machine, where
+    all have the same, the connection."""
+    if request.client is None or request.client.host not in ("127.0.0.1", "::1"):
+        return address(request)
+    return f"{request.client.host}:{request.client.port}"
 
 
 async def _hung_up(request: Request) -> None:
