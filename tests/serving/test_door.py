@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import httpx
 import pytest
 
 from allyouneed.serving import app, door, protocol
+from allyouneed.serving.shelf import open_shelf
 from allyouneed.translation.translator import Translator
 
 Running = Any  # see conftest
@@ -478,6 +480,33 @@ def test_a_reload_takes_the_models_anew(start: Start) -> None:
         asyncio.run(one.service.reload())
         assert one.post("/translate", json=HELLO).status_code == 200
         assert one.service.desk.shelf is before  # what this fixture opens
+
+
+@pytest.mark.parametrize("log_texts", [False, True])
+def test_a_failed_reload_is_logged_without_a_path(
+    start: Start, caplog: pytest.LogCaptureFixture, tmp_path: Path, log_texts: bool
+) -> None:
+    folder = tmp_path / "my-model"
+    folder.mkdir()
+    with start(log_texts=log_texts) as one:
+        one.service._open_models = lambda: open_shelf([f"en-fr={folder}"])
+        asyncio.run(one.service.reload())
+        assert one.post("/translate", json=HELLO).status_code == 200
+    assert "my-model cannot be opened (ModelFolderError)" in caplog.text
+    assert (str(tmp_path) in caplog.text) is log_texts
+
+
+def test_a_failed_reload_for_another_reason_is_logged_too(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> Any:
+        raise PermissionError(13, "Permission denied", "/secret/model")
+
+    with start() as one:
+        one.service._open_models = broken
+        asyncio.run(one.service.reload())
+    assert "one cannot be opened (PermissionError)" in caplog.text
+    assert "/secret" not in caplog.text
 
 
 def test_every_operation_is_described(served: Running) -> None:

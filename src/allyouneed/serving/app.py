@@ -42,7 +42,7 @@ from allyouneed.serving.probes import Probes
 from allyouneed.serving.queue import Queue
 from allyouneed.serving.refusal import Refused
 from allyouneed.serving.settings import Settings
-from allyouneed.serving.shelf import Shelf
+from allyouneed.serving.shelf import NotOpened, Shelf
 
 LOG = logging.getLogger("allyouneed.serving")
 TIDY_SECONDS = 5.0  # until the use of the keys is written, and freed memory given back, again
@@ -187,8 +187,13 @@ class Service:
         """
         try:
             shelf = await asyncio.to_thread(self._open_models)
-        except AllYouNeedError as error:
-            LOG.error("the models stay as they were: %s", error)
+        except Exception as error:
+            LOG.error(
+                "the models stay as they were: %s cannot be opened (%s)",
+                error.model if isinstance(error, NotOpened) else "one",
+                type(error.__cause__ or error).__name__,
+                exc_info=error if self.settings.log_texts else None,
+            )
         else:
             self.desk.shelf, self.desk.detector = shelf, Detector(shelf.sources)
             self.desk.detector.load_ahead()

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from allyouneed.errors import UsageError
+from allyouneed.errors import AllYouNeedError, UsageError
 from allyouneed.loading import load
 from allyouneed.model_folder.folder import ModelFolder, open_model_folder
 from allyouneed.pipeline import processors
@@ -14,6 +15,16 @@ from allyouneed.text.languages import UNNAMED, Direction
 from allyouneed.translation.translator import Translator
 
 WARM_UP = "1 2 3."
+
+
+class NotOpened(AllYouNeedError):
+    """A model that cannot be opened, and why. `model` is its name, for logs: a folder's without the
+    path to it, which stands in the message."""
+
+    def __init__(self, name: str, reason: AllYouNeedError) -> None:
+        super().__init__(str(reason))
+        self.exit_code = reason.exit_code
+        self.model = PurePath(name.rpartition("=")[2]).name
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +88,18 @@ def open_shelf(names: Sequence[str], engine: str = "auto", device: str | None = 
     A folder whose model does not name its languages is given as "en-fr=FOLDER".
 
     Raises:
-        ModelFolderError, UsageError: as `load`; or a model whose languages are not known.
+        NotOpened: as `load` raises; or a model whose languages are not known.
+        UsageError: two models for the same languages.
     """
     with ThreadPoolExecutor(min(processors(), len(names))) as pool:
         found = [pool.submit(_shelved, name, engine, device) for name in names]
-        return Shelf([model for one in found for model in one.result()])
+    models = []
+    for name, one in zip(names, found, strict=True):
+        try:
+            models += one.result()
+        except AllYouNeedError as error:
+            raise NotOpened(name, error) from error
+    return Shelf(models)
 
 
 def _shelved(name: str, engine: str, device: str | None) -> list[ShelvedModel]:
