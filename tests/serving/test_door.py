@@ -456,6 +456,13 @@ def test_metrics_hold_no_text_address_or_key(served: Running) -> None:
     assert 'allyouneed_model_loaded{model="en-de"} 1.0' in shown
 
 
+def test_translated_characters_are_counted(start: Start) -> None:
+    with start(queue_tokens=50) as one:
+        assert one.post("/translate", json={**HELLO, "q": ["Hello."] * 50}).status_code == 503
+        assert one.post("/translate", json={**HELLO, "q": ["Hello.", "Bye."]}).status_code == 200
+        assert "allyouneed_characters_total 10.0" in one.get("/metrics").text
+
+
 def test_traceparent_is_passed_on(served: Running) -> None:
     trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     answer = served.get("/health", headers={"traceparent": trace})

@@ -73,7 +73,9 @@ class Intake:
 
         post = self.post = self.post or Post(loop)
 
-        def on_end(_: Order) -> None:
+        def on_end(order: Order) -> None:
+            if order.error is None:
+                self.metrics.characters.inc(characters)
             post.put(partial(_set, answer))
 
         def on_found(_: Order) -> None:
