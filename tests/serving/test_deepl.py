@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from allyouneed.serving import own
 from allyouneed.serving.keys import KeyFile
+from allyouneed.serving.refusal import Refused
 
 Running = Any  # see conftest
 Start = Any
@@ -97,6 +99,46 @@ def test_keys_usage_and_quota(start: Start, tmp_path: Any) -> None:
         assert (usage.character.count, usage.character.limit) == (6, 10)
         with pytest.raises(deepl.QuotaExceededException):
             client.translate_text("Hello.", source_lang="EN", target_lang="DE")
+
+
+def test_a_request_that_is_refused_later_is_not_charged(start: Start, tmp_path: Any) -> None:
+    key = KeyFile(tmp_path / "keys.sqlite").add("me")
+    headers = {"authorization": f"DeepL-Auth-Key {key}"}
+    body = {"text": ["Hello."], "source_lang": "EN", "target_lang": "DE"}
+    long = " ".join(f"The {'very ' * n} old dog." for n in range(20))
+
+    def status(one: Any, path: str, **named: Any) -> int:
+        return int(one.post(path, headers=headers, **named).status_code)
+
+    with start(queue_tokens=30) as one:
+        assert status(one, "/v2/translate", json={**body, "text": [long]}) == 503
+        assert status(one, "/v2/translate", json={**body, "glossary_id": "none"}) == 404
+        file = {"file": ("a.txt", long.encode())}
+        assert (
+            status(one, "/translate_file", files=file, data={"source": "en", "target": "de"}) == 400
+        )
+        streamed = {"text": long, "source": "en", "target": "de", "stream": True}
+        assert status(one, "/v1/translate", json=streamed) == 503
+        assert status(one, "/v2/translate", json=body) == 200
+        assert one.get("/v2/usage", headers=headers).json()["character_count"] == len("Hello.")
+    [entry] = KeyFile(tmp_path / "keys.sqlite").keys().values()
+    assert (entry.used_characters, entry.used_requests) == (len("Hello."), 1)
+
+
+def test_a_stream_that_breaks_off_is_not_charged(
+    start: Start, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def breaks_off(*_: Any) -> Any:
+        yield "Hallo"
+        raise Refused(503, "the time is up")
+
+    monkeypatch.setattr(own, "grow", breaks_off)
+    key = KeyFile(tmp_path / "keys.sqlite").add("me")
+    headers = {"authorization": f"Bearer {key}"}
+    with start() as one:
+        body = {"text": "Hello.", "source": "en", "target": "de", "stream": True}
+        assert "the time is up" in one.post("/v1/translate", json=body, headers=headers).text
+        assert one.get("/v2/usage", headers=headers).json()["character_count"] == 0
 
 
 def test_omegat(served: Running) -> None:

@@ -40,7 +40,7 @@ from allyouneed.serving.own import Own
 from allyouneed.serving.page import Page
 from allyouneed.serving.probes import Probes
 from allyouneed.serving.queue import Queue
-from allyouneed.serving.refusal import Refused
+from allyouneed.serving.refusal import ClientGone, Refused
 from allyouneed.serving.settings import Settings
 from allyouneed.serving.shelf import NotOpened, Shelf
 
@@ -98,7 +98,7 @@ class Service:
         ]
 
     def _build(self) -> Door:
-        by_path = _by_path(self.operations)
+        by_path = self._by_path()
         routes = [
             Route(path, _by_method(those), methods=[*those]) for path, those in by_path.items()
         ]
@@ -115,7 +115,7 @@ class Service:
         return Door(
             app,
             {
-                (method, path): _ending(handler)
+                (method, path): handler
                 for path, those in by_path.items()
                 for method, handler in those.items()
             },
@@ -124,6 +124,30 @@ class Service:
             self._route_of,
             lambda named: self.desk.intake.hopeless(named, self.guard.lag),
         )
+
+    def _by_path(self) -> dict[str, dict[str, Handler]]:
+        found: dict[str, dict[str, Handler]] = {}
+        for one in self.operations:
+            found.setdefault(one.path, {})[one.method] = self._ending(one.handler)
+        return found
+
+    def _ending(self, handler: Handler) -> Handler:
+        """The handler, whose request's visit ends with it, and is not charged for an error."""
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except Exception as error:
+                visit = request.scope.get("visit")
+                if visit is not None and not isinstance(error, ClientGone):
+                    self.guard.give_back(visit)
+                raise
+            finally:
+                visit = request.scope.get("visit")
+                if visit is not None and not visit.streamed:
+                    visit.end()
+
+        return handle
 
     def _route_of(self, scope: Scope) -> str:
         path, named = scope["path"], scope.get("path_params")
@@ -208,31 +232,10 @@ class Service:
             self.metrics.model_loaded.labels(f"{source}-{target}").set(1)
 
 
-def _by_path(operations: list[Operation]) -> dict[str, dict[str, Handler]]:
-    found: dict[str, dict[str, Handler]] = {}
-    for one in operations:
-        found.setdefault(one.path, {})[one.method] = one.handler
-    return found
-
-
 def _by_method(handlers: dict[str, Handler]) -> Handler:
     async def handle(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
-        return await _ending(handlers[method])(request)
-
-    return handle
-
-
-def _ending(handler: Handler) -> Handler:
-    """The handler, whose request's visit ends with it."""
-
-    async def handle(request: Request) -> Response:
-        try:
-            return await handler(request)
-        finally:
-            visit = request.scope.get("visit")
-            if visit is not None and not visit.streamed:
-                visit.end()
+        return await handlers[method](request)
 
     return handle
 

@@ -163,6 +163,8 @@ class DocumentJobs:
             job.state, job.error = "error", "the result could not be kept; the disk may be full"
         finally:
             job.ended = time.monotonic()
+            if job.result is None:
+                self.guard.give_back(job.visit)
             job.visit.end()
 
     def _read(self, job: DocumentJob, data: bytes) -> "Document":

@@ -75,3 +75,11 @@ class Guard:
                 self.metrics.rejected.labels("characters").inc()
                 raise Refused(456, USED_UP)
         self.keyring.count(visit.key, visit.characters)
+        visit.charged = visit.characters
+
+    def give_back(self, visit: Visit) -> None:
+        """Takes back what a visit was charged, because it got no translation. A visit is charged
+        before it is served: requests at the same time could otherwise pass the limit together."""
+        if visit.key is not None and visit.charged is not None:
+            self.keyring.count(visit.key, -visit.charged, -1)
+            visit.charged = None

@@ -196,10 +196,10 @@ class Keyring:
         characters, requests = self._use.get(key.name, (0, 0))
         return key.used_characters + characters, key.used_requests + requests
 
-    def count(self, key: Key, characters: int) -> None:
-        """Counts a request that was let in."""
+    def count(self, key: Key, characters: int, requests: int = 1) -> None:
+        """Counts a request that was let in; negative numbers take one back."""
         before = self._use.get(key.name, (0, 0))
-        self._use[key.name] = (before[0] + characters, before[1] + 1)
+        self._use[key.name] = (before[0] + characters, before[1] + requests)
 
     def save(self) -> None:
         """Saves what was used, and reads the keys again: removed keys are refused from now on."""

@@ -1,7 +1,6 @@
 """The service's own API: everything about a translation at once."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 from pydantic import ConfigDict, Field
 from pydantic_core import to_json
@@ -16,6 +15,7 @@ from allyouneed.serving.guard import Guard
 from allyouneed.serving.operation import Message, Operation, json_answer
 from allyouneed.serving.reading import checked, read_values
 from allyouneed.serving.refusal import ClientGone, Refused
+from allyouneed.serving.visit import Visit
 from allyouneed.translation.result import Translation
 
 MOST_TERMS = 10_000  # of a request
@@ -227,7 +227,9 @@ class Own:
             pieces = grow(self.desk, texts[0], source, target, asked, visit)
             first = await anext(pieces)  # an error before the first piece has a status of its own
             visit.streamed = True
-            return StreamingResponse(_events(first, pieces, body, visit.end), media_type=EVENTS)
+            return StreamingResponse(
+                _events(first, pieces, body, visit, self.guard), media_type=EVENTS
+            )
         found = await self.desk.translate(texts, source, target, asked, visit)
         return json_answer(TranslateAnswer(translations=[_one(one, body) for one in found]))
 
@@ -236,18 +238,20 @@ async def _events(
     first: str | TranslatedText,
     rest: AsyncIterator[str | TranslatedText],
     body: TranslateBody,
-    end: Any,
+    visit: Visit,
+    guard: Guard,
 ) -> AsyncIterator[bytes]:
     try:
         yield _event(first, body)
         async for piece in rest:
             yield _event(piece, body)
     except Refused as refused:
+        guard.give_back(visit)
         yield b"event: error\ndata: " + to_json({"error": refused.reason}) + b"\n\n"
     except ClientGone:
         return
     finally:
-        end()
+        visit.end()
 
 
 def _event(piece: str | TranslatedText, body: TranslateBody) -> bytes:

@@ -23,8 +23,9 @@ class Visit:
 
     `client` names who asks, because the queue is fair between clients. `until` is the deadline (as
     `time.monotonic` counts). `to_answer` is how many seconds an answer takes that is ready.
-    `texts` and `characters` are counted for the log. `streamed` is set where the answer goes on
-    after its handler.
+    `texts` and `characters` are counted for the log. `charged` are the characters that its key was
+    charged with; None: it was not charged. `streamed` is set where the answer goes on after its
+    handler.
     """
 
     request: Request | None
@@ -34,6 +35,7 @@ class Visit:
     to_answer: float = 0.0
     texts: int = 0
     characters: int = 0
+    charged: int | None = None
     streamed: bool = False
     _left: "asyncio.Future[None] | None" = field(default=None)
 
