@@ -65,7 +65,7 @@ def serve(
     from allyouneed.serving.logs import log_to
     from allyouneed.serving.settings import resolve
 
-    options = given(offer, access, limits, logs, running)
+    options = given(context, offer, access, limits, logs, running)
     settings = resolve(options, config, variables(context))
     context.ensure_object(CallSettings).debug = settings.debug
     keyring = _keyring(settings)

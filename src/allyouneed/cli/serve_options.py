@@ -205,22 +205,29 @@ class Running:
     """How the models are run."""
 
     threads: Annotated[int | None, _as_elsewhere("threads", options.Threads)] = None
-    engine: Annotated[str | None, _as_elsewhere("engine", options.Engine)] = None
-    debug: Annotated[bool | None, _as_elsewhere("debug", options.Debug)] = None
+    engine: Annotated[str, _as_elsewhere("engine", options.Engine)] = "auto"
+    debug: Annotated[bool, _as_elsewhere("debug", options.Debug)] = False
 
 
-def given(*groups: Offer | Access | Limits | Logs | Running) -> dict[str, Any]:
+def given(
+    context: typer.Context, *groups: Offer | Access | Limits | Logs | Running
+) -> dict[str, Any]:
     """The options that were typed or stand in variables, by the keys of serve.toml."""
     values = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
-    return {name: value for name, value in values.items() if value not in (None, [])}
+    return {key: value for key, value in values.items() if _source(context, key) != "DEFAULT"}
 
 
 def variables(context: typer.Context) -> dict[str, str]:
     """The variables that options of a call were taken from, by the keys of serve.toml."""
     found = {}
     for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if source is not None and source.name == "ENVIRONMENT":
+        if _source(context, str(option.name)) == "ENVIRONMENT":
             names = [option.envvar] if isinstance(option.envvar, str) else option.envvar or []
             found[str(option.name)] = next(name for name in names if os.environ.get(name))
     return found
+
+
+def _source(context: typer.Context, key: str) -> str:
+    """Where an option's value comes from: COMMANDLINE, ENVIRONMENT or DEFAULT."""
+    source = context.get_parameter_source(key)
+    return source.name if source else "DEFAULT"

@@ -1,6 +1,5 @@
 """Descriptors: how many files and connections the system lets this process have open."""
 
-import sys
 from contextlib import suppress
 
 # Descriptors that connections do not get: for files of models, keys and documents, and for
@@ -11,10 +10,10 @@ RESERVED = 256
 def connections_possible(wanted: int) -> int:
     """How many of the wanted connections can be open at a time. Raises this process's own limit of
     descriptors as far as they need it and the system allows it."""
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limit
         return wanted
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + RESERVED
     if soft == resource.RLIM_INFINITY or soft >= needed:
