@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from allyouneed.cli import document_jobs
 from allyouneed.cli.document_place import ENDINGS, document_place
 from allyouneed.documents import pdf
 from allyouneed.documents.formats import BY_ENDING
 from allyouneed.documents.memory import read_tmx
+from allyouneed.errors import UsageError
 from allyouneed.text.language_names import name_of
 
 PAGE = "<p>A man <b>rides</b> a bike.</p>\n<p>The dog sleeps.</p>\n"
@@ -172,6 +174,70 @@ def test_a_folder_that_does_not_exist_yet(call, copier_folder: Path, folder: Pat
 def test_a_language_is_no_folder(folder: Path, to: str) -> None:
     Path("docs").mkdir()
     assert document_place(["docs"], to, None, {}) is None
+
+
+def written(folder: str) -> list[str]:
+    """The paths of the files in a folder, below it."""
+    files = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return sorted(path.relative_to(folder).as_posix() for path in files)
+
+
+@pytest.fixture
+def tree(folder: Path) -> None:
+    """Two folders that hold a file of the same name, and one of them a folder with another."""
+    for name in ("one/a.txt", "one/sub/a.srt", "two/a.txt"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        cue = "1\n00:00:01,000 --> 00:00:03,000\n" if name.endswith(".srt") else ""
+        Path(name).write_text(f"{cue}The {Path(name).parent.name}.\n")
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (["one", "two"], ["one/a.txt", "one/sub/a.srt", "two/a.txt"]),
+        (["one/a.txt", "two/a.txt"], ["one/a.txt", "two/a.txt"]),
+        (["one/a.txt", "one/sub/a.srt"], ["a.txt", "sub/a.srt"]),
+        (["one/**/*.*", "two/*.txt"], ["one/a.txt", "one/sub/a.srt", "two/a.txt"]),
+        (["one/a.txt", "one", "./one/a.txt"], ["a.txt", "sub/a.srt"]),
+    ],
+)
+def test_several_sources_keep_the_tree_below_their_common_folder(
+    call, copier_folder: Path, tree: None, sources: list[str], expected: list[str]
+) -> None:
+    assert call("translate", "--model", copier_folder, *sources, "--to", "out/").code == 0
+    assert written("out") == expected
+    for name in expected:
+        inside = name if Path(name).parts[0] in ("one", "two") else f"one/{name}"
+        assert Path("out", name).read_text() == Path(inside).read_text()
+
+
+@pytest.mark.parametrize(
+    ("sources", "to", "said"),
+    [
+        (["docs"], "out", "docs/a.md and docs/a.pdf would both be out/a.md; translate one of them"),
+        (["docs/a.md", "docs/a.pdf"], "docs", "the translation would overwrite docs/a.md"),
+        (["b.txt", "docs/b.txt"], "docs", "the translation would overwrite docs/b.txt"),
+    ],
+)
+def test_no_translation_overwrites_another_or_a_source(
+    call, copier_folder: Path, folder: Path, sources: list[str], to: str, said: str
+) -> None:
+    Path("docs").mkdir()
+    for name in ("docs/a.md", "docs/a.pdf", "docs/b.txt", "b.txt"):
+        Path(name).write_text(name)
+    done = call("translate", "--model", copier_folder, *sources, "--to", f"./{to}")
+    assert done.code == 2
+    assert said in done.err
+    assert not Path("out").exists()
+    assert all(Path("docs", name).read_text() == f"docs/{name}" for name in written("docs"))
+
+
+def test_files_on_several_drives(tree: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative and an absolute path have no common folder either, if none is made absolute."""
+    sources = [str(Path("one").resolve()), "two"]
+    monkeypatch.setattr(document_jobs.os.path, "abspath", lambda path: path)
+    with pytest.raises(UsageError, match="on several drives"):
+        document_jobs.document_jobs(sources, Path("out"), None)
 
 
 def test_one_bad_file_of_several(call, copier_folder: Path, folder: Path) -> None:

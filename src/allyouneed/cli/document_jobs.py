@@ -1,0 +1,136 @@
+"""The files that a call of `translate` names, each with the place of its translation."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from allyouneed.cli.document_place import named_by
+from allyouneed.cli.output import note
+from allyouneed.documents.formats import BY_ENDING, documents_of, format_of
+from allyouneed.errors import AllYouNeedError, UsageError
+
+Job: TypeAlias = tuple[Path, Path]  # a file, and the path of its translation
+SAMPLED = 20  # texts of a document that tell its language
+
+
+def document_jobs(given: Sequence[str], target: Path, format: str | None) -> list[Job]:
+    """Each file with the path of its translation. Where `target` is a folder, the translations keep
+    the tree that the files have below the folder common to all names in `given`.
+
+    Raises:
+        UsageError: a file does not exist or has no known format, or `target` cannot hold the
+            translations: two would have one path, or one the path of a file to translate.
+    """
+    named = list(dict.fromkeys(path for name in given for path in _named(name)))
+    files = list(dict.fromkeys(file for path in named for file in _files(path, format)))
+    if not files:
+        raise UsageError(f"{', '.join(given)}: there is no file of a known format")
+    single = len(named) == 1 and not named[0].is_dir()
+    into_folder = target.is_dir() or not single
+    if into_folder and target.is_file():
+        raise UsageError(f"{target} is a file; name a folder for several files")
+    if into_folder:
+        base = _common_folder(named)
+        places = [_within(target, os.path.relpath(file, base), file, format) for file in files]
+    else:
+        _check_ending(files[0], target, format)
+        places = [target]
+    jobs = list(zip(files, places, strict=True))
+    _check_overwriting(jobs)
+    return jobs
+
+
+def first_texts(jobs: Sequence[Job], format: str | None) -> Iterator[str]:
+    """Some texts of the first document that has any, for the recognition of their language."""
+    for path, _ in jobs:
+        try:
+            document, _ = next(documents_of(path, format_of(path, format)))
+        except (AllYouNeedError, OSError, StopIteration):
+            continue  # the translation tells it
+        if document.passages:
+            yield from (passage.text for passage in document.passages[:SAMPLED])
+            return
+
+
+def _named(name: str) -> list[Path]:
+    """The file or folder of this name, or the files that it names as a pattern."""
+    if Path(name).is_dir():
+        return [Path(name)]
+    found = [path for path in named_by(name) if path.is_file()]
+    if not found:
+        raise UsageError(f"{name}: no such file; without --to FILE it is translated as text")
+    return found
+
+
+def _files(path: Path, format: str | None) -> Iterator[Path]:
+    """The file `path`, or the files of a known format in the folder `path`."""
+    if not path.is_dir():
+        format_of(path, format)
+        yield path
+        return
+    for one in sorted(path.rglob("*")):
+        if not one.is_file():
+            continue
+        if format or one.suffix.lower().lstrip(".") in BY_ENDING:
+            yield one
+        else:
+            note(f"{one}: not translated, because its suffix is that of no known format")
+
+
+def _common_folder(named: Sequence[Path]) -> str:
+    """The deepest folder that all named folders and files are in; of one folder, the folder itself.
+
+    Raises:
+        UsageError: there is none, because the files are on several drives of Windows.
+    """
+    folders = [path if path.is_dir() else path.parent for path in named]
+    try:
+        return os.path.commonpath([os.path.abspath(folder) for folder in folders])  # noqa: PTH100
+    except ValueError as error:
+        raise UsageError("the files are on several drives; translate each drive's alone") from error
+
+
+def _within(folder: Path, inside: str, file: Path, format: str | None) -> Path:
+    """The path in `folder` of a file's translation, with the ending of the translation's format."""
+    place = folder / inside
+    writes = format_of(file, format).writes
+    return place.with_suffix(f".{writes}") if writes else place
+
+
+def _check_overwriting(jobs: Sequence[Job]) -> None:
+    """Raises UsageError if a translation would overwrite a file to translate or another
+    translation."""
+    sources = {source.resolve() for source, _ in jobs}
+    written: dict[Path, Path] = {}
+    for source, place in jobs:
+        if place.resolve() in sources:
+            raise UsageError(
+                f"the translation would overwrite {place}; name another file or folder"
+            )
+        other = written.setdefault(place, source)
+        if other != source:
+            raise UsageError(
+                f"the translations of {other} and {source} would both be {place}; translate one of "
+                "them by itself, and name another file for it"
+            )
+
+
+def _check_ending(path: Path, place: Path, format: str | None) -> None:
+    """A translation has the format of its file, whatever it is called.
+
+    Raises:
+        UsageError: the ending of `place` names another format.
+    """
+    writes = format_of(path, format).writes
+    if writes and place.suffix.lower() == path.suffix.lower():
+        raise UsageError(
+            f"the translation of {path} is written as {writes}; name "
+            f"{place.with_suffix('.' + writes)}"
+        )
+    named = BY_ENDING.get(place.suffix.lower().lstrip("."))
+    if not (writes or format) and named not in (None, format_of(path)):
+        raise UsageError(
+            f"{place} would not be {named.name}: the translation of {path} has the same format as "
+            f"the file; name {place.with_suffix(path.suffix)}, or --format for {path}"
+        )
