@@ -170,10 +170,20 @@ def test_a_folder_that_does_not_exist_yet(call, copier_folder: Path, folder: Pat
     assert Path("docs-de/a.txt").read_text() == "The dog sleeps.\n"
 
 
+@pytest.mark.parametrize("to", ["out-de", "out", "translated"])
+@pytest.mark.parametrize("sources", [["one/a.txt", "two/a.txt"], ["*/a.txt"]])
+def test_several_files_make_a_folder_of_a_name_that_is_no_language(
+    call, tree: None, sources: list[str], to: str
+) -> None:
+    assert call("translate", *sources, "--to", to).code == 0
+    assert written(to) == ["one/a.txt", "two/a.txt"]
+
+
 @pytest.mark.parametrize("to", ["de", "pt-BR", "sr_Latn_RS", "German", "deu"])
-def test_a_language_is_no_folder(folder: Path, to: str) -> None:
+@pytest.mark.parametrize("sources", [["docs"], ["page.html", "docs"], ["*"]])
+def test_a_language_is_no_folder(folder: Path, sources: list[str], to: str) -> None:
     Path("docs").mkdir()
-    assert document_place(["docs"], to, None, {}) is None
+    assert document_place(sources, to, None, {}) is None
 
 
 def written(folder: str) -> list[str]:

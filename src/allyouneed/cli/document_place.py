@@ -56,7 +56,8 @@ def document_place(
     if given and output is not None:
         return output
     if given and to and not is_known(to):
-        if any(Path(text).is_dir() for text in texts or ()):
+        found = [path for text in texts or () for path in named_by(text)]
+        if len(found) > 1 or found[0].is_dir():
             return Path(to)  # a folder that does not exist yet
         if Path(to).suffix:
             return Path(to)  # of no known format, which the reading of the file says
