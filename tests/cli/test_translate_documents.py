@@ -285,6 +285,7 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
         (["--to", "x.html"], 2, "name the file to translate, too"),
         (["page.html", "--to", "x.docx"], 2, "x.docx would not be docx"),
         (["page.html", "--to", "x.docx"], 2, "name x.html, or --format"),
+        (["page.html", "--to", "./page.md"], 2, "name page.translated.html, or --format"),
         (["page.html", "--to", "page.html"], 2, "the translation would overwrite"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
         (["page.html", "--to", "x.html", "--keys", "a"], 2, "--keys is for JSON, JSON lines"),

@@ -130,7 +130,10 @@ def _check_ending(path: Path, place: Path, format: str | None) -> None:
         )
     named = BY_ENDING.get(place.suffix.lower().lstrip("."))
     if not (writes or format) and named not in (None, format_of(path)):
+        better = place.with_suffix(path.suffix)
+        if better.resolve() == path.resolve():
+            better = place.with_suffix(f".translated{path.suffix}")
         raise UsageError(
             f"{place} would not be {named.name}: the translation of {path} has the same format as "
-            f"the file; name {place.with_suffix(path.suffix)}, or --format for {path}"
+            f"the file; name {better}, or --format for {path}"
         )
