@@ -201,6 +201,19 @@ def tree(folder: Path) -> None:
         Path(name).write_text(f"{cue}The {Path(name).parent.name}.\n")
 
 
+def test_a_new_name_without_ending_is_an_error_for_a_file_that_has_one(
+    call, copier_folder: Path, folder: Path
+) -> None:
+    arguments = ["translate", "--model", copier_folder]
+    refused = call(*arguments, "page.html", "--output", "new")
+    assert refused.code == 2
+    assert "new has no ending; name new.html, or make the folder new first" in refused.err
+    assert call(*arguments, "page.html", "--to", "/dev/null").code == 0
+    Path("LICENSE").write_text("The dog sleeps.\n")
+    assert call(*arguments, "LICENSE", "--format", "text", "--output", "new").code == 0
+    assert Path("new").read_text() == "The dog sleeps.\n"
+
+
 @pytest.mark.parametrize(
     ("sources", "expected"),
     [
@@ -331,6 +344,10 @@ def test_a_pdf_becomes_markdown(
     refused = call(*arguments, "b.pdf")
     assert refused.code == 2
     assert "is written as md; name b.md" in refused.err
+    refused = call(*arguments, "./pdfs")
+    assert refused.code == 2
+    assert "pdfs has no ending; name pdfs.md, or make the folder pdfs first" in refused.err
+    assert not Path("pdfs").exists()
     assert call(*arguments, "b.md").code == 0
     assert Path("b.md").read_text() == "The dog sleeps.\n\n"
     done = call("translate", "--model", copier_folder, "docs", "--to", "out/")

@@ -120,13 +120,17 @@ def _check_ending(path: Path, place: Path, format: str | None) -> None:
     """A translation has the format of its file, whatever it is called.
 
     Raises:
-        UsageError: the ending of `place` names another format.
+        UsageError: the ending of `place` names another format, or a new file would have none.
     """
     writes = format_of(path, format).writes
+    ending = f".{writes}" if writes else path.suffix
+    if ending and not place.suffix and not place.exists():
+        raise UsageError(
+            f"{place} has no ending; name {place}{ending}, or make the folder {place} first"
+        )
     if writes and place.suffix.lower() == path.suffix.lower():
         raise UsageError(
-            f"the translation of {path} is written as {writes}; name "
-            f"{place.with_suffix('.' + writes)}"
+            f"the translation of {path} is written as {writes}; name {place.with_suffix(ending)}"
         )
     named = BY_ENDING.get(place.suffix.lower().lstrip("."))
     if not (writes or format) and named not in (None, format_of(path)):
