@@ -255,6 +255,18 @@ def test_no_translation_overwrites_another_or_a_source(
     assert all(Path("docs", name).read_text() == f"docs/{name}" for name in written("docs"))
 
 
+@pytest.mark.parametrize("to", ["one/de", "one/sub/de/", "./one/../one/de"])
+def test_earlier_translations_in_the_folder_are_no_sources(
+    call, copier_folder: Path, tree: None, to: str
+) -> None:
+    arguments = ["translate", "--model", copier_folder, "one", "--to", to]
+    first, second = call(*arguments), call(*arguments)
+    assert (first.code, second.code) == (0, 0)
+    assert written(to) == ["a.txt", "sub/a.srt"]
+    said = f"{Path(to)}: not translated, because the translations are written there"
+    assert (said in first.err, said in second.err) == (False, True)
+
+
 def test_files_on_several_drives(tree: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative and an absolute path have no common folder either, if none is made absolute."""
     sources = [str(Path("one").resolve()), "two"]

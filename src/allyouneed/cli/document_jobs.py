@@ -23,7 +23,7 @@ def document_jobs(given: Sequence[str], target: Path, format: str | None) -> lis
             translations: two would have one path, or one the path of a file to translate.
     """
     named = list(dict.fromkeys(path for name in given for path in _named(name)))
-    files = list(dict.fromkeys(file for path in named for file in _files(path, format)))
+    files = list(dict.fromkeys(file for path in named for file in _files(path, target, format)))
     if not files:
         raise UsageError(f"{', '.join(given)}: there is no file of a known format")
     single = len(named) == 1 and not named[0].is_dir()
@@ -63,19 +63,31 @@ def _named(name: str) -> list[Path]:
     return found
 
 
-def _files(path: Path, format: str | None) -> Iterator[Path]:
+def _files(path: Path, target: Path, format: str | None) -> Iterator[Path]:
     """The file `path`, or the files of a known format in the folder `path`."""
     if not path.is_dir():
         format_of(path, format)
         yield path
         return
-    for one in sorted(path.rglob("*")):
+    for one in sorted(_inside(path, target)):
         if not one.is_file():
             continue
         if format or one.suffix.lower().lstrip(".") in BY_ENDING:
             yield one
         else:
             note(f"{one}: not translated, because its suffix is that of no known format")
+
+
+def _inside(folder: Path, target: Path) -> Iterator[Path]:
+    """The files in a folder and its subfolders. The folder `target` is left out, where earlier
+    translations lie."""
+    for here, folders, names in os.walk(folder):
+        for name in [*folders]:
+            if Path(here, name).resolve() == target.resolve():
+                folders.remove(name)
+                if any(target.iterdir()):
+                    note(f"{target}: not translated, because the translations are written there")
+        yield from (Path(here, name) for name in names)
 
 
 def _common_folder(named: Sequence[Path]) -> str:
