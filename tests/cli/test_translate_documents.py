@@ -267,6 +267,24 @@ def test_earlier_translations_in_the_folder_are_no_sources(
     assert (said in first.err, said in second.err) == (False, True)
 
 
+def test_hidden_files_and_locks_are_left_out(call, copier_folder: Path, tree: None) -> None:
+    names = (".git/a.txt", ".git/b/c.txt", "sub/.d.txt", "~$lock.docx")
+    for name in names:
+        Path("one", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("one", name).write_text("The dog sleeps.\n")
+    arguments = ["translate", "--model", copier_folder]
+    done = call(*arguments, "one", "--to", "out")
+    assert done.code == 0
+    assert written("out") == ["a.txt", "sub/a.srt"]
+    assert "3 files and folders not translated, because of a name that begins with . or ~$" in (
+        done.err
+    )
+    done = call(*arguments, "one/a.txt", "one/sub/.d.txt", "one/~$lock.docx", "--to", "named")
+    assert done.code == 0
+    assert written("named") == ["a.txt", "sub/.d.txt"]
+    assert "1 file or folder not translated" in done.err
+
+
 def test_files_on_several_drives(tree: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative and an absolute path have no common folder either, if none is made absolute."""
     sources = [str(Path("one").resolve()), "two"]

@@ -11,6 +11,8 @@ from allyouneed.documents.formats import BY_ENDING, documents_of, format_of
 from allyouneed.errors import AllYouNeedError, UsageError
 
 Job: TypeAlias = tuple[Path, Path]  # a file, and the path of its translation
+LOCK = "~$"  # how the names begin that Office gives to the marks of open files
+NOT_MEANT = (".", LOCK)
 SAMPLED = 20  # texts of a document that tell its language
 
 
@@ -23,7 +25,11 @@ def document_jobs(given: Sequence[str], target: Path, format: str | None) -> lis
             translations: two would have one path, or one the path of a file to translate.
     """
     named = list(dict.fromkeys(path for name in given for path in _named(name)))
-    files = list(dict.fromkeys(file for path in named for file in _files(path, target, format)))
+    found = dict.fromkeys(file for path in named for file in _files(path, target, format))
+    files = [file for file in found if _is_meant(file, named)]
+    if (count := len(found) - len(files)) > 0:
+        names = "1 file or folder" if count == 1 else f"{count:,} files and folders"
+        note(f"{names} not translated, because of a name that begins with . or {LOCK}")
     if not files:
         raise UsageError(f"{', '.join(given)}: there is no file of a known format")
     single = len(named) == 1 and not named[0].is_dir()
@@ -64,30 +70,41 @@ def _named(name: str) -> list[Path]:
 
 
 def _files(path: Path, target: Path, format: str | None) -> Iterator[Path]:
-    """The file `path`, or the files of a known format in the folder `path`."""
+    """The file `path`, or the files of a known format in the folder `path`, and what nobody means
+    there."""
     if not path.is_dir():
         format_of(path, format)
         yield path
         return
     for one in sorted(_inside(path, target)):
-        if not one.is_file():
+        if one.name.startswith(NOT_MEANT):
+            yield one
+        elif not one.is_file():
             continue
-        if format or one.suffix.lower().lstrip(".") in BY_ENDING:
+        elif format or one.suffix.lower().lstrip(".") in BY_ENDING:
             yield one
         else:
             note(f"{one}: not translated, because its suffix is that of no known format")
 
 
 def _inside(folder: Path, target: Path) -> Iterator[Path]:
-    """The files in a folder and its subfolders. The folder `target` is left out, where earlier
-    translations lie."""
+    """The files in a folder and its subfolders. Of a subfolder that nobody means, the subfolder
+    itself. The folder `target` is left out, where earlier translations lie."""
     for here, folders, names in os.walk(folder):
         for name in [*folders]:
-            if Path(here, name).resolve() == target.resolve():
+            if name.startswith(NOT_MEANT):
+                folders.remove(name)
+                names.append(name)
+            elif Path(here, name).resolve() == target.resolve():
                 folders.remove(name)
                 if any(target.iterdir()):
                     note(f"{target}: not translated, because the translations are written there")
         yield from (Path(here, name) for name in names)
+
+
+def _is_meant(file: Path, named: Sequence[Path]) -> bool:
+    """Whether a file is one to translate: no lock of Office, and hidden only if it is named."""
+    return not file.name.startswith(NOT_MEANT) or (file in named and not file.name.startswith(LOCK))
 
 
 def _common_folder(named: Sequence[Path]) -> str:
