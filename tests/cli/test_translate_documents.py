@@ -293,6 +293,13 @@ def test_files_on_several_drives(tree: None, monkeypatch: pytest.MonkeyPatch) ->
         document_jobs.document_jobs(sources, Path("out"), None)
 
 
+def test_a_file_that_a_killed_run_left_is_removed(call, copier_folder: Path, folder: Path) -> None:
+    left = Path(".x.html.999999999-1.partial")  # no system has so many processes
+    left.touch()
+    assert call("translate", "--model", copier_folder, "page.html", "--to", "x.html").code == 0
+    assert not left.exists()
+
+
 def test_one_bad_file_of_several(call, copier_folder: Path, folder: Path) -> None:
     Path("bad.docx").write_bytes(b"no archive")
     done = call("translate", "--model", copier_folder, "bad.docx", "page.html", "--to", "out/")

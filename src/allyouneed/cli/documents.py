@@ -16,7 +16,7 @@ from allyouneed.documents.memory import TranslationMemory, read_tmx, update_tmx
 from allyouneed.documents.recent_sentences import TranslateMany
 from allyouneed.documents.translating import DocumentReport, DocumentTranslator
 from allyouneed.errors import AllYouNeedError, UsageError
-from allyouneed.files import whole_file, write_whole
+from allyouneed.files import clear_unfinished, whole_file, write_whole
 from allyouneed.text.language_names import code_of
 from allyouneed.translation.markup.passage import Passage
 from allyouneed.translation.markup.protected import Protection
@@ -74,6 +74,7 @@ def translate_documents(
     def translate(texts: list[str], alignments: bool) -> "Iterator[Translation]":
         return translator.translate_lines(texts, alignments=alignments, **how)
 
+    clear_unfinished(place for _, place in jobs)
     run = _Run(translate, options, protect, memory, codes)
     for source, place in jobs:
         if options.resume and _is_done(source, place):
