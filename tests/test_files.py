@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from allyouneed import files
-from allyouneed.files import old_folder, put_in_place, whole_file, whole_folder, write_whole
+from allyouneed.files import (
+    clear_unfinished,
+    old_folder,
+    put_in_place,
+    whole_file,
+    whole_folder,
+    write_whole,
+)
 
 
 def broken_off(path: Path, error: BaseException) -> None:
@@ -44,6 +51,44 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as ended:
         write_whole(path, "lost")
     assert ended.value.filename == str(path)
+
+
+KILLED = """
+import os, signal, sys
+from allyouneed.files import whole_file
+with whole_file(sys.argv[1]):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def left_by_a_killed_process(path: Path) -> Path:
+    subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    (left,) = path.parent.glob(f".{path.name}.*.partial")
+    return left
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a.b.txt"
+    mine = left_by_a_killed_process(path)
+    others = left_by_a_killed_process(tmp_path / "b.txt")
+    foreign = tmp_path / ".a.b.txt.partial"  # another program's
+    foreign.touch()
+    with whole_file(path) as alive:
+        clear_unfinished([path, tmp_path / "nowhere" / "c.txt"])
+        assert set(tmp_path.iterdir()) == {alive, others, foreign}
+    assert not mine.exists()
+
+
+def test_on_windows_what_a_process_left_is_removed_after_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = left_by_a_killed_process(tmp_path / "a.txt")
+    monkeypatch.setattr(files, "WINDOWS", True)
+    clear_unfinished([tmp_path / "a.txt"])
+    assert left.exists()
+    os.utime(left, (0, 0))
+    clear_unfinished([tmp_path / "a.txt"])
+    assert not left.exists()
 
 
 def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:

@@ -6,15 +6,18 @@ the process is killed, the earlier content is intact.
 
 import glob
 import os
+import re
 import shutil
 import threading
 import time
-from collections.abc import Container, Iterator
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 WINDOWS = os.name == "nt"
 ABANDONED = 24 * 3600  # seconds after which no process writes to an unfinished folder any more
+_UNFINISHED = re.compile(r"\.(.+)\.([1-9]\d{0,8})-\d+\.partial", re.DOTALL)  # as `_beside` names it
 
 
 @contextmanager
@@ -54,6 +57,24 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
     """
     with whole_file(path) as beside:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def clear_unfinished(paths: Iterable[Path]) -> None:
+    """Removes what killed processes of this machine left of the files `paths`, whose names
+    `whole_file` gave. On Windows, which cannot tell safely whether a process lives, a file is
+    removed a day after its last change.
+
+    Raises:
+        OSError: no permission.
+    """
+    names_in: defaultdict[Path, set[str]] = defaultdict(set)
+    for path in map(Path.resolve, paths):
+        names_in[path.parent].add(path.name)
+    for folder, names in names_in.items():
+        for file in folder.glob(".*.partial"):
+            match = _UNFINISHED.fullmatch(file.name)
+            if match and match[1] in names and file.is_file() and _is_left(file, int(match[2])):
+                file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -138,6 +159,19 @@ def sync(path: Path) -> None:
 
 def _beside(path: Path) -> Path:
     return path.parent / f".{path.name}.{os.getpid()}-{threading.get_ident()}.partial"
+
+
+def _is_left(file: Path, process: int) -> bool:
+    """Whether the process that wrote an unfinished file is gone."""
+    if WINDOWS:  # where `os.kill` ends a process
+        return time.time() - file.stat().st_mtime > ABANDONED
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it is another user's
+        pass
+    return False
 
 
 def _sync_all(path: Path) -> None:

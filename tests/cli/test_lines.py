@@ -129,6 +129,14 @@ def test_a_text_that_is_the_name_of_a_file_is_told(
         (["a b.PDF"], "fr", ["add --output 'a b.fr.md'"]),
         (["d.docx", "Hello."], "fr", ["leave out the other texts and add --output d.fr.docx"]),
         (["d.txt"], "fr", ["to use the lines of the file, write < d.txt"]),
+        (["d.txt"], "fr", ["to translate the document, add --output d.fr.txt; to use the lines"]),
+        (["hb/a.txt"], "fr", ["to translate the document, add --output hb/a.fr.txt; to use the"]),
+        (["hb/old"], "fr", ["to translate the document, add --output hb/old.fr"]),
+        (["old"], "fr", ["to use the lines of the file, write < old"]),
+        (["hb"], "fr", ["a folder, but 'hb' itself is used as the text; to translate its docu"]),
+        (["hb/"], "fr", ["to translate its documents, add --output hb-fr"]),
+        (["."], "fr", []),
+        (["d.txt", "hb"], "fr", ["the document, add --output FOLDER", "add --output FOLDER"]),
         (["no.docx"], "fr", ["there is no file no.docx; it is translated as text"]),
         (["no.docx", "d.docx"], "fr", ["there is no file no.docx", "text 2 is the name of a"]),
         (["no.docx", "Hello."], "fr", []),
@@ -146,7 +154,8 @@ def test_names_of_documents(
     said: list[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("d.docx", "a b.PDF", "d.txt"):
+    Path("hb").mkdir()
+    for name in ("d.docx", "a b.PDF", "d.txt", "old", "hb/a.txt", "hb/old"):
         Path(name).touch()
     notes = list(notes_on_documents(texts, target))
     for note, part in zip(notes, said, strict=True):

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from allyouneed.cli import document_jobs
 from allyouneed.cli.document_place import ENDINGS, document_place
 from allyouneed.documents import pdf
 from allyouneed.documents.formats import BY_ENDING
 from allyouneed.documents.memory import read_tmx
+from allyouneed.errors import UsageError
 from allyouneed.text.language_names import name_of
 
 PAGE = "<p>A man <b>rides</b> a bike.</p>\n<p>The dog sleeps.</p>\n"
@@ -168,10 +170,134 @@ def test_a_folder_that_does_not_exist_yet(call, copier_folder: Path, folder: Pat
     assert Path("docs-de/a.txt").read_text() == "The dog sleeps.\n"
 
 
+@pytest.mark.parametrize("to", ["out-de", "out", "translated"])
+@pytest.mark.parametrize("sources", [["one/a.txt", "two/a.txt"], ["*/a.txt"]])
+def test_several_files_make_a_folder_of_a_name_that_is_no_language(
+    call, tree: None, sources: list[str], to: str
+) -> None:
+    assert call("translate", *sources, "--to", to).code == 0
+    assert written(to) == ["one/a.txt", "two/a.txt"]
+
+
 @pytest.mark.parametrize("to", ["de", "pt-BR", "sr_Latn_RS", "German", "deu"])
-def test_a_language_is_no_folder(folder: Path, to: str) -> None:
+@pytest.mark.parametrize("sources", [["docs"], ["page.html", "docs"], ["*"]])
+def test_a_language_is_no_folder(folder: Path, sources: list[str], to: str) -> None:
     Path("docs").mkdir()
-    assert document_place(["docs"], to, None, {}) is None
+    assert document_place(sources, to, None, {}) is None
+
+
+def written(folder: str) -> list[str]:
+    """The paths of the files in a folder, below it."""
+    files = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return sorted(path.relative_to(folder).as_posix() for path in files)
+
+
+@pytest.fixture
+def tree(folder: Path) -> None:
+    """Two folders that hold a file of the same name, and one of them a folder with another."""
+    for name in ("one/a.txt", "one/sub/a.srt", "two/a.txt"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        cue = "1\n00:00:01,000 --> 00:00:03,000\n" if name.endswith(".srt") else ""
+        Path(name).write_text(f"{cue}The {Path(name).parent.name}.\n")
+
+
+def test_a_new_name_without_ending_is_an_error_for_a_file_that_has_one(
+    call, copier_folder: Path, folder: Path
+) -> None:
+    arguments = ["translate", "--model", copier_folder]
+    refused = call(*arguments, "page.html", "--output", "new")
+    assert refused.code == 2
+    assert "new has no ending; name new.html, or make the folder new first" in refused.err
+    assert call(*arguments, "page.html", "--to", "/dev/null").code == 0
+    Path("LICENSE").write_text("The dog sleeps.\n")
+    assert call(*arguments, "LICENSE", "--format", "text", "--output", "new").code == 0
+    assert Path("new").read_text() == "The dog sleeps.\n"
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (["one", "two"], ["one/a.txt", "one/sub/a.srt", "two/a.txt"]),
+        (["one/a.txt", "two/a.txt"], ["one/a.txt", "two/a.txt"]),
+        (["one/a.txt", "one/sub/a.srt"], ["a.txt", "sub/a.srt"]),
+        (["one/**/*.*", "two/*.txt"], ["one/a.txt", "one/sub/a.srt", "two/a.txt"]),
+        (["one/a.txt", "one", "./one/a.txt"], ["a.txt", "sub/a.srt"]),
+    ],
+)
+def test_several_sources_keep_the_tree_below_their_common_folder(
+    call, copier_folder: Path, tree: None, sources: list[str], expected: list[str]
+) -> None:
+    assert call("translate", "--model", copier_folder, *sources, "--to", "out/").code == 0
+    assert written("out") == expected
+    for name in expected:
+        inside = name if Path(name).parts[0] in ("one", "two") else f"one/{name}"
+        assert Path("out", name).read_text() == Path(inside).read_text()
+
+
+@pytest.mark.parametrize(
+    ("sources", "to", "said"),
+    [
+        (["docs"], "out", "docs/a.md and docs/a.pdf would both be out/a.md; translate one of them"),
+        (["docs/a.md", "docs/a.pdf"], "docs", "the translation would overwrite docs/a.md"),
+        (["b.txt", "docs/b.txt"], "docs", "the translation would overwrite docs/b.txt"),
+    ],
+)
+def test_no_translation_overwrites_another_or_a_source(
+    call, copier_folder: Path, folder: Path, sources: list[str], to: str, said: str
+) -> None:
+    Path("docs").mkdir()
+    for name in ("docs/a.md", "docs/a.pdf", "docs/b.txt", "b.txt"):
+        Path(name).write_text(name)
+    done = call("translate", "--model", copier_folder, *sources, "--to", f"./{to}")
+    assert done.code == 2
+    assert said in done.err
+    assert not Path("out").exists()
+    assert all(Path("docs", name).read_text() == f"docs/{name}" for name in written("docs"))
+
+
+@pytest.mark.parametrize("to", ["one/de", "one/sub/de/", "./one/../one/de"])
+def test_earlier_translations_in_the_folder_are_no_sources(
+    call, copier_folder: Path, tree: None, to: str
+) -> None:
+    arguments = ["translate", "--model", copier_folder, "one", "--to", to]
+    first, second = call(*arguments), call(*arguments)
+    assert (first.code, second.code) == (0, 0)
+    assert written(to) == ["a.txt", "sub/a.srt"]
+    said = f"{Path(to)}: not translated, because the translations are written there"
+    assert (said in first.err, said in second.err) == (False, True)
+
+
+def test_hidden_files_and_locks_are_left_out(call, copier_folder: Path, tree: None) -> None:
+    names = (".git/a.txt", ".git/b/c.txt", "sub/.d.txt", "~$lock.docx")
+    for name in names:
+        Path("one", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("one", name).write_text("The dog sleeps.\n")
+    arguments = ["translate", "--model", copier_folder]
+    done = call(*arguments, "one", "--to", "out")
+    assert done.code == 0
+    assert written("out") == ["a.txt", "sub/a.srt"]
+    assert "3 files and folders not translated, because of a name that begins with . or ~$" in (
+        done.err
+    )
+    done = call(*arguments, "one/a.txt", "one/sub/.d.txt", "one/~$lock.docx", "--to", "named")
+    assert done.code == 0
+    assert written("named") == ["a.txt", "sub/.d.txt"]
+    assert "1 file or folder not translated" in done.err
+
+
+def test_files_on_several_drives(tree: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative and an absolute path have no common folder either, if none is made absolute."""
+    sources = [str(Path("one").resolve()), "two"]
+    monkeypatch.setattr(document_jobs.os.path, "abspath", lambda path: path)
+    with pytest.raises(UsageError, match="on several drives"):
+        document_jobs.document_jobs(sources, Path("out"), None)
+
+
+def test_a_file_that_a_killed_run_left_is_removed(call, copier_folder: Path, folder: Path) -> None:
+    left = Path(".x.html.999999999-1.partial")  # no system has so many processes
+    left.touch()
+    assert call("translate", "--model", copier_folder, "page.html", "--to", "x.html").code == 0
+    assert not left.exists()
 
 
 def test_one_bad_file_of_several(call, copier_folder: Path, folder: Path) -> None:
@@ -209,6 +335,7 @@ def test_memory_and_bilingual(call, copier_folder: Path, folder: Path) -> None:
         (["--to", "x.html"], 2, "name the file to translate, too"),
         (["page.html", "--to", "x.docx"], 2, "x.docx would not be docx"),
         (["page.html", "--to", "x.docx"], 2, "name x.html, or --format"),
+        (["page.html", "--to", "./page.md"], 2, "name page.translated.html, or --format"),
         (["page.html", "--to", "page.html"], 2, "the translation would overwrite"),
         (["text", "--memory", "x.tmx"], 2, "--memory is for documents"),
         (["page.html", "--to", "x.html", "--keys", "a"], 2, "--keys is for JSON, JSON lines"),
@@ -254,6 +381,10 @@ def test_a_pdf_becomes_markdown(
     refused = call(*arguments, "b.pdf")
     assert refused.code == 2
     assert "is written as md; name b.md" in refused.err
+    refused = call(*arguments, "./pdfs")
+    assert refused.code == 2
+    assert "pdfs has no ending; name pdfs.md, or make the folder pdfs first" in refused.err
+    assert not Path("pdfs").exists()
     assert call(*arguments, "b.md").code == 0
     assert Path("b.md").read_text() == "The dog sleeps.\n\n"
     done = call("translate", "--model", copier_folder, "docs", "--to", "out/")

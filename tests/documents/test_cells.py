@@ -173,3 +173,12 @@ def test_the_table_keeps_its_shape(rows: list[list[str]], quoting: int, said: st
 def test_older_formats_are_told_what_to_become() -> None:
     with pytest.raises(UsageError, match=r"no format has the ending \.doc; save it as \.docx, or"):
         format_of(Path("report.doc"))
+
+
+@pytest.mark.parametrize(
+    ("ending", "newer"), [("docm", "docx"), ("XLSM", "xlsx"), ("pptm", "pptx")]
+)
+def test_files_with_macros_are_told_what_to_become(ending: str, newer: str) -> None:
+    said = rf"report\.{ending}: files with macros are not read; save it as \.{newer}$"
+    with pytest.raises(UsageError, match=said):
+        format_of(Path(f"report.{ending}"))

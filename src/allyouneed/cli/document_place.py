@@ -56,7 +56,8 @@ def document_place(
     if given and output is not None:
         return output
     if given and to and not is_known(to):
-        if any(Path(text).is_dir() for text in texts or ()):
+        found = [path for text in texts or () for path in named_by(text)]
+        if len(found) > 1 or found[0].is_dir():
             return Path(to)  # a folder that does not exist yet
         if Path(to).suffix:
             return Path(to)  # of no known format, which the reading of the file says
@@ -76,19 +77,22 @@ def codes_in_names(place: Path) -> list[str]:
     return [match[1].lower() for match in found if match is not None]
 
 
-def matching(pattern: str) -> list[Path]:
-    """The files and folders that a pattern with `*` or `?` names, sorted."""
-    if not glob.has_magic(pattern):
+def named_by(name: str) -> list[Path]:
+    """The file or folder with this name. Without one, the files and folders that the name means as
+    a pattern with `*` or `?`, sorted; an empty list, if there are none."""
+    try:
+        if Path(name).exists():
+            return [Path(name)]
+        if not glob.has_magic(name):
+            return []
+        return sorted(map(Path, glob.glob(name, recursive=True)))  # noqa: PTH207 (may be absolute)
+    except (OSError, ValueError):  # too long for a name, or with a NUL in it
         return []
-    return sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (may be absolute)
 
 
 def is_there(name: str) -> bool:
     """Whether a name is that of a file or folder, or a pattern that names some."""
-    try:
-        return Path(name).exists() or bool(matching(name))
-    except (OSError, ValueError):  # too long for a name, or with a NUL in it
-        return False
+    return bool(named_by(name))
 
 
 def has_ending(name: str) -> bool:

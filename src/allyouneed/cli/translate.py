@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from allyouneed.cli.document_jobs import Job
     from allyouneed.translation.pivot import Relay
     from allyouneed.translation.translator import Translator
 
@@ -79,11 +80,13 @@ def translate(
     protection.check(with_documents=place is not None)
     target = language_asked(languages.to, place)
     named: Iterable[str] = texts or ()
+    jobs: Sequence[Job] = ()
     if place is not None:
-        from allyouneed.cli.documents import first_texts
+        from allyouneed.cli.document_jobs import document_jobs, first_texts
 
+        jobs = document_jobs(texts or (), place, documents.format)
         target = target or language_of_place(model, place, texts or (), languages.from_)
-        named = first_texts(texts or (), documents.format)
+        named = first_texts(jobs, documents.format)
     how["target"] = target
     models = models_of_direction(model, languages.from_, target, named)
     opening = partial(
@@ -92,7 +95,7 @@ def translate(
     if place is not None:
         if search.n_best > 1 or search.prefix or results.stream or any(results.whole.values()):
             raise UsageError(f"{DOCUMENTS_ALONE}; leave out the other options with documents")
-        _translate_documents(texts or (), place, opening, how, documents, protection)
+        _translate_documents(jobs, place, opening, how, documents, protection)
         return
     how |= {"prefix": search.prefix, "protect": protection.of_text}
     if results.stream:
@@ -111,14 +114,14 @@ def translate(
 
 
 def _translate_documents(
-    files: Sequence[str],
+    jobs: "Sequence[Job]",
     place: "Path",
     opening: "Callable[[], Translator | Relay]",
     how: "Mapping[str, Any]",
     documents: Documents,
     protection: TranslationProtection,
 ) -> None:
-    """Translates files into the file or folder `place`."""
+    """Translates the files of `jobs` into the file or folder `place`."""
     from allyouneed.cli.documents import translate_documents
 
-    translate_documents(files, place, opening, how, documents, protection.protect or ())
+    translate_documents(jobs, place, opening, how, documents, protection.protect or ())

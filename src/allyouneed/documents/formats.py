@@ -97,6 +97,12 @@ FORMATS = (
 BY_ENDING = {ending: format for format in FORMATS for ending in format.endings}
 OLDER_ENDINGS = {"doc": "docx", "rtf": "docx", "pages": "docx", "ppt": "pptx", "xls": "xlsx"}
 """Endings of files that are not read, and what the programs that write them can save instead."""
+WITH_MACROS = {
+    **dict.fromkeys(("docm", "dotm"), "docx"),
+    **dict.fromkeys(("pptm", "potm", "ppsm"), "pptx"),
+    **dict.fromkeys(("xlsm", "xltm"), "xlsx"),
+}
+"""Endings of files with macros, which are refused in every format, and what to save instead."""
 BY_NAME = {format.name: format for format in FORMATS}
 
 
@@ -113,9 +119,14 @@ def format_of(path: Path, name: str | None = None) -> Format:
             hint = f"did you mean {close}?" if close else f"there are {', '.join(BY_NAME)}"
             raise UsageError(f"--format {name} is not known; {hint}")
         return known
-    known = BY_ENDING.get(path.suffix.lower().lstrip("."))
+    ending = path.suffix.lower().lstrip(".")
+    known = BY_ENDING.get(ending)
     if known is None:
-        newer = OLDER_ENDINGS.get(path.suffix.lower().lstrip("."))
+        if ending in WITH_MACROS:
+            raise UsageError(
+                f"{path}: files with macros are not read; save it as .{WITH_MACROS[ending]}"
+            )
+        newer = OLDER_ENDINGS.get(ending)
         hint = f"save it as .{newer}, or " if newer else ""
         raise UsageError(
             f"{path}: no format has the ending {path.suffix or '(none)'}; {hint}name the format "
