@@ -43,7 +43,7 @@ def translate_all(
         check_output(output)
     chunks = given_or_arriving(texts, note, partial(notes_on_documents, target=form.target))
     opened_one = translator() if translator else opened(DEFAULT_MODEL, "auto", None, None, False)
-    keywords = {**(how or {}), "alignments": form.alignments or form.attention}
+    keywords = {**(how or {}), "alignments": form.alignments}
     found = (
         iter([opened_one([*texts], **keywords)])
         if texts

@@ -67,7 +67,7 @@ class Form:
     ) -> dict[str, Any] | None:
         """The pieces of source and target, and the cross-attention between them as the mean of the
         heads. None, with a note, for a text that had to be translated in parts."""
-        if not translation.tokens:
+        if not translation.text.strip():
             return None
         try:
             source, target, weights_TS = translator.attention(

@@ -327,18 +327,23 @@ def _formulas(
     lines: Sequence[tuple[str, str]], request: TranslationRequest, normaliser: Normaliser
 ) -> list[Formula | None]:
     """The translation of each line that opens, closes or signs a letter, and of set phrases if the
-    model's folder asks for it and nobody asks for alignments. There is none if the user asked for
-    terms or for several translations, or if the model reads texts as they are typed."""
+    model's folder asks for it. There is none for a line with one of the user's terms, if the user
+    asked for several translations, or if the model reads texts as they are typed."""
     options = request.searched
     several = not isinstance(options, BeamOptions) or options.n_best > 1
-    if not normaliser.name or request.terms is not None or several:
+    if not normaliser.name or several:
         return [None] * len(lines)
     languages = request.languages_of(" ".join(line for line, _ in lines))
     bare = [line for line, _ in lines]
     found = letter_formulas(bare, languages)
-    if not request.set_phrases or request.alignments:
+    if request.set_phrases:
+        found = [one or set_phrase(line, languages) for one, line in zip(found, bare, strict=True)]
+    if request.terms is None:
         return found
-    return [one or set_phrase(line, languages) for one, line in zip(found, bare, strict=True)]
+    return [
+        None if one and request.terms.find(normaliser.plain(line).text, normaliser) else one
+        for one, line in zip(found, bare, strict=True)
+    ]
 
 
 def _from_table(line: str, formula: Formula, request: TranslationRequest) -> Translation:
