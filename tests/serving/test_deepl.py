@@ -137,7 +137,7 @@ def test_a_request_that_is_refused_later_is_not_charged(start: Start, tmp_path: 
         assert status(one, "/v2/translate", json={**body, "glossary_id": "none"}) == 404
         file = {"file": ("a.txt", long.encode())}
         assert (
-            status(one, "/translate_file", files=file, data={"source": "en", "target": "de"}) == 400
+            status(one, "/translate_file", files=file, data={"source": "en", "target": "de"}) == 503
         )
         streamed = {"text": long, "source": "en", "target": "de", "stream": True}
         assert status(one, "/v1/translate", json=streamed) == 503
