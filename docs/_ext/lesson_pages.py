@@ -1,4 +1,4 @@
-"""Lessons as pages and as notebooks: scripts in percent format, run in their fast mode."""
+"""Lessons as pages and as notebooks: scripts in percent format, run at full size."""
 
 import zipfile
 from itertools import chain

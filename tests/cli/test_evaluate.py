@@ -124,7 +124,7 @@ def test_tables(call, files: Path, copier_folder: Path) -> None:
         (
             ["--vocabulary-selection", "--against", "a", "--hypothesis", "s", "--tsv", "s"],
             2,
-            "--vocabulary-selection is for --model, which is missing",
+            "--vocabulary-selection needs --model; give --model in place of --hypothesis",
         ),
         (["--tsv", "s"], 1, "s:1: has 1 columns"),
         (["--hypothesis", "short", "--reference", "r"], 1, "1 hypotheses but 6 references"),

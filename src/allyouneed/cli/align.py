@@ -28,7 +28,7 @@ def align(
     ] = None,
     gold: Annotated[
         Path | None,
-        typer.Option(help='Print the error rate against links by people: "0-0" sure, "1?2".'),
+        typer.Option(help='Print the error rate against manual links: "0-0" sure, "1?2" possible.'),
     ] = None,
     json: Json = False,
     debug: Debug = False,
@@ -41,11 +41,10 @@ def align(
     - `allyouneed align --source new.en --target new.de --corpus tatoeba/train.en-de.tsv.gz`
     - `allyouneed align --tsv aligned.tsv --gold aligned.talp --corpus large.tsv`
 
-    A line of output belongs to each pair: "0-0 1-2" links source word 0 to target word 0, and 1 to
-    2 (Pharaoh format). Words are what white space separates, counted from 0. The links are learnt
-    from the pairs themselves, so it takes some thousands of them: of a few pairs alone, little can
-    be learnt, and --corpus names more. With --gold, the alignment error rate (AER, 0 is best) is
-    printed in place of the links.
+    Each pair gives one line of output: "0-0 1-2" links source word 0 to target word 0, and 1 to 2
+    (Pharaoh format). Words are what white space separates, counted from 0. The links are learnt
+    from the pairs themselves, which takes thousands of pairs; --corpus adds pairs to learn from.
+    With --gold, the alignment error rate (AER, 0 is best) is printed in place of the links.
     """
     from allyouneed.data.alignment.texts import align_texts
     from allyouneed.decoding.links import pharaoh

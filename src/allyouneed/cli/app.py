@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import typer
 
 INTERRUPTED = 130  # the exit code that shells give to a program ended by Ctrl-C
-GARBAGE = 50_000  # objects between two searches for cycles; a start makes as many without cycles
+# The threshold of the garbage collector: starting creates about this many objects, none in cycles.
+GARBAGE = 50_000
 COMPLETION = "_ALLYOUNEED_COMPLETE"  # set by a shell that asks for completions
 VERBS = (
     "translate",
@@ -47,8 +48,8 @@ VERBS = (
     "keys",
 )
 """The verbs in the order of `--help`. The verb `select-vocabulary` is the function
-`select_vocabulary` of `allyouneed.cli.select_vocabulary`; a Python keyword takes `_model` after its
-name."""
+`select_vocabulary` of `allyouneed.cli.select_vocabulary`. `import` is a Python keyword, so its
+function is called `import_model`."""
 GROUPS = ("keys",)  # verbs with subcommands, which a function such as `keys_verbs` returns
 
 

@@ -136,7 +136,10 @@ def evaluate(
     if output:
         check_output(output)
     if vocabulary_selection and systems.against and not systems.measured:
-        raise UsageError("--vocabulary-selection is for --model, which is missing; leave it out")
+        raise UsageError(
+            "--vocabulary-selection needs --model; give --model in place of --hypothesis, or leave "
+            "--vocabulary-selection out"
+        )
     if not systems.translate:
         searching = {"beam": beam, "length-penalty": length_penalty}
         _refuse_idle(searching | {"vocabulary-selection": vocabulary_selection or None}, running)

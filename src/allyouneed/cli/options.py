@@ -81,8 +81,8 @@ VocabularySelection = Annotated[
     bool,
     typer.Option(
         "--vocabulary-selection",
-        help="Consider only pieces that the source can need, as learned by select-vocabulary: "
-        "faster with a large vocabulary, not with 8,000 pieces.",
+        help="Restrict the output to the pieces that select-vocabulary learned for the source's "
+        "pieces. Faster for large vocabularies; no gain with 8,000 pieces.",
         rich_help_panel=SEARCH,
     ),
 ]

@@ -1,6 +1,6 @@
-"""The options of `allyouneed serve`, in groups. Each can stand in a variable too.
+"""The options of `allyouneed serve`, in groups. An environment variable can set each of them, too.
 
-Fields are called as the keys of serve.toml are, and as the fields of `serving.settings.Settings`.
+Each field has the same name as its key in serve.toml and its field in `serving.settings.Settings`.
 """
 
 import os
@@ -106,9 +106,7 @@ class Access:
 
     open: Annotated[
         bool | None,
-        _option(
-            "open", "Let everybody in who reaches the address, without a key.", ACCESS, "--open"
-        ),
+        _option("open", "Accept requests without a key from any client.", ACCESS, "--open"),
     ] = None
     keys: Annotated[
         Path | None,
@@ -118,7 +116,7 @@ class Access:
         list[str] | None,
         _option(
             "allow_host",
-            "A host name that the service goes by, such as behind a proxy.",
+            "A host name under which clients reach the service, for example behind a proxy.",
             ACCESS,
             earlier="hosts",
         ),
@@ -127,7 +125,7 @@ class Access:
         list[str] | None,
         _option(
             "allow_origin",
-            "Another site whose pages may ask: https://example.org.",
+            "A website whose pages may call this service (CORS): https://example.org.",
             ACCESS,
             earlier="origins",
         ),
@@ -155,11 +153,13 @@ class Limits:
         ),
     ] = None
     max_characters: Annotated[
-        int | None, _option("max_characters", "Of a request (500,000).", LIMITS)
+        int | None, _option("max_characters", "Characters in one request (500,000).", LIMITS)
     ] = None
-    max_texts: Annotated[int | None, _option("max_texts", "Of a request (10,000).", LIMITS)] = None
+    max_texts: Annotated[
+        int | None, _option("max_texts", "Texts in one request (10,000).", LIMITS)
+    ] = None
     max_alternatives: Annotated[
-        int | None, _option("max_alternatives", "Of a text (10).", LIMITS)
+        int | None, _option("max_alternatives", "Alternatives of one text (10).", LIMITS)
     ] = None
     max_body: Annotated[int | None, _option("max_body", "Bytes of a request (4 MiB).", LIMITS)] = (
         None
@@ -168,7 +168,7 @@ class Limits:
         int | None, _option("max_file", "Bytes of a document (20 MiB).", LIMITS)
     ] = None
     max_connections: Annotated[
-        int | None, _option("max_connections", "At a time (4096).", LIMITS)
+        int | None, _option("max_connections", "Open connections (4096).", LIMITS)
     ] = None
     queue_tokens: Annotated[
         int | None, _option("queue_tokens", "Tokens that may wait (1,000,000).", LIMITS)

@@ -65,10 +65,17 @@ def translate(
     - `allyouneed translate --protect "Big Apple" "Mail {name} in the Big Apple: a@example.org"`
 
     Standard input is translated as it arrives. Every line gives one line; an empty line gives an
-    empty line. Put `--` before a text that begins with a dash: `translate -- "-5 degrees"`. H is
-    the average log-likelihood of a token. Columns are separated by tabs: number and rank (with
-    --n-best), H, exp(H) and, of a model that was calibrated, the confidence (--scores), the
-    text, the links (--alignments).
+    empty line. Put `--` before a text that begins with a dash: `translate -- "-5 degrees"`.
+
+    **Columns**, separated by tabs
+
+    - the number of the text, from 1 (`--n-best`)
+    - the rank of the translation, from 1 (`--n-best`)
+    - H, the average log-likelihood of a token (`--scores`)
+    - exp(H) (`--scores`)
+    - the confidence, if the model was calibrated (`--scores`)
+    - the translation
+    - the links between words (`--alignments`)
     """
     results.check_stream(search)
     how: dict[str, Any] = {

@@ -1,5 +1,5 @@
-"""Token stores: pairs as token ids in memory-mapped files, made once per content, tokenizer and
-filters."""
+"""Token stores: pairs as token ids in memory-mapped files, made once for each combination of corpus
+content, tokenizer, filters, noise and hints."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ class TokenStore:
     """The pairs of a store folder, numbered from 0 in reading order.
 
     The pairs of corpus c have the numbers `corpus_bounds[c]` to `corpus_bounds[c + 1]` - 1. `names`
-    replace the corpora's names at the time when the store was made.
+    are the corpora's current names; they replace those that were saved with the store.
 
     Raises:
         DataError: the folder is damaged.
@@ -87,8 +87,8 @@ class TokenStore:
     def lengths(
         self, first: int = 0, end: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(source, target) lengths in tokens, including end tokens, of the pairs first to end - 1.
-        Without `end` they go to the last pair."""
+        """(source, target) lengths in tokens, including end tokens, of the pairs `first` to
+        `end - 1`, or to the last pair if `end` is None."""
         last = len(self) if end is None else min(end, len(self))
         source, target = (
             np.diff(self._offsets[side][first : last + 1]).astype(np.int32)

@@ -101,9 +101,9 @@ def kinds_of_positions(settings: Mapping[str, Any]) -> tuple[Positions, Position
 def adopt_config(settings: Mapping[str, Any], vocabularies: tuple[int, int]) -> TransformerConfig:
     """The configuration for these options and sizes of the dictionaries (source, target).
 
-    Sinusoids become a stored table, because fairseq's formula differs from ours. A learned table
-    becomes a stored one too if the other side's is not learned. An activation that `misfits` names
-    is replaced by ReLU.
+    Sinusoids become a stored table, because fairseq's formula differs from ours. If only one side's
+    table is learned, that table is stored, too. An activation that `misfits` names is replaced by
+    ReLU.
 
     Raises:
         ConfigError: a model with these values cannot be built.
@@ -135,7 +135,7 @@ def adopt_config(settings: Mapping[str, Any], vocabularies: tuple[int, int]) -> 
             normalise_embeddings=bool(settings.get("layernorm_embedding")),
             shared_embeddings=_sharing(settings),
             pad=FairseqTokenizer.PAD,
-            start=FairseqTokenizer.END,  # which the decoder begins with
+            start=FairseqTokenizer.END,  # fairseq's decoder starts with the end token
             end=FairseqTokenizer.END,
         )
     except (TypeError, ValueError) as error:

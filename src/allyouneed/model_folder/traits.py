@@ -23,8 +23,8 @@ class Traits:
     last layer.
     `multilingual` has the languages and marks of a model of several directions; None for a model of
     one direction.
-    `term_mark` is the id around terms in the sources of a model that was trained to read them
-    there; None for other models.
+    `term_mark` is the token id that surrounds terms inserted into a source, if the model was
+    trained with them; None for other models.
     `length_penalty` is the alpha of Wu et al. 2016 with which the model translates best; None means
     the paper's. `set_phrases` says that lines such as "Cheers!" come from the table of set phrases
     (`text.set_phrases`).

@@ -84,8 +84,8 @@ class Crew:
 
 
 def _is_gone(sentences: list[tuple[Order, int]], number: int) -> bool:
-    """Whether the sentence of this number in a search is needed no more. Numbers behind the last
-    are copies in small letters, which run to their end."""
+    """Whether the sentence of this number in a search has been cancelled. Higher numbers are
+    lower-case copies, which are never cancelled."""
     return number < len(sentences) and sentences[number][0].cancelled
 
 

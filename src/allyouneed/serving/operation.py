@@ -21,9 +21,10 @@ class Message(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`body` and `answer` are the models of what comes in and goes out; None: something else than
-    JSON, which `answer_kind` then names ("" is an answer without a body). `stream_kind` is the
-    media type of an answer that is given out as it grows. `query` are the parameters of a GET."""
+    """`body` is the model of the request's body; None means that the request has none. `answer` is
+    the model of the answer; None means that the answer is not JSON. `answer_kind` is then its media
+    type, or "" for an answer without a body. `stream_kind` is the media type of an answer that is
+    given out as it grows. `query` are the parameters of a GET."""
 
     method: str
     path: str

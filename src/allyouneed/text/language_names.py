@@ -31,7 +31,7 @@ THREE_LETTERS = {
     "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "slk": "sk", "slo": "sk", "slv": "sl",
     "spa": "es", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi", "zho": "zh",
 }  # fmt: skip
-"""Codes of ISO 639-2, of the translator's more frequent languages."""
+"""Three-letter codes (ISO 639-2) of common languages."""
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}
 
 
@@ -55,8 +55,8 @@ def is_known(language: str) -> bool:
 
 
 def match(code: str, known: "list[str]") -> str | None:
-    """The known code that a client's code means: case does not count, and a region that no model
-    tells apart is left out ("EN-GB" is "en")."""
+    """The known code that a client's code means: case does not count, and the region is dropped if
+    no model distinguishes it ("EN-GB" is "en")."""
     wanted = ALIASES.get(code.lower(), code).lower().replace("_", "-")
     by_name = {one.lower(): one for one in known}
     return by_name.get(wanted) or by_name.get(wanted.partition("-")[0])

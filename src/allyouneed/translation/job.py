@@ -82,7 +82,7 @@ class Job:
         if not numbers:
             return self, []
         segments = [self.segments[n].in_small_letters() for n in numbers]
-        small = [  # the places of terms count every letter
+        small = [  # "ss" stays with terms: "ß" is shorter, and terms are at character positions
             with_known_capitals(one.small or "", tokenizer, eszett=not one.terms)
             for one in segments
         ]

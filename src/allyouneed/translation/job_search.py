@@ -29,8 +29,8 @@ class JobSearch:
 
     A segment in capitals is also searched in small letters; the more probable of the two
     translations is used. A translation that has lost a number, a quote, a bracket, a negation or a
-    clause is searched again, in a wider beam: the first hypothesis there that has lost nothing is
-    used.
+    clause is searched again, in a wider beam: the first hypothesis that has lost nothing is used if
+    it is finished and less than `NEAR` nats a token less probable.
     """
 
     def __init__(self, segmenter: Segmenter, rules: TextRules) -> None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 READ_AHEAD = 512  # lines taken together, so that like lengths meet in a batch
 
 Step = Callable[..., Any]
-"""A translator, perhaps with its languages: takes a list of texts and the keywords of a call, and
-gives a list of `Translation`."""
+"""One step: a `Translator`, or a partial call that fixes its languages. It takes texts and keywords
+and returns a list of `Translation`."""
 
 
 def translate_through(
@@ -46,10 +46,11 @@ def translate_through(
     all texts together. The steps may be two translators, such as `load("de-en")` and one from
     English into French.
 
-    `via` is the code of the language between. `prefix`, n-best and
-    sampling are of the second step. Tokens and scores are those of the second step, and the
-    confidence is the product of both steps' confidences (None where one has none). Alignments lead
-    through the words between. A note tells the way.
+    `via` is the code of the intermediate language. `prefix`, `n_best` and sampling apply to the
+    second step only. Tokens and scores are those of the second step, and the confidence is the
+    product of both steps' confidences (None where one has none). A source word is linked to a
+    target word if both are linked to the same word of the intermediate text. A note names the
+    intermediate language.
     """
     begun: list[Translation] = first(
         list(texts), options=options_of_the_first(options), alignments=alignments, protect=protect
@@ -62,8 +63,8 @@ def translate_through(
 
 
 class Relay:
-    """Translates from `source` into `target` by way of the language `via`: the translator `first`
-    into it, `second` out of it. Both may be one translator.
+    """Translates from `source` into `target` by way of the language `via`: `first` translates into
+    `via`, `second` out of `via`. Both may be one translator.
 
     A relay is called as a translator is, with lists of texts. `source` and `target` among the
     keywords of a call are known already. A note in each translation tells the way
@@ -85,7 +86,8 @@ class Relay:
         """The translations of texts, in order.
 
         Raises:
-            UsageError: as a translator; terms, which would have to be of both steps.
+            UsageError: as for a translator, and if terms are given, because each step would need
+                its own.
         """
         refuse_terms(how.get("terms"), self.source, self.via, self.target)
         known = ("source", "target", "terms")
@@ -114,12 +116,13 @@ class Relay:
         return found
 
     def glossary(self, terms: object, *_: object) -> NoReturn:
-        """Raises UsageError: terms would have to be of both steps."""
+        """Always raises UsageError, because each step would need its own glossary."""
         refuse_terms(terms, self.source, self.via, self.target)
         raise UsageError("no terms are given; name a mapping or a file")
 
     def attention(self, *_: object, **__: object) -> NoReturn:
-        """Raises UsageError: no attention leads from one text to the other."""
+        """Always raises UsageError, because there is no attention between the source and the final
+        translation."""
         name = name_of(self.via)
         raise UsageError(
             f"the text goes through {name}, and each step has attention of its own; translate "
@@ -143,8 +146,8 @@ def way(via: str) -> str:
 
 
 def options_of_the_first(options: Options) -> Options:
-    """The best translation alone, of any length; never a sample, so that samples of the second step
-    are translations of the same text."""
+    """The options of the first step: one translation, no limits on its length and no sampling. All
+    samples of the second step then translate the same text."""
     if not isinstance(options, BeamOptions):
         return BeamOptions()
     return replace(options, n_best=1, min_length=1, max_length=None)

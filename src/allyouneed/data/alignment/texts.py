@@ -18,9 +18,9 @@ def align_texts(
 ) -> list[list[Link]]:
     """Links of words for each of these pairs, learnt from them and from `more`.
 
-    Words and punctuation are aligned separately; in scripts without spaces, each character is. A
-    word gets all links of its parts. A punctuation mark gives a link only to a word that consists
-    of such marks.
+    Words and punctuation are aligned separately; in scripts without spaces, each character is
+    aligned separately. A word gets all links of its parts. A punctuation mark gives a link only to
+    a word that consists of such marks.
 
     Raises DataError where no pair has words on both sides.
     """
@@ -41,7 +41,8 @@ def _texts(pair: tuple[Sequence[Atom], Sequence[Atom]]) -> tuple[list[str], list
 
 
 def _owners(text: str, parts: Sequence[Atom]) -> list[int]:
-    """For each atom the number of its word; -1 for a sign in a word that has letters or digits."""
+    """The number of the word that each atom belongs to; -1 for punctuation in a word with letters
+    or digits."""
     spans = words(text)
     lettered = {n for n, (begin, end) in enumerate(spans) if any(map(str.isalnum, text[begin:end]))}
     found: list[int] = []

@@ -55,8 +55,9 @@ class CorpusSection(Section):
     )
     source_language: Language | None = Field(
         default=None,
-        description="the source's language, as a code such as de; with it, a model of several "
-        "languages is trained, and each corpus needs both",
+        description="the source's language, as a code such as de; if one corpus names its "
+        "languages, the model learns several languages, and every corpus must name "
+        "source_language and target_language",
     )
     target_language: Language | None = Field(
         default=None, description="the target's language, likewise"
@@ -65,7 +66,9 @@ class CorpusSection(Section):
         default=False, description="use each pair the other way round, too"
     )
     pairs: Count = Field(default=Corpus.pairs, description="how many pairs to make")
-    seed: NaturalNumber = Field(default=Corpus.seed, description="what the made pairs follow from")
+    seed: NaturalNumber = Field(
+        default=Corpus.seed, description="the random seed of the made pairs"
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> "CorpusSection":
@@ -137,8 +140,8 @@ class TrainCorpusSection(CorpusSection):
 
     only_new: bool = Field(
         default=False,
-        description="with distill or back_translate: translate only texts that no corpus above has "
-        "in that language, and each of them once",
+        description="with distill or back_translate: skip texts that an earlier corpus already "
+        "contains in the same language, and skip repeated texts",
     )
 
     @model_validator(mode="after")
@@ -162,8 +165,8 @@ class TrainCorpusSection(CorpusSection):
 
     @property
     def _is_one_text(self) -> bool:
-        """Whether the corpus is lines without a target. Without a format, a name that has no
-        suffix may be that of a folder, whose files may hold pairs."""
+        """Whether the source is a text file without targets. If neither `format` nor a suffix says
+        so, the source may be a folder of pairs, and the answer is False."""
         if self.source is None or self.target is not None:
             return False
         known = self.format or (format_of(self.source) if self.source.suffix else None)
@@ -261,8 +264,8 @@ class DataSection(Section):
 
 
 class NoiseSection(Section):
-    """Noise like that of typed text: the share of pairs, from 0 to 1, that get each kind. Noise is
-    drawn once, when the pairs are tokenised."""
+    """Noise as in typed text. Each key except `copies` is the share of pairs, from 0 to 1, that get
+    this kind of noise. Noise is drawn once, when the pairs are tokenised."""
 
     copies: Count = Field(
         default=Noise.copies,
@@ -309,16 +312,18 @@ class NoiseSection(Section):
 
 
 class TermsSection(Section):
-    """Terms that the model learns to read: in a share of the pairs that have a term on both sides,
-    its translation stands behind it in the source, between marks. Translations with terms then
-    write them into the source too, and the model inflects them (Dinu et al. 2019)."""
+    """Trains the model to follow a glossary. In some pairs that contain a term and its translation,
+    the translation is inserted after the term in the source, between marks. When a user translates
+    with terms, their translations are inserted in the same way, and the model inflects them (Dinu
+    et al. 2019)."""
 
     file: File = Field(
-        description="glossary: source, tab, target on a line; the first of several forms "
-        "(Fahrrad|Fahrrads) is the one that the source gets, the others are found in targets"
+        description="glossary: source, tab, target on a line; of several forms "
+        "(Fahrrad|Fahrrads), the first is inserted into the source; any of them in the target "
+        "counts as the translation"
     )
     share: Chance = Field(
         default=0.5,
-        description="share of the pairs with a term on both sides that get it; the others teach "
-        "the model to translate without",
+        description="of the pairs that contain a term and its translation, the share into which "
+        "the translation is inserted; from the rest the model learns to translate without it",
     )

@@ -43,10 +43,16 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Facts about a run for its plan (`--dry-run`): the files as (part, corpus, paths), the name of
-    the items that are counted, a model of the run's size, an epoch over the data, the objective,
-    a maker of random batches of a given size (pairs, source length, target length), and the models
-    that translate data beforehand."""
+    """Facts about a run for its plan (`--dry-run`).
+
+    `files` are the data files as (part, corpus, paths).
+    `counted` is the name of the items that are counted, such as "pairs".
+    `model` is a model of the run's size.
+    `epoch` holds the counts of an epoch over the data.
+    `objective` makes the training loss of `model` on a device.
+    `made_up` makes a random batch from its size (pairs, source length, target length).
+    `teachers` are the models that translate data before training.
+    """
 
     files: Sequence[tuple[str, str, Sequence[Path]]]
     counted: str
@@ -67,7 +73,8 @@ class Task(ABC, Generic[R]):
     train: TokenStore
     valid: TokenStore
     weights: Sequence[float]
-    UNIT: ClassVar[str] = "target token"  # the loss is a mean over these; the log counts them
+    # The unit that the loss is averaged over and that the log counts.
+    UNIT: ClassVar[str] = "target token"
 
     @classmethod
     @abstractmethod
@@ -98,7 +105,7 @@ class Task(ABC, Generic[R]):
 
     @abstractmethod
     def batch(self, pairs: Indices, epoch: int) -> TaskBatch:
-        """These pairs of `train` in the form for this epoch. Without pairs it is a batch without
+        """These pairs of `train` in the form for this epoch. If `pairs` is empty, the batch has no
         target tokens."""
 
     @abstractmethod

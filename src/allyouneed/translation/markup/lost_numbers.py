@@ -7,12 +7,11 @@ from allyouneed.text.amounts import UNITS
 from allyouneed.text.numerals import without_spaces
 from allyouneed.translation.markup.protected import NUMBER, TIME
 
-_CASED = (
-    "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u0370-\u052f"  # letters that stand apart from numbers
-)
+# Letters of scripts that put spaces between numbers and words.
+_CASED = "A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u0370-\u052f"
 _NUMBER = re.compile(NUMBER)
 _AMOUNT = re.compile(
-    r"(?<![\w.])(?P<number>\d{1,18}(?:[.,]\d{1,9}){0,6})"  # with bounds: linear time
+    r"(?<![\w.])(?P<number>\d{1,18}(?:[.,]\d{1,9}){0,6})"  # bounded repeats keep matching linear
     rf"[ \u00a0\u202f]?(?P<unit>{UNITS})(?![\w°])"
 )
 _TIME = re.compile(TIME)
@@ -22,7 +21,8 @@ _WRITTEN = re.compile(rf"(?<![{_CASED}\d])\d+(?:[.,:]\d+)*(?:(?![{_CASED}\d])|(?
 _WRITTEN_TIME = re.compile(r"(?<![\d.,:])(\d{1,2})[:.](\d\d)(?![\d.,:]*\d)")
 _DIGITS = re.compile(r"\d+")
 _THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
-_MIXED = re.compile(r"[\d.]*,[\d,]*\.[\d.,]*|[\d,]*\.[\d.]*,[\d.,]*")  # both marks
+# Contains a comma and a full stop.
+_MIXED = re.compile(r"[\d.]*,[\d,]*\.[\d.,]*|[\d,]*\.[\d.]*,[\d.,]*")
 _MIXED_RIGHT = re.compile(r"\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d+")
 
 
@@ -35,8 +35,8 @@ def lost_numbers(source: str, target: str) -> list[str]:
     """The numbers of a source that its translation lacks, as the source has them, with their units.
 
     The translation may write "1,000" as "1.000" or "1 000", "5:30" as "5.30", and "15:30" as
-    "3:30". A time may also be in words. Numbers of one digit count only with a unit. Rows of digits
-    that are no number, such as "12,05.2024", do not count, unless the source has them.
+    "3:30". A time may also be in words. Numbers of one digit count only with a unit. A malformed
+    number in the translation, such as "12,05.2024", is accepted only if the source has the same.
     """
     source, closed = without_spaces(source), without_spaces(target)
     rows = [*_WRITTEN.findall(target), *(_WRITTEN.findall(closed) if closed != target else ())]
@@ -84,7 +84,8 @@ def _lost_times(source: str, target: str) -> list[str]:
 
 
 def _is_quantity(number: str) -> bool:
-    """Whether a number is neither a date, a time nor a version: its parts alone say nothing."""
+    """Whether a number is a quantity, and not a date, time or version, whose parts are numbers of
+    their own."""
     return number.isdigit() or any(one.fullmatch(number) for one in (_THOUSANDS, _MIXED_RIGHT))
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 class Rules:
     """The rules for the tags of a format.
 
-    Tags named in `block` end sentences, and so do tags around them; all other tags stand within
-    sentences. Empty elements named in `breaks` begin a new line. The content of `skipped`
+    A tag named in `block`, or one that contains such a tag, ends a sentence. All other tags stand
+    within sentences. Empty elements named in `breaks` begin a new line. The content of `skipped`
     elements stays as it is, and so does the content of elements for which
-    `untouched(name, attributes)` is true. `unseen` elements stay, too, and are no part of the
-    sentence. Each line of a `preformatted` element is a passage of its own. `void` elements have no
-    end tag. `raw` elements hold no markup. `ended_by` names, for each element that may lack its end
-    tag, the elements whose begin ends it. `attributes(name, attributes)` names the attributes whose
-    values are translated.
+    `untouched(name, attributes)` is true. `unseen` elements also stay unchanged; the model does not
+    see them. Each line of a `preformatted` element is a passage of its own. `void` elements have no
+    end tag. `raw` elements hold no markup. `ended_by` maps an element that may lack its end tag to
+    the elements whose start tags close it. `attributes(name, attributes)` names the attributes
+    whose values are translated.
     """
 
     block: Collection[str] = ()

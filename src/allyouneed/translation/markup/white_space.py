@@ -12,14 +12,14 @@ CLOSING = ".,;:!?…)]}»”"  # signs that no space is put before
 
 
 class WhiteSpace:
-    """Says which white space belongs into a tag, and which is put around a node."""
+    """Decides which white space stands inside a tag and which stands around a node."""
 
     def __init__(self, aligned: AlignedAtoms) -> None:
         self._aligned = aligned
 
     def with_space(self, item: Item, cursor: int, limit: int) -> Range:
-        """The place of an item. A tag includes the white space at its edges if it does so in the
-        source."""
+        """The place of an item. White space at the edge of the tag's content is inside the tag if
+        it is inside in the source."""
         begin = max(item.place[0], cursor)
         end = max(item.place[1], begin)
         if not isinstance(item.node, Around) or not item.has_words or begin == end:
@@ -59,8 +59,8 @@ class WhiteSpace:
             yield " "
 
     def _runs_together(self, item: Item, side: int, sign: str) -> bool:
-        """Whether a literal would touch a letter or digit on this side that it does not touch in
-        the source."""
+        """Whether the literal would be next to `sign`, a letter or digit, on this side, although in
+        the source it is not."""
         begin, end = item.characters
         beside = (
             self._aligned.source[end : end + 1]
