@@ -57,7 +57,7 @@ def text_size(path: Path) -> TextSize:
         with path.open("rb") as raw:
             file = raw if begin is None else io.BufferedReader(Decompressed(raw, begin), AT_ONCE)
             while chunk and raw.tell() < MOST_STORED and text < MOST_TEXT:
-                chunk = file.read(AT_ONCE)
+                chunk = file.read1(AT_ONCE)  # `read` would lose what comes before damage
                 lines, text, last = lines + chunk.count(b"\n"), text + len(chunk), chunk or last
             share = raw.tell() / max(stored, 1)
             whole = not chunk or not file.read(1)
