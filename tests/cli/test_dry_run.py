@@ -19,6 +19,7 @@ from allyouneed.core.transformer import Transformer
 from allyouneed.data import sizes
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.lines import count_lines
+from allyouneed.data.readers import read_pairs
 from allyouneed.data.root import VARIABLE, data_root
 from allyouneed.data.sizes import corpus_size, text_size
 from allyouneed.errors import DataError
@@ -131,6 +132,17 @@ def test_the_lines_before_damage_are_counted(
         count_lines(path)
     with pytest.raises(DataError, match=re.escape(str(counted.value))):
         corpus_size(Corpus(path))
+
+
+def test_two_files_of_different_lengths_are_the_error_of_training(tmp_path: Path) -> None:
+    source, target = tmp_path / "s.txt", tmp_path / "t.txt"
+    source.write_text("a\n" * 2000)
+    target.write_text("b\n" * 1499 + "b")
+    with pytest.raises(DataError) as trained:
+        list(read_pairs(Corpus(source, target)))
+    with pytest.raises(DataError, match="has 2,000 lines, .*has 1,500") as counted:
+        corpus_size(Corpus(source, target))
+    assert str(counted.value) == str(trained.value)
 
 
 def test_measuring_belongs_to_a_dry_run(call: Any) -> None:
