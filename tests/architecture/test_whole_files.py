@@ -12,7 +12,7 @@ ALLOWED = {
 
 
 def renames(call: ast.AST) -> bool:
-    """Whether a call renames or syncs a file. `Path.replace` has one argument, `str.replace` two."""
+    """Whether it renames or syncs a file. `str.replace` has two arguments, `Path.replace` one."""
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return False
     name, of = call.func.attr, ast.unparse(call.func.value)

@@ -140,7 +140,7 @@ def test_two_files_of_different_lengths_are_the_error_of_training(tmp_path: Path
     target.write_text("b\n" * 1499 + "b")
     with pytest.raises(DataError) as trained:
         list(read_pairs(Corpus(source, target)))
-    with pytest.raises(DataError, match="has 2,000 lines, .*has 1,500") as counted:
+    with pytest.raises(DataError, match=r"has 2,000 lines, .*has 1,500") as counted:
         corpus_size(Corpus(source, target))
     assert str(counted.value) == str(trained.value)
 

@@ -69,6 +69,8 @@ def test_options_by_name(keywords: dict[str, Any], options: Any, babbler: Transl
         ({"src": "en"}, r"'src' is no option of the search; did you mean source\?"),
         ({"tgt": "de"}, r"'tgt' is no option of the search; did you mean target\?"),
         ({"temperature": 0}, r"temperature=0 must be above 0; .* use greedy search: beam=1"),
+        ({"sample": "yes"}, r"sample='yes' cannot be used; give True or False"),
+        ({"alignments": "x"}, r"alignments='x' cannot be used; give True or False"),
         ({"prefix": 5}, r"prefix=5 is no text; give a str$"),
         ({"zzz": 1}, r"'zzz' is no option of the search; there are beam, n_best, .*temperature"),
         ({"sample": True, "length_penalty": 1.0}, r"length_penalty: not an option of sampling"),
@@ -84,7 +86,9 @@ def test_wrong_options(keywords: dict[str, Any], complaint: str, babbler: Transl
         babbler(TEXT, **keywords)
 
 
-@pytest.mark.parametrize("text", [None, 5, b"bytes", [None], ["a", 5], {"a": 1}.values()])
+@pytest.mark.parametrize(
+    "text", [None, 5, b"bytes", [None], ["a", 5], {"a": 1}.values(), {"a"}, {"a": 1}]
+)
 def test_what_is_no_text(text: Any, babbler: Translator) -> None:
     with pytest.raises(UsageError, match="is no text; give a str, or a list of them"):
         babbler(text)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
+from allyouneed.checks import expect
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.decoding.options import BeamOptions, SamplingOptions, SearchOptions, Stop
 from allyouneed.errors import UsageError, nearest
@@ -63,7 +64,7 @@ class Call:
     """The keywords of a call as one value: `TextKeywords`, and the options of the search.
 
     Raises:
-        UsageError: the prefix is not a str.
+        UsageError: the prefix is not a str, or `alignments` is not a bool.
     """
 
     options: Options
@@ -76,6 +77,7 @@ class Call:
 
     def __post_init__(self) -> None:
         check_prefix(self.prefix)
+        expect(self.alignments, bool, "alignments", "True or False")
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -127,7 +129,7 @@ PLACES = {
     "scores": "every result has average_log_likelihood, probability and confidence",
     "stream": "call translator.stream(text)",
 }
-"""Other words of the command line that are no keywords of a call, each with what to do in Python."""
+"""Words of the command line that are no keywords of a call, each with what to do in Python."""
 
 LENGTHS = frozenset(SearchOptions.__dataclass_fields__)
 SEARCHING = frozenset(BeamOptions.__dataclass_fields__) - LENGTHS
@@ -173,6 +175,7 @@ def search_options(
         if name not in SearchKeywords.__annotations__:
             raise UsageError(_unknown(name))
     sample = given.pop("sample", not DRAWING.isdisjoint(given))
+    expect(sample, bool, "sample", "True or False")
     if misplaced := sorted(given.keys() & (SEARCHING if sample else DRAWING)):
         raise UsageError(
             f"{', '.join(misplaced)}: not an option of "
