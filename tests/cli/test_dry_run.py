@@ -99,6 +99,8 @@ def test_missing_files_are_named_and_the_rest_is_told(
     assert "# 500 steps in all" in done.lines
     assert "per step" not in done.out
     assert "note: 2 files or models are missing; training needs them" in done.err
+    done = call("train", "reverse", 'data.train=[{source="s.tsv"}]', "--dry-run")
+    assert "note: 1 file or model is missing; training needs it" in done.err
 
 
 def test_what_is_damaged_is_an_error(
